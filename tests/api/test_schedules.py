@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.isa.pages.pipeexamples import BOTH_WAYS, HANDLED, OUT_OF_MEMORY
+from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OUT_OF_MEMORY
 
 COUNT = np.arange(256, dtype=np.float32)
 P = "!pto.ptr<i32>"

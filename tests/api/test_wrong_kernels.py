@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.isa.pages.pipeexamples import HANDLED
+from ptokit.isa.pages.fifoexamples import HANDLED
 
 T, V = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tensor_view<16x16xf32>"
 OPENED = "pto.aiv_initialize_pipe {dir_mask = MASK, slot_size = SIZE} \

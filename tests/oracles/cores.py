@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles.registry import Program, say
-from ptokit.isa.pages.pipeexamples import (
+from ptokit.isa.pages.fifoexamples import (
     BOTH_WAYS,
     HANDLED,
     OLDER,

@@ -43,7 +43,7 @@ def test_what_goes_through_a_pipe_has_the_line_of_the_move() -> None:
     """As each op of a kernel has: places are worked out when somebody asks."""
     whole = walked.program(**arguments(0), steps=(("through", 0, 1, 2),))
     ops = [op for f in whole.on(TARGETS["a5"]).module.funcs for op in f.walk()]
-    ends = [op for op in ops if isinstance(op, Op) and op.page.exchange is not None]
+    ends = [op for op in ops if isinstance(op, Op) and op.page.fifo_role is not None]
     assert ends
     assert all(op.span is not None for op in ends)
 

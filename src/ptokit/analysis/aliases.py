@@ -20,7 +20,7 @@ from ptokit.isa.lang.traits import (
     OUTSIDE,
     RECEIVES,
     RECOVERS,
-    Exchange,
+    FifoRole,
 )
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES
@@ -178,7 +178,7 @@ class Written(PointsTo):
 
     def __init__(self, func: Func) -> None:
         self.flat, self.found = func.flat, set[Value]()
-        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.exchange)
+        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.fifo_role)
         entries = (v.type for op in ops for v in (*op.results, *(v for _, v in op.values())))
         self.views = any(isinstance(kind, GlobalType) for kind in entries)
         super().__init__(func)
@@ -187,7 +187,7 @@ class Written(PointsTo):
         if self.flat or ALIASES not in op.page.traits:
             outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
             self.found |= union(names, outs)
-        if self.views and op.page.exchange is Exchange.OPENS:  # entries of the pipe are views of it
+        if self.views and op.page.fifo_role is FifoRole.OPENS:  # its entries are views of them
             self.found |= union(names, _memory(op))
         super()._op(op, names)
 

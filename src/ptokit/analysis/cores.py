@@ -14,7 +14,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
-from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, Exchange
+from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VEC, VECTOR, KernelKind, M, S, V
@@ -27,14 +27,14 @@ SAID = "put it into a section, or say it of the function: pto.kernel_kind"
 
 
 def level_of(module: Module) -> int | None:
-    """The level of a program: 3 if it gives a tile or the slots of a pipe an address, else 2.
+    """The level of a program: 3 if it gives a tile or the slots of a FIFO an address, else 2.
 
     None where addresses are given to tiles that were allocated without: no compiler takes that.
     """
     ops = [op for func in module.funcs for op in func.body.walk() if isinstance(op, Op)]
     if any(ALLOCATES in op.page.traits and op.bound("addr") for op in ops):
         return 3
-    if any(op.page.exchange is Exchange.RESERVES and "base" in op.attrs for op in ops):
+    if any(op.page.fifo_role is FifoRole.RESERVES and "base" in op.attrs for op in ops):
         return 3
     return None if any(READDRESSES in op.page.traits for op in ops) else 2
 
@@ -73,10 +73,10 @@ def misplaced(module: Module) -> Iterator[Diagnostic]:
 
 
 def _ends(block: Block) -> Iterator[Op]:
-    """What sets up an end of a pipe outside of sections."""
+    """What sets up an end of a FIFO outside of sections."""
     for op in block.ops:
         of_kind = isinstance(op, Op) and op.page.core is not None
-        if isinstance(op, Op) and of_kind and op.page.exchange is Exchange.OPENS:
+        if isinstance(op, Op) and of_kind and op.page.fifo_role is FifoRole.OPENS:
             yield op
         for region in () if of_kind else op.regions:
             yield from _ends(region)

@@ -19,7 +19,7 @@ from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, CHANNEL, ONE_ELEMENT
+from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, FIFO, ONE_ELEMENT
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -109,7 +109,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
 def _declared(op: Op, facts: Facts) -> Effects:
     """What the page says is read or written: of one element its bytes, else any."""
     used = [(op.page.operand(name), value) for name, value in op.values()]
-    slots = CHANNEL in op.page.uses  # a view of one is handed on, its bytes are not touched
+    slots = FIFO in op.page.uses  # a view of one is handed on, its bytes are not touched
     memory = [
         (o, v) for o, v in used if o.in_memory and not (slots and isinstance(v.type, GlobalType))
     ]

@@ -1,7 +1,7 @@
-"""The queues between the cores of a kernel, and the queue that each instruction uses.
+"""The FIFOs between the cores of a kernel, and the one that each instruction uses.
 
-A pipe has a queue of slots in each of its directions. Both ends set it up: an id names it in the
-functions of both kinds, or a handle, which a function for both kinds makes once.
+docs/machine.md says what a FIFO, its slots and a pipe are. Both ends set a FIFO up: an id names it
+in the functions of both kinds, or a handle, which a function for both kinds makes once.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ptokit.analysis.pipe_entries import USES, direction_of, entry_of, fact, slots_of
+from ptokit.analysis.fifoentries import USES, direction_of, entry_of, fact, slots_of
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import BY_LANE, Exchange
+from ptokit.isa.lang.traits import BY_LANE, FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, parts
 
 LANES = 2  # vector cores of a block
-COUNTERS = 6  # of a queue: pushed, popped and freed, by each core of an end
+COUNTERS = 6  # of a FIFO: pushed, popped and freed, by each core of an end
 ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
 class Fifo:
-    """The queue of a pipe in one direction.
+    """A FIFO in one of its directions.
 
     Its counters begin at `cell`, its slots at the byte `place`; those of views in global memory
     `offset` bytes after their beginning there. `extents` are those of an entry where every push
@@ -56,18 +56,18 @@ def lanes_of(funcs: Mapping[KernelKind, Func]) -> int:
     if len(funcs) == 1:
         return 1
     ops = [op for f in funcs.values() for op in f.body.walk() if isinstance(op, Op)]
-    pipes = [op for op in ops if op.page.exchange in (*USES, Exchange.OPENS)]
-    shared = any(fact(op, "split") or fact(op, "nosplit") for op in pipes)
+    fifos = [op for op in ops if op.page.fifo_role in (*USES, FifoRole.OPENS)]
+    shared = any(fact(op, "split") or fact(op, "nosplit") for op in fifos)
     asked = any(BY_LANE in op.page.traits for op in ops)
-    return LANES if shared or asked or not pipes else 1
+    return LANES if shared or asked or not fifos else 1
 
 
 Ends = Mapping[Op, Fifo]
 
 
 @dataclass(frozen=True)
-class Exchanges:
-    """The queues of a kernel: what its cores share besides global memory."""
+class KernelFifos:
+    """The FIFOs of a kernel: what its cores share besides global memory."""
 
     ends: Mapping[KernelKind, Ends]
     counters: int
@@ -75,14 +75,14 @@ class Exchanges:
     lanes: int
 
 
-def exchanges(funcs: Mapping[KernelKind, Func]) -> Exchanges:
-    """The queues of the functions that the cores of a kernel run."""
+def kernel_fifos(funcs: Mapping[KernelKind, Func]) -> KernelFifos:
+    """The FIFOs of the functions that the cores of a kernel run."""
     opened = {kind: _opened(func) for kind, func in funcs.items()}
     made: dict[tuple[object, int], Fifo] = {}
     pushes = dict(_pushes(funcs, opened))
     cell, place = 0, 0
-    for pipes in opened.values():
-        for key, op in pipes.items():
+    for fifos in opened.values():
+        for key, op in fifos.items():
             for way in _ways(op):
                 if (key, way) not in made:
                     extents = pushes.get((key, way))
@@ -90,14 +90,14 @@ def exchanges(funcs: Mapping[KernelKind, Func]) -> Exchanges:
                     cell += COUNTERS + 2 * fifo.slots
                     place += fifo.stride * fifo.slots
     ends = {kind: dict(_ends(kind, funcs[kind], opened[kind], made)) for kind in funcs}
-    return Exchanges(ends, cell, place, lanes_of(funcs))
+    return KernelFifos(ends, cell, place, lanes_of(funcs))
 
 
 def _opened(func: Func) -> dict[object, Op]:
-    """The pipes that a function sets up: by id, or by flags, or counted."""
+    """The FIFOs that a function sets up: by id, or by flags, or counted."""
     found: dict[object, Op] = {}
     for op in func.body.walk():
-        if isinstance(op, Op) and op.page.exchange is Exchange.OPENS:
+        if isinstance(op, Op) and op.page.fifo_role is FifoRole.OPENS:
             number, flags = fact(op, "id"), fact(op, "flag_base")
             counted = sum(isinstance(key, str) for key in found)
             named = f"flags {flags}" if flags is not None else f"handle {counted}"
@@ -112,14 +112,14 @@ def _ways(opened: Op) -> list[int]:
 def _pushes(
     funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
 ) -> Iterator[tuple[tuple[object, int], tuple[int, int] | None]]:
-    """The extents of the entries of a queue, where all that is pushed has the same."""
+    """The extents of the entries of a FIFO, where all that is pushed has the same."""
     found: dict[tuple[object, int], set[tuple[int, int] | None]] = {}
     for kind, func in funcs.items():
         for op, key in _keyed(func, opened[kind]):
-            if op.page.exchange is Exchange.PUSHES:
+            if op.page.fifo_role is FifoRole.PUSHES:
                 found.setdefault((key, direction_of(op, kind)), set()).add(_extents(op, kind))
-    for queue, extents in found.items():
-        yield queue, next(iter(extents)) if len(extents) == 1 else None
+    for fifo, extents in found.items():
+        yield fifo, next(iter(extents)) if len(extents) == 1 else None
 
 
 def _extents(op: Op, kind: KernelKind) -> tuple[int, int] | None:
@@ -155,12 +155,12 @@ def _fifo(
 
 
 def _keyed(func: Func, opened: Mapping[object, Op]) -> Iterator[tuple[Op, object]]:
-    """What is done with pipes, and with which one."""
+    """What is done with FIFOs, and with which one."""
     handles = {v: key for key, op in opened.items() for v in op.results}
     for op in func.body.walk():
-        if isinstance(op, Op) and op.page.exchange in USES:
-            queue = op.bound("queue")
-            yield op, handles.get(queue[0]) if queue else fact(op, "id")
+        if isinstance(op, Op) and op.page.fifo_role in USES:
+            handle = op.bound("queue")
+            yield op, handles.get(handle[0]) if handle else fact(op, "id")
 
 
 def _ends(
@@ -169,7 +169,7 @@ def _ends(
     opened: Mapping[object, Op],
     made: Mapping[tuple[object, int], Fifo],
 ) -> Iterator[tuple[Op, Fifo]]:
-    """What each instruction of a core uses: a pipe that it sets up, or one of its queues."""
+    """The FIFO that each instruction of a core sets up or uses."""
     for key, op in opened.items():
         yield op, made[key, _ways(op)[0]]
     for op, key in _keyed(func, opened):

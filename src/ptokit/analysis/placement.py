@@ -17,11 +17,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
+from ptokit.analysis.fifoentries import fact
 from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.occupancy import LiveSet, peak_live_set
-from ptokit.analysis.pipe_entries import fact
 from ptokit.analysis.tileallocator import (
     Extent,
     PipesOfUse,
@@ -36,7 +36,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -82,7 +82,7 @@ def _inside(tile: Storage, target: Target) -> bool:
 
 
 def plan(interference: Interference, facts: Facts, *, received: bool = False) -> Planned:
-    """An address for each tile without one; with `received` also for those that pipes give."""
+    """An address for each tile without one; with `received` also for those that FIFOs give."""
     return place_tiles(interference.tiles(facts, received=received), interference, facts)
 
 
@@ -143,10 +143,10 @@ def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
 
 
 def reserved(func: Func) -> dict[str, dict[Op, int]]:
-    """The bytes of each buffer for slots of pipes that the program does not place, by memory."""
+    """The bytes of each buffer for slots of FIFOs that the program does not place, by memory."""
     found: dict[str, dict[Op, int]] = {}
     for op in func.body.walk():
-        if isinstance(op, Op) and op.page.exchange is Exchange.RESERVES and _unplaced(op):
+        if isinstance(op, Op) and op.page.fifo_role is FifoRole.RESERVES and _unplaced(op):
             found.setdefault(SPACES[fact(op, "location")], {})[op] = fact(op, "size")
     return found
 

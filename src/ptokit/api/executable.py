@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Run(Rich):
     """What a run produced: arrays and element types by argument name, counts of instructions.
 
-    `warnings`: what it left in the queues between its cores. `whole`: one worker of a cluster ran
+    `warnings`: what it left in the FIFOs between its cores. `whole`: one worker of a cluster ran
     all blocks, since they have to run in order or at once.
     """
 

@@ -117,10 +117,10 @@ def _funcs(executable: Executable) -> Sequence[Func]:
 def _endless(executable: Executable, problem: PtoError) -> bool:
     """Whether cores wait for ever, whatever is in memory and whichever signals they mean."""
     waits = problem.diagnostics[0].slug in ENDLESS
-    return waits and not any(map(_open_exchange, _funcs(executable)))
+    return waits and not any(map(_waits_depend_on_data, _funcs(executable)))
 
 
-def _open_exchange(func: Func) -> bool:
+def _waits_depend_on_data(func: Func) -> bool:
     """Whether it depends on arguments or memory what a core waits for."""
     open = depending(func)
     told = [op for op in func.walk() if isinstance(op, Op) and SIGNALS in op.page.uses]
@@ -180,7 +180,7 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
         others = [*varied_runs(launch, given, before)]
         yield from others
         yield from blocks_led(launch, [*before, *others])
-    if executable.cores and before[-1].chosen:  # whether what they exchange adds up, numbers tell
+    if executable.cores and before[-1].chosen:  # whether what they hand on adds up, numbers tell
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # it is too long
             yield from exact.first_legal(ALONE, frozenset())

@@ -10,7 +10,7 @@ from ptokit.api.issued import OfFunctions, issued
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import CHANNEL, FLAGS
+from ptokit.isa.lang.traits import FIFO, FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
@@ -86,7 +86,7 @@ def _in_turn(program: OfFunctions) -> bool:
 
 
 def _scalar(op: Op) -> bool:
-    return not op.page.executes or (op.page.pipe is Pipe.S and CHANNEL not in op.page.uses)
+    return not op.page.executes or (op.page.pipe is Pipe.S and FIFO not in op.page.uses)
 
 
 def _hint(pair: Pair, target: Target) -> Diagnostic:

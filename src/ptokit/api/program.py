@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
+from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
-from ptokit.analysis.peers import check_pipes
 from ptokit.analysis.scopes import misused
 from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
@@ -118,7 +118,7 @@ class Program(Rich):
         from ptokit.passes.inline import checked
 
         module, wrong = checked(self.module)
-        wrong += [*unfit_entries(self.module), *misused(self.module), *check_pipes(self.module)]
+        wrong += [*unfit_entries(self.module), *misused(self.module), *check_fifos(self.module)]
         of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
         found = verdicts(
             module,
@@ -320,7 +320,7 @@ class Program(Rich):
             program = self.on(chosen)
             module, entry = program.module, program.entry_named(func)
             cores = launched_cores(module, entry, always=schedule is not None or ranks > 1)
-            if wrong := [d for d in check_pipes(module) if cores and d.is_error]:
+            if wrong := [d for d in check_fifos(module) if cores and d.is_error]:
                 raise PtoError(wrong)
             return Executable(whole_kernel(module, entry), options, cores)
 

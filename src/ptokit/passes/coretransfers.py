@@ -19,7 +19,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CHANNEL, FLAGS, SIGNALS, TERMINATOR
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, FIFO, FLAGS, SIGNALS, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
 from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
@@ -97,7 +97,7 @@ class CoreAssignment:
                 self._op(op)
 
     def _op(self, op: Op) -> None:
-        if not {CHANNEL, SIGNALS, FLAGS}.isdisjoint(op.page.uses):
+        if not {FIFO, SIGNALS, FLAGS}.isdisjoint(op.page.uses):
             help = "write a section, or a function, for each kind of core"
             raise cannot_split(op, "the program orders its cores or pipes itself", help)
         kinds = {self.of(value) for _, value in op.values()} - {None}
@@ -140,7 +140,7 @@ class CoreAssignment:
 class CoreTransfer:
     """A transfer between cores: `dst` names it in its block behind the move, up to `last`.
 
-    Where it is needed elsewhere, too, it is `copied` into that tile. `pipe` is its number.
+    Where it is needed elsewhere, too, it is `copied` into that tile. `fifo` is its number.
     """
 
     op: Op
@@ -151,7 +151,7 @@ class CoreTransfer:
     last: int
     valid: tuple[Value | int, Value | int]
     copied: bool = False
-    pipe: int = 0
+    fifo: int = 0
 
     def overlaps(self, other: CoreTransfer) -> bool:
         """Whether one of two is still there when the other one arrives."""
@@ -209,7 +209,7 @@ class Uses:
 
 
 def transfers(func: Func, assignment: CoreAssignment) -> list[CoreTransfer]:
-    """The transfers in text order; PtoError for one that pipes cannot make."""
+    """The transfers in text order; PtoError for one that FIFOs cannot make."""
     uses = Uses().add(func.body)
     found = [_transfer(op, to, uses, assignment) for op, to in assignment.crossings.items()]
     return sorted(found, key=lambda a: [index for _, index in a.way])

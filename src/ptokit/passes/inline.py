@@ -14,7 +14,7 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import CALLS, THREADS, Exchange
+from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
 from ptokit.isa.model.types import Elided
 from ptokit.isa.model.words import KernelKind
 from ptokit.passes.shared import FreshNames, replaced
@@ -56,7 +56,7 @@ def inlined(
     PtoError where one calls itself, is not there, or takes or returns something else. Calls of
     functions that are only declared stay if `external`; those of `skipped` ones are left out. With
     `sections` what functions of one kind of core do stands in sections for it, but calls of those
-    with buffers that others know by name stay: their pipes have two ends, each of a function.
+    with buffers that others know by name stay: their FIFOs have two ends, each of a function.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
@@ -162,7 +162,7 @@ class _Inlining:
 def _has_peer(func: Func) -> bool:
     """Whether it reserves a buffer for a function of the other kind of core, or takes its one."""
     ops = (op for op in func.walk() if isinstance(op, Op))
-    return any(op.page.exchange in (Exchange.RESERVES, Exchange.IMPORTS) for op in ops)
+    return any(op.page.fifo_role in (FifoRole.RESERVES, FifoRole.IMPORTS) for op in ops)
 
 
 @cache

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ptokit.analysis.cores import core_of, kind_of
-from ptokit.analysis.pipe_entries import fact
+from ptokit.analysis.fifoentries import fact
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.passes.inline import calls, inlined
 from ptokit.passes.shared import renamed
@@ -54,9 +54,9 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
 
 
 def peer_of(module: Module, func: Func) -> Func | None:
-    """The function for the other kind of core at the other end of its pipes.
+    """The function for the other kind of core at the other end of its FIFOs.
 
-    One of both names the other as the peer of a buffer; or it is the only one with such pipes.
+    One of both names the other as the peer of a buffer; or it is the only one with such FIFOs.
     """
     kind = kind_of(module, func)
     if kind is None:
@@ -64,21 +64,23 @@ def peer_of(module: Module, func: Func) -> Func | None:
     found = [f for f in module.owner(func).parts if isinstance(f, Func) and not f.declared]
     found = [f for f in found if kind_of(module, f) is OTHER[kind]]
     named = [f for f in found if func.name in _peers(f) or f.name in _peers(func)]
-    alike = [f for f in found if not _pipes(f).isdisjoint(_pipes(func)) and not _peers(f)]
+    alike = [f for f in found if not _fifos(f).isdisjoint(_fifos(func)) and not _peers(f)]
     several = named or alike
     return several[0] if named or len(alike) == 1 else None
 
 
-def _pipes(func: Func) -> set[object]:
-    """The ids of the pipes that a function sets up."""
+def _fifos(func: Func) -> set[object]:
+    """The ids of the FIFOs that a function sets up."""
     ops = (op for op in func.walk() if isinstance(op, Op))
-    return {fact(op, "id") for op in ops if op.page.exchange is Exchange.OPENS}
+    return {fact(op, "id") for op in ops if op.page.fifo_role is FifoRole.OPENS}
 
 
 def _peers(func: Func) -> set[str]:
     """The functions whose buffers a function takes."""
     ops = (op for op in func.walk() if isinstance(op, Op))
-    return {str(fact(op, "peer")).strip('@"') for op in ops if op.page.exchange is Exchange.IMPORTS}
+    return {
+        str(fact(op, "peer")).strip('@"') for op in ops if op.page.fifo_role is FifoRole.IMPORTS
+    }
 
 
 def with_arguments(func: Func, entry: Func) -> Func:

@@ -29,7 +29,7 @@ from ptokit.text.read.names import constant_page
 def place(func: Func, target: Target) -> Func:
     """The function with all tiles at addresses, but for arguments: they come with theirs.
 
-    The buffers of pipes get theirs beside the tiles. PtoError where all that does not fit, or a
+    The buffers of FIFOs get theirs beside the tiles. PtoError where all that does not fit, or a
     tile lies at an address of the program's own that only the run knows: the run would compare it
     with placed tiles.
     """
@@ -50,9 +50,9 @@ def place(func: Func, target: Target) -> Func:
 
 
 def _planned(interference: Interference, facts: Facts) -> tuple[dict[Value, Storage], Planned]:
-    """The tiles at their places; those that pipes give beside them, as in a run, if there is room.
+    """The tiles at their places; those that FIFOs give beside them, as in a run, if there is room.
 
-    On hardware these lie in the buffers of their pipes.
+    On hardware these lie in the buffers of their FIFOs.
     """
     for received in (True, False):
         tiles = interference.tiles(facts, received=received)
@@ -70,7 +70,7 @@ def placed(func: Func) -> bool:
 
 @dataclass
 class _Written:
-    """Writes addresses out: of tiles, and of the buffers of pipes."""
+    """Writes addresses out: of tiles, and of the buffers of FIFOs."""
 
     addresses: Mapping[Value, int]
     slots: Mapping[Op, int]

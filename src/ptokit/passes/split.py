@@ -1,8 +1,8 @@
-"""A kernel for both kinds of cores taken apart: a function for each, and pipes between the two.
+"""A kernel for both kinds of cores taken apart: a function for each, and FIFOs between the two.
 
 Both keep the loops and branches around their own instructions, and compute the numbers that these
 need. What crosses is pushed where it was moved, and popped there by the other core. Both do so in
-one order, so neither waits for ever, however few slots a pipe has.
+one order, so neither waits for ever, however few slots a FIFO has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptokit.analysis.cores import KIND, kind_of
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
-from ptokit.isa.lang.traits import TERMINATOR, Exchange
+from ptokit.isa.lang.traits import TERMINATOR, FifoRole
 from ptokit.isa.model.dtypes import i8
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import ND, NZ
@@ -33,8 +33,8 @@ from ptokit.passes.coretransfers import (
     transfers,
 )
 from ptokit.passes.percore import OTHER, section_kinds
-from ptokit.passes.pipeends import PipeEnds, PipePlan, pipe_page, pipes_for
 from ptokit.passes.shared import FreshNames, renamed, replaced, values_defined
+from ptokit.passes.splitfifos import FifoPlan, FunctionFifos, fifo_page, fifos_for
 from ptokit.text.read.attributes import Raw
 from ptokit.text.read.names import allocation, constant_page
 
@@ -72,7 +72,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     """The function of the cube, and that of the vector core."""
     assignment = CoreAssignment(func)
     found = transfers(func, assignment)
-    pipes, name = pipes_for(found), f"{func.name}_{VECTOR.text}"
+    fifos, name = fifos_for(found), f"{func.name}_{VECTOR.text}"
     while name in taken:
         name += "_core"
     taken.add(name)
@@ -87,7 +87,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     for kind, half in halves.items():
         kept = func.attrs if kind is CUBE else {}  # a launch names the one
         attrs = {**kept, KIND: Raw(f"#pto.kernel_kind<{kind.text}>")}
-        whole = half.with_pipes(pipes, f"@{named[OTHER[kind]]}")
+        whole = half.with_fifos(fifos, f"@{named[OTHER[kind]]}")
         made.append(replace(whole, name=named[kind], attrs=attrs))
     return [made[0], deepcopy(made[1])]  # no op and no value is in both
 
@@ -110,13 +110,13 @@ class _Half:
         self.numbers: dict[tuple[int, ScalarType], Op] = {}
         self.func = replace(func, body=self._block(func.body))
 
-    def with_pipes(self, pipes: Sequence[PipePlan], peer: str) -> Func:
-        """The function behind what sets up its ends of the pipes."""
+    def with_fifos(self, fifos: Sequence[FifoPlan], peer: str) -> Func:
+        """The function behind what sets up its ends of the FIFOs."""
         slots = None
         if self.target.releases:
             slots = Value(self.names.name("slots"), PtrType(i8))
-        ends = PipeEnds(self.kind, self.names, self._number, slots)
-        ops = list(ends.set_up(pipes, peer))
+        ends = FunctionFifos(self.kind, self.names, self._number, slots)
+        ops = list(ends.set_up(fifos, peer))
         body = self.func.body
         args = [*body.args, *([slots] if slots else [])]
         ops = [*self.numbers.values(), *ops, *body.ops]
@@ -137,7 +137,7 @@ class _Half:
         new = replace(block, ops=list[AnyOp]())
         for index, op in enumerate(block.ops):
             new.ops += self._op(op)
-            new.ops += (self._at_pipe(Exchange.FREES, a) for a in mine if a.last == index)
+            new.ops += (self._at_fifo(FifoRole.FREES, a) for a in mine if a.last == index)
         return new
 
     def _op(self, op: AnyOp) -> Iterator[AnyOp]:
@@ -194,10 +194,10 @@ class _Half:
             yield new_op(allocation(), valid, results=[tile], spans=transfer.op.spans)
             yield self._moved(transfer, tile, entry)
             entry = tile
-        yield self._at_pipe(Exchange.PUSHES, transfer, entry=[entry])
+        yield self._at_fifo(FifoRole.PUSHES, transfer, entry=[entry])
 
     def _popped(self, transfer: CoreTransfer) -> Iterator[Op]:
-        """What takes the next entry, in a tile that has its place from the pipe."""
+        """What takes the next entry, in a tile that has its place from the FIFO."""
         dst, given = transfer.dst, dict[str, list[Value]]()
         assert isinstance(dst.type, TileType)
         kind = dst.type
@@ -208,7 +208,7 @@ class _Half:
         fresh = transfer.copied or dst.name in self.taken
         entry = Value(self.names.name(dst.name) if fresh else dst.name, kind, dst.span)
         self.taken.add(dst.name)
-        yield replace(self._at_pipe(Exchange.POPS, transfer, **given), results=[entry])
+        yield replace(self._at_fifo(FifoRole.POPS, transfer, **given), results=[entry])
         if transfer.copied:
             yield self._moved(transfer, dst, entry)
         else:
@@ -219,9 +219,9 @@ class _Half:
         first, second = (operand.name for operand in transfer.op.page.operands[:2])
         return new_op(transfer.op.page, {first: [dst], second: [src]}, spans=transfer.op.spans)
 
-    def _at_pipe(self, role: Exchange, transfer: CoreTransfer, **operands: list[Value]) -> Op:
-        number: dict[str, object] = {"id": transfer.pipe} if transfer.pipe else {}
-        page, spans = pipe_page(role, self.kind), transfer.op.spans
+    def _at_fifo(self, role: FifoRole, transfer: CoreTransfer, **operands: list[Value]) -> Op:
+        number: dict[str, object] = {"id": transfer.fifo} if transfer.fifo else {}
+        page, spans = fifo_page(role, self.kind), transfer.op.spans
         return new_op(page, operands, {**number, "split": 0}, spans=spans)
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CALLS, CHANNEL, STOPS
+from ptokit.isa.lang.traits import CALLS, FIFO, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
@@ -92,7 +92,7 @@ def _require_known(kernel: SyncKernel) -> None:
     for op in (op for func in kernel.funcs for op in func.body.walk()):
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)
-        if CHANNEL in op.page.uses and len(kernel.kinds) < len(OTHER):
+        if FIFO in op.page.uses and len(kernel.kinds) < len(OTHER):
             message = f"{op.name}: no function and no section is at the other end of its pipe"
             raise refuse(message, op.span, "give the program both ends, or flags of its own")
 

@@ -15,7 +15,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, CHANNEL, CORE, FIXPIPE, PRINTS, Resource
+from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
@@ -217,7 +217,7 @@ class ReadyOp:
         named = {*self.fixed, *(name for name, _, _ in self.inputs)}
         self.takes_all = self.standalone and named == {*self.names}
         # a handle moves nothing
-        handles = ALIASES in page.traits or CHANNEL in page.uses  # an empty entry is one
+        handles = ALIASES in page.traits or FIFO in page.uses  # an empty entry is one
         self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]
 
     def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers

@@ -46,7 +46,7 @@ class Observer:
     def executed_apart(self, logs: Sequence[Logged]) -> bool:
         """Cores that run at once have executed this; whether it is all the observer needs.
 
-        The logs have no exchanges between cores. If they are needed the reference runs the cores.
+        The logs have no FIFOs and signals. If they are needed the reference runs the cores.
         """
         return False
 

@@ -40,12 +40,12 @@ from ptokit.isa.lang.traits import (
     ALIASES,
     BY_SCALAR,
     CALLS,
-    CHANNEL,
+    FIFO,
     REGIONS,
     RESIZES,
     SIGNALS,
     TERMINATOR,
-    Exchange,
+    FifoRole,
     Resource,
     Routes,
     Trait,
@@ -77,7 +77,7 @@ __all__ = [
     "path",
 ]
 
-CORES = frozenset({CHANNEL, SIGNALS})  # what waits for other cores is no tile instruction
+CORES = frozenset({FIFO, SIGNALS})  # what waits for other cores is no tile instruction
 NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES}  # what has them is no tile instruction
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 SHARED_STORAGE = "shared-storage"  # of operands that share bytes and may not: see `Instr.apart`
@@ -127,7 +127,7 @@ class Instr:
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     inner_flags: ClassVar[tuple[str, ...]] = ()  # where it uses flags of `INNER_PAIRS` itself
     of_one_core: ClassVar[bool] = False  # a signal from one core to one other, by numbers of both
-    exchange: ClassVar[Exchange | None] = None  # what it is to a pipe between cores
+    fifo_role: ClassVar[FifoRole | None] = None  # what it is to a FIFO between cores
     routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     apart: ClassVar[tuple[Apart, ...]] = ()  # operands that may not share bytes on hardware
@@ -165,7 +165,7 @@ class Instr:
     reported: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             page.executes
-            or (not CORES.isdisjoint(page.uses) and page.exchange is not Exchange.OPENS)
+            or (not CORES.isdisjoint(page.uses) and page.fifo_role is not FifoRole.OPENS)
         )
     )
     # what it reads and writes are whole operands: its body is not recorded

@@ -39,10 +39,10 @@ RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trai
 ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS, OTHERWISE_KEPT = list(Trait)[16:]
 
 
-class Exchange(Enum):
-    """What an instruction is to a pipe between two cores, which its attributes describe."""
+class FifoRole(Enum):
+    """What an instruction is to a FIFO between two cores, which its attributes describe."""
 
-    OPENS = "sets up one end of a pipe"
+    OPENS = "sets up one end of a FIFO"
     RESERVES = "reserves the room of slots, under a name"
     IMPORTS = "takes the room that a function for the other kind of core reserves"
     ALLOCATES = "takes a slot that is free"
@@ -79,7 +79,7 @@ class Resource(Enum):
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
     CORE = "core"  # its place in the launch
-    CHANNEL = "channel"  # its end of the pipe between cores that the instruction is about
+    FIFO = "fifo"  # the end that this core has of the FIFO that the instruction is about
     SIGNALS = "signals"  # the counters by which cores wait for one another
     MACHINE = "machine"  # what makes tiles at addresses
     REGIONS = "regions"  # the regions of the op, as functions
@@ -87,4 +87,4 @@ class Resource(Enum):
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
-REGISTERS, PRINTS, FLAGS, CORE, CHANNEL, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]
+REGISTERS, PRINTS, FLAGS, CORE, FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]

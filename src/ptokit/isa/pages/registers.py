@@ -139,7 +139,7 @@ def of_pipe(number: Attr) -> tuple[Ruled, ...]:
 
 
 class SetQuantScalar(
-    Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, exchange=Exchange.SETS_SCALAR
+    Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_SCALAR
 ):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
 
@@ -166,7 +166,7 @@ class Addressed(Protocol):
 
 
 class SetQuantVector(
-    Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, exchange=Exchange.SETS_VECTOR
+    Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_VECTOR
 ):
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 

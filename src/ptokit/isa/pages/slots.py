@@ -1,4 +1,4 @@
-"""What pushes and pops do with the slots of a pipe between cores.
+"""What pushes and pops do with the slots of a FIFO between cores.
 
 A slot holds one entry as a row-major matrix. Both vector cores of a block may share an entry, by
 rows or by columns: each has its part of the slot.
@@ -13,18 +13,18 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 
 TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
-MOST_FLAGS = 16  # of a core; each direction of a pipe takes two
+MOST_FLAGS = 16  # of a core; each direction of a FIFO takes two
 WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
 PLAIN = "push without one, and convert after the pop"
 
 
 def default_slots(dir_mask: object) -> int:
-    """The slots in each direction of a pipe that does not say how many."""
+    """The slots in each direction of a FIFO that does not say how many."""
     return 4 if dir_mask == BOTH else 8
 
 
-class Channel(Protocol):
-    """One direction of a pipe as an instruction at one of its ends sees it.
+class FifoEnd(Protocol):
+    """A FIFO in one direction, as an instruction at one of its ends sees it.
 
     `vector`: this end is a vector core, number `lane` of the `lanes` of its block. `to_vector`: the
     vector cores pop. `releases`: a pop gives the slot of a tile back at once.
@@ -71,20 +71,20 @@ class Channel(Protocol):
         ...
 
 
-def takers(channel: Channel, split: int) -> range:
+def takers(fifo: FifoEnd, split: int) -> range:
     """The vector cores that have a part of an entry, or all of it."""
-    both = split != WHOLE or (channel.nosplit and channel.to_vector)
-    return range(channel.lanes if both else 1)
+    both = split != WHOLE or (fifo.nosplit and fifo.to_vector)
+    return range(fifo.lanes if both else 1)
 
 
-def others(channel: Channel, split: int) -> range:
+def others(fifo: FifoEnd, split: int) -> range:
     """Who is at the other end."""
-    return range(1) if channel.vector else takers(channel, split)
+    return range(1) if fifo.vector else takers(fifo, split)
 
 
-def idle_lane(channel: Channel, split: int) -> bool:
+def idle_lane(fifo: FifoEnd, split: int) -> bool:
     """Whether this vector core has no part in the entry."""
-    return channel.vector and channel.lane not in takers(channel, split)
+    return fifo.vector and fifo.lane not in takers(fifo, split)
 
 
 def parts(split: int, lane: int, rows: int, cols: int) -> tuple[int, int, int, int]:
@@ -106,19 +106,19 @@ def begins(split: int, lane: int, tile: tuple[int, int], whole: tuple[int, int])
     return row, col
 
 
-def push(channel: Channel, entry: Cells, split: int, lane: int) -> None:
+def push(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
     """The valid region of a tile becomes the next entry, or a part of it."""
-    if idle_lane(channel, split):
+    if idle_lane(fifo, split):
         return
     rows, cols = entry.valid
     row, col, height, width = 0, 0, rows, cols
-    if channel.vector:
+    if fifo.vector:
         row, col, height, width = parts(split, lane, rows, cols)
-    value = converted(entry[entry.valid], channel.epilogue)
-    channel.claim(others(channel, split))
-    slot = channel.slot(value.dtype, height, width)
+    value = converted(entry[entry.valid], fifo.epilogue)
+    fifo.claim(others(fifo, split))
+    slot = fifo.slot(value.dtype, height, width)
     slot[row : row + rows, col : col + cols] = value
-    channel.pushed(height, width)
+    fifo.pushed(height, width)
 
 
 def converted(value: Array, epilogue: str) -> Array:
@@ -134,56 +134,56 @@ def converted(value: Array, epilogue: str) -> Array:
     return value.cast(mode.made[0], Rounding.RINT)
 
 
-def pop(channel: Channel, entry: Cells, split: int, lane: int) -> None:
+def pop(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
     """The next entry, or a part of it, comes into the valid region of a tile."""
     rows, cols = entry.valid
-    if idle_lane(channel, split):
+    if idle_lane(fifo, split):
         entry[entry.valid] = entry.constant(0)
         return
-    height, width = channel.expect(others(channel, split))
+    height, width = fifo.expect(others(fifo, split))
     row, col = 0, 0
-    if channel.vector:
+    if fifo.vector:
         row, col = begins(split, lane, (entry.rows, entry.cols), (height, width))
     rows, cols = least(rows, height - row), least(cols, width - col)
-    slot = channel.slot(entry.dtype, height, width)
+    slot = fifo.slot(entry.dtype, height, width)
     entry[:rows, :cols] = slot[row : row + rows, col : col + cols]
-    channel.popped()
-    if channel.releases:
-        channel.freed()
+    fifo.popped()
+    if fifo.releases:
+        fifo.freed()
 
 
-def part_of(kind: GlobalType, channel: Channel, split: int, lane: int) -> tuple[int, int]:
+def part_of(kind: GlobalType, fifo: FifoEnd, split: int, lane: int) -> tuple[int, int]:
     """Where the part of a vector core begins in a slot that is a view."""
     rows, cols = ((n or 0) for n in kind.shape[-2:])
     whole = 2 * rows, 2 * cols
-    return begins(split, lane, (rows, cols), whole) if channel.vector else (0, 0)
+    return begins(split, lane, (rows, cols), whole) if fifo.vector else (0, 0)
 
 
-def allocate(channel: Channel, kind: GlobalType, split: int, lane: int) -> Cells:
+def allocate(fifo: FifoEnd, kind: GlobalType, split: int, lane: int) -> Cells:
     """The next free slot in global memory."""
-    channel.claim(others(channel, split))
-    return channel.view(kind, *part_of(kind, channel, split, lane))
+    fifo.claim(others(fifo, split))
+    return fifo.view(kind, *part_of(kind, fifo, split, lane))
 
 
-def receive(channel: Channel, kind: GlobalType, split: int, lane: int) -> Cells:
+def receive(fifo: FifoEnd, kind: GlobalType, split: int, lane: int) -> Cells:
     """The slot in global memory that was pushed next."""
-    channel.expect(others(channel, split))
-    found = channel.view(kind, *part_of(kind, channel, split, lane))
-    channel.popped()
+    fifo.expect(others(fifo, split))
+    found = fifo.view(kind, *part_of(kind, fifo, split, lane))
+    fifo.popped()
     return found
 
 
-def commit(channel: Channel, split: int) -> None:
+def commit(fifo: FifoEnd, split: int) -> None:
     """The slot in global memory that was allocated is handed over."""
-    if not idle_lane(channel, split):
-        channel.allocated(others(channel, split))
-        channel.pushed(0, 0)
+    if not idle_lane(fifo, split):
+        fifo.allocated(others(fifo, split))
+        fifo.pushed(0, 0)
 
 
-def release(channel: Channel, split: int, *, unnamed: bool) -> None:
+def release(fifo: FifoEnd, split: int, *, unnamed: bool) -> None:
     """The slot of the entry that was popped first is free."""
-    if not idle_lane(channel, split):
-        channel.returned(perhaps=unnamed and channel.releases)
+    if not idle_lane(fifo, split):
+        fifo.returned(perhaps=unnamed and fifo.releases)
 
 
 def is_tile_type(kind: object) -> bool:

@@ -1,1 +1,1 @@
-"""Cores that run at once: their scheduling, the queues and the signals between them."""
+"""Cores that run at once: their scheduling, the FIFOs and the signals between them."""

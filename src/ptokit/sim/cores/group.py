@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.fifos import Exchanges, exchanges
+from ptokit.analysis.fifos import KernelFifos, kernel_fifos
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import POLLS, SIGNALS
@@ -18,7 +18,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundKernel
-from ptokit.sim.cores.channel import COUNTERS, SLOTS
+from ptokit.sim.cores.fifoend import COUNTERS, SLOTS
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY, SignalCells
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class GroupedCore(Core):
-    """A core that runs at once with others: its ends of queues, its signals, the schedule."""
+    """A core that runs at once with others: its ends of FIFOs, its signals, the schedule."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class GroupedCore(Core):
         board: SignalBoard,
     ) -> None:
         super().__init__(target, fixpipe, place.block, grid.blocks)
-        self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.exchanges.lanes
+        self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.fifos.lanes
         self.place, self.clock, self.grid, self.board = place, board.clock(place), grid, board
-        self.ends, self.schedule = grid.exchanges.ends[place.kind], board.schedule
+        self.ends, self.schedule = grid.fifos.ends[place.kind], board.schedule
         self.opened: dict[str, object] = {}
 
     @property
@@ -58,16 +58,16 @@ class GroupedCore(Core):
 
 @dataclass(frozen=True)
 class Grid:
-    """The cores of a launch: of both kinds, or of one, and the queues between those of a block.
+    """The cores of a launch: of both kinds, or of one, and the FIFOs between those of a block.
 
     `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
     whose launch it is, where a job has several. `signals`: cores signal one another too, not only
-    by queues; `polls`: they wait for numbers in memory. `separate`: each vector core has signals of
+    by FIFOs; `polls`: they wait for numbers in memory. `separate`: each vector core has signals of
     its own at the cube.
     """
 
     kinds: Sequence[KernelKind]
-    exchanges: Exchanges
+    fifos: KernelFifos
     blocks: int
     rank: int | None
     together: bool
@@ -85,7 +85,7 @@ class Grid:
         polls = any(POLLS in op.page.traits for op in signals)
         separate = target.separate or _names_second(bound, target)
         given = bool(signals), polls, separate
-        return cls(kinds, exchanges(funcs), blocks, rank, together, *given)
+        return cls(kinds, kernel_fifos(funcs), blocks, rank, together, *given)
 
     @property
     def alone(self) -> bool:
@@ -99,7 +99,7 @@ class Grid:
 
     def _cores_of(self, kind: KernelKind) -> int:
         """How many a block has."""
-        return (self.exchanges.lanes if kind is VECTOR else 1) if kind in self.kinds else 0
+        return (self.fifos.lanes if kind is VECTOR else 1) if kind in self.kinds else 0
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
         for kind in self.kinds:
@@ -112,7 +112,7 @@ class Grid:
 
     def shared_memories(self) -> dict[str, Memory]:
         """What the cores of a block share: counters at 0, and slots."""
-        found = self.exchanges
+        found = self.fifos
         sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
         try:
             made = {n: np.zeros(size, np.uint8) for n, size in sizes.items()}
@@ -182,7 +182,7 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 
 
 def _signals(func: Func | None) -> Iterator[Op]:
-    """The signals between cores: what they wait for besides entries of queues."""
+    """The signals between cores: what they wait for besides entries of FIFOs."""
     ops = (op for op in (func.body.walk() if func else ()) if isinstance(op, Op))
     return (op for op in ops if SIGNALS in op.page.uses)
 

@@ -122,7 +122,7 @@ class SignalBoard:
     )
 
     total: Counter[Hashable] = field(default_factory=Counter[Hashable])
-    queues: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
+    fifos: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
     def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from math import ceil, prod
 
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import LEFT, RIGHT, GlobalLayout
@@ -17,7 +17,7 @@ from ptokit.sim.costs.sizes import Operands, elements, ends, shape_of
 
 GIB = 1 << 30
 GM = "gm"  # the location of views, in names of paths
-CARRIES = {None, Exchange.PUSHES, Exchange.POPS}  # other exchanges are signals
+CARRIES = {None, FifoRole.PUSHES, FifoRole.POPS}  # the others are signals
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def moved(page: type[Instr], operands: Operands, file: str) -> Cost | None:
     An entry of a pipe between cores has one end here, and lies in global memory between them.
     """
     source, target = ends(page, operands)
-    if page.exchange not in CARRIES:
+    if page.fifo_role not in CARRIES:
         return Cost(figures(file)["core"]["issue"], origin(figures(file)["core"]))
     path = f"{_place(source)}>{_place(target)}"
     figure = bandwidth(file, path)

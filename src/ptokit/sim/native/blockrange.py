@@ -25,7 +25,7 @@ Sizes: TypeAlias = "Mapping[str, tuple[int, tuple[int, ...]]]"  # bytes and exte
 class RangeResult:
     """What some blocks did: `grown` are the outputs without an array that they made larger.
 
-    `warnings`: of their cores, and of what these blocks left in queues.
+    `warnings`: of their cores, and of what these blocks left in FIFOs.
     """
 
     written: Mapping[str, Patch]

@@ -16,12 +16,12 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
-from ptokit.sim.cores.channel import COUNTERS, reason
+from ptokit.sim.cores.fifoend import COUNTERS, reason
+from ptokit.sim.cores.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
-from ptokit.sim.cores.unclaimed import queue_uses, unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
@@ -50,7 +50,7 @@ class CompiledKernel:
     ) -> None:
         self.how = target, fixpipe, blocks
         self.grid = Grid.of(bound, target, blocks, rank)
-        self.queues = queue_uses(self.grid)
+        self.fifos = fifo_uses(self.grid)
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
         self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
@@ -208,12 +208,12 @@ class _Launch:
         kept += self.shared[number][COUNTERS].data.view(np.int64)
 
     def tell(self, observers: Iterable[Observer]) -> None:
-        """Of what the cores warn, and what the blocks left in queues."""
+        """Of what the cores warn, and what the blocks left in FIFOs."""
         every = [self.earlier, *self.shared.values()]
         found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
         for observer in observers:
             observer.warned(found)
-            observer.warned(unclaimed(self.kernel.queues, self.kernel.how[0], every))
+            observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how[0], every))
 
     def keeps_order(self) -> bool:
         """Whether what a block does depends on those before it."""

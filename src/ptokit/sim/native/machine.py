@@ -7,13 +7,13 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
-from ptokit.isa.lang.traits import CHANNEL, CORE, FLAGS, FLOW, MACHINE, REGIONS, SIGNALS, Resource
+from ptokit.isa.lang.traits import CORE, FIFO, FLAGS, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.cores.group import GroupedCore
-from ptokit.sim.native.compiledqueue import CompiledQueueEnd
+from ptokit.sim.native.compiledfifo import CompiledFifoEnd
 from ptokit.sim.native.compiledsignals import CompiledSignals
 from ptokit.sim.native.flags import CompiledFlags
 from ptokit.sim.native.flow import CompiledFlow, CompiledRegion
@@ -121,7 +121,7 @@ def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Of
     }
     own[FLAGS] = CompiledFlags(main)
     if isinstance(core, GroupedCore) and op in core.ends:
-        own[CHANNEL] = CompiledQueueEnd(core.ends[op], main, op)
+        own[FIFO] = CompiledFifoEnd(core.ends[op], main, op)
     if isinstance(core, GroupedCore) and main.suspends:
         own[SIGNALS] = CompiledSignals(main, core, op)
     return {**core.readings(), **own}

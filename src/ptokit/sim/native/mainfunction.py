@@ -28,7 +28,7 @@ from ptokit.sim.state import FLAG_MEMORY
 from ptokit.sim.tile import Tile
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
-MOST_COUNTED = 1 << 40  # entries that go through a queue in one run, or signals
+MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
 
 
 @dataclass

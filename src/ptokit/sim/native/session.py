@@ -21,7 +21,7 @@ from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.scalars import wrapped
 from ptokit.sim import execute
 from ptokit.sim.arguments import Bound, Env, SlotNumber
-from ptokit.sim.cores.channel import COUNTERS, reason
+from ptokit.sim.cores.fifoend import COUNTERS, reason
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.evaluation import NumpyArray

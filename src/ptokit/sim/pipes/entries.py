@@ -16,7 +16,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.byteregions import ByteRegion
 
 IterationVector: TypeAlias = "tuple[tuple[str, int], ...]"  # loops, outermost first
-Channel: TypeAlias = Hashable  # what a set and its wait have in common: pipes and id
+Channel: TypeAlias = Hashable  # what a set and its wait name: a flag, buffer, signal, FIFO counter
 
 
 class PipeQueue(NamedTuple):

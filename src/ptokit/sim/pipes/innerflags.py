@@ -9,7 +9,7 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, MEETING_SIGNALS, Pipe
-from ptokit.sim.cores.channel import QueueChannel
+from ptokit.sim.cores.fifoend import FifoChannel
 from ptokit.sim.cores.signalboard import OF_SECOND, Meeting, SignalChannel
 from ptokit.sim.pipes.entries import Await, Channel, FlagChannel, PipeWork, Post, QueueEntry
 
@@ -55,8 +55,8 @@ def signal_clashes(
 
 
 def _signals_of(channel: Channel, op: AnyOp) -> tuple[int, ...]:
-    if isinstance(channel, QueueChannel):
-        return channel.queue.flags
+    if isinstance(channel, FifoChannel):
+        return channel.fifo.flags
     by_memory = isinstance(op, Op) and any(True for _ in op.values())
     if isinstance(channel, Meeting) and not by_memory:
         return MEETING_SIGNALS[channel.kinds]

@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE, Pipe
 from ptokit.sim.arguments import Env
-from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel
+from ptokit.sim.cores.fifoend import FREED, PUSHED, FifoChannel
 from ptokit.sim.cores.signalboard import CorePlace
 from ptokit.sim.execute import Core, moves, whole_number
 from ptokit.sim.memory import Memory
@@ -38,7 +38,7 @@ from ptokit.sim.pipes.entries import (
 )
 from ptokit.sim.pipes.footprints import Footprints, Templates
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
-from ptokit.sim.pipes.poppedtiles import PoppedTiles, QueueSlots
+from ptokit.sim.pipes.poppedtiles import FifoSlots, PoppedTiles
 from ptokit.sim.state import Flags
 from ptokit.sim.state import Queue as FlagEnd
 from ptokit.sim.tile import Tile
@@ -111,10 +111,10 @@ class CoreIssue:
         number: int,
         core: Core,
         loops: dict[int, tuple[Value, ...]],
-        slots: QueueSlots | None = None,
+        slots: FifoSlots | None = None,
     ) -> None:
         self.number, self.core = number, core
-        self.tiles = PoppedTiles(slots or QueueSlots(ByteRegions()), core.subblock_idx)
+        self.tiles = PoppedTiles(slots or FifoSlots(ByteRegions()), core.subblock_idx)
         self.pushed: list[Ticket] = []  # what the op has waited for
         self.entries: list[QueueEntry] = []
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
@@ -155,8 +155,8 @@ class CoreIssue:
     def _sends_in(self, pipe: Pipe, ticket: Ticket) -> Pipe:
         """The pipe of the op; what lay in a slot is given back by the pipe that popped it."""
         channel = ticket.channel
-        if isinstance(channel, QueueChannel) and channel.what == FREED:
-            return self.tiles.release(channel.queue) or pipe
+        if isinstance(channel, FifoChannel) and channel.what == FREED:
+            return self.tiles.release(channel.fifo) or pipe
         return pipe
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
@@ -208,7 +208,7 @@ class CrossCore:
         issue.tell(pipe)  # who meets others says first that it is there
         if tickets:
             issue.wait(pipe, tickets)
-        if isinstance(key, QueueChannel) and key.what == PUSHED:
+        if isinstance(key, FifoChannel) and key.what == PUSHED:
             issue.pushed += tickets
 
 
@@ -218,7 +218,7 @@ class Issue(Observer):
     def __init__(self, target: Target, templates: Templates | None = None) -> None:
         self.target = target
         self.footprints = Footprints(target, {} if templates is None else templates)
-        self.slots = QueueSlots(self.footprints.regions)
+        self.slots = FifoSlots(self.footprints.regions)
         self.numbers: dict[int, int] = {}  # of each core, by its identity
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
@@ -318,7 +318,7 @@ class Issue(Observer):
         writes = place((*template.writes, *(w for _, w in popped)), env, core, issue.number)
         operands += tuple((name, env[value].type) for name, (value, _) in popped)
         if not self.target.releases:
-            if op.page.exchange is Exchange.POPS and issue.pushed and writes:  # nothing moves
+            if op.page.fifo_role is FifoRole.POPS and issue.pushed and writes:  # nothing moves
                 reads, operands = (), ()
                 writes = issue.tiles.pop(template.pipe, writes, issue.pushed)
             else:
@@ -330,7 +330,7 @@ class Issue(Observer):
     ) -> tuple[Touched, Touched]:
         """The same where a tile that was popped lies in its slot."""
         reads, writes = issue.tiles.used(pipe, reads, writes)
-        if op.page.exchange is Exchange.PUSHES:
+        if op.page.fifo_role is FifoRole.PUSHES:
             lanes = range(issue.core.lanes if issue.core.kind is CUBE else 1)
             sent = [t for t in issue.later if _is_push(t)]
             writes = (*writes, *(self.slots.slot(t, lane) for t in sent for lane in lanes))
@@ -342,12 +342,12 @@ class Issue(Observer):
 
 
 def _is_push(ticket: Ticket) -> bool:
-    return isinstance(ticket.channel, QueueChannel) and ticket.channel.what == PUSHED
+    return isinstance(ticket.channel, FifoChannel) and ticket.channel.what == PUSHED
 
 
 def _popped(op: Op, env: Env) -> Iterator[tuple[str, tuple[Value, Ranges]]]:
     """The tile that a pop makes, which is no operand of it: its name and all of its bytes."""
-    if op.page.exchange is Exchange.POPS:
+    if op.page.fifo_role is FifoRole.POPS:
         for name, value in op.named_results():
             if isinstance(tile := env.get(value), Tile):
                 yield name, (value, ((0, int(tile.type.nbytes)),))

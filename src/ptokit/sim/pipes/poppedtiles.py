@@ -1,4 +1,4 @@
-"""Tiles that lie in the slots of a queue: where a pop moves nothing (A5).
+"""Tiles that lie in the slots of a FIFO: where a pop moves nothing (A5).
 
 A push writes the slot, a pop waits in the queue of the pipe that uses the tile, and whatever uses
 the tile reads the slot: until it is given back, and afterwards by mistake.
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import count
 
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.cores.channel import QueueChannel, QueueName
+from ptokit.sim.cores.fifoend import FifoChannel, LaunchedFifo
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions, MemorySpace
 from ptokit.sim.pipes.entries import Ticket
 
 Regions = tuple[ByteRegion, ...]
-SLOTS_OF = "the slots of "  # and the name of a queue: what a memory is called
+SLOTS_OF = "the slots of "  # and the name of a FIFO: what a memory is called
 
 
 @dataclass
@@ -26,7 +26,7 @@ class PoppedTile:
     `entry` is written by the pop, so that other pipes than its own wait for that.
     """
 
-    queue: QueueName
+    fifo: LaunchedFifo
     pipe: Pipe
     bytes: Regions
     slots: Regions
@@ -38,12 +38,12 @@ class PoppedTile:
         return any(b.space == region.space and b.overlaps(region) for b in self.bytes)
 
 
-class QueueSlots:
-    """The slots of the queues of a launch, as regions."""
+class FifoSlots:
+    """The slots of the FIFOs of a launch, as regions."""
 
     def __init__(self, regions: ByteRegions) -> None:
         self.regions = regions
-        self.spaces: dict[tuple[QueueName, int, int], MemorySpace] = {}
+        self.spaces: dict[tuple[LaunchedFifo, int, int], MemorySpace] = {}
         self.entries = count()
 
     def slot(self, ticket: Ticket, lane: int) -> ByteRegion:
@@ -52,37 +52,37 @@ class QueueSlots:
         `lane`: which of the cores that pop. Each has slots in a memory of its own.
         """
         channel = ticket.channel
-        assert isinstance(channel, QueueChannel)
-        queue, key = channel.queue, (channel.queue, channel.lane, lane)
-        made = MemorySpace(SLOTS_OF + queue.name, None, len(self.spaces))
+        assert isinstance(channel, FifoChannel)
+        fifo, key = channel.fifo, (channel.fifo, channel.lane, lane)
+        made = MemorySpace(SLOTS_OF + fifo.name, None, len(self.spaces))
         space = self.spaces.setdefault(key, made)
-        start = (ticket.number - 1) % queue.slots * queue.slot_size
-        return self.regions.at(space, start, ((0, queue.slot_size),))
+        start = (ticket.number - 1) % fifo.slots * fifo.slot_size
+        return self.regions.at(space, start, ((0, fifo.slot_size),))
 
-    def entry(self, queue: QueueName) -> ByteRegion:
+    def entry(self, fifo: LaunchedFifo) -> ByteRegion:
         """What a pop hands to other pipes: of each pop another one."""
-        space = MemorySpace(f"an entry of {queue.name}", None, next(self.entries))
-        return self.regions.at(space, 0, ((0, queue.slot_size),))
+        space = MemorySpace(f"an entry of {fifo.name}", None, next(self.entries))
+        return self.regions.at(space, 0, ((0, fifo.slot_size),))
 
 
 class PoppedTiles:
     """The tiles of one core, number `lane` of its kind in the block, that lie in slots."""
 
-    def __init__(self, slots: QueueSlots, lane: int) -> None:
+    def __init__(self, slots: FifoSlots, lane: int) -> None:
         self.slots, self.lane = slots, lane
         self.tiles: list[PoppedTile] = []
 
     def pop(self, pipe: Pipe, tile: Regions, tickets: Iterable[Ticket]) -> Regions:
         """A tile comes to lie in the slots that were waited for; what the pop does to memory."""
         slots = tuple(self.slots.slot(ticket, self.lane) for ticket in tickets)
-        (queue, *_) = {t.channel.queue for t in tickets if isinstance(t.channel, QueueChannel)}
+        (fifo, *_) = {t.channel.fifo for t in tickets if isinstance(t.channel, FifoChannel)}
         self.tiles = [one for one in self.tiles if not any(map(one.holds, tile))]
-        self.tiles.append(PoppedTile(queue, pipe, tile, slots, self.slots.entry(queue)))
+        self.tiles.append(PoppedTile(fifo, pipe, tile, slots, self.slots.entry(fifo)))
         return (self.tiles[-1].entry,)
 
-    def release(self, queue: QueueName) -> Pipe | None:
+    def release(self, fifo: LaunchedFifo) -> Pipe | None:
         """The slot that was popped first is given back, by the pipe that popped it."""
-        first = next((one for one in self.tiles if one.queue == queue and not one.released), None)
+        first = next((one for one in self.tiles if one.fifo == fifo and not one.released), None)
         if first is None:
             return None
         first.released = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Op
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
@@ -16,8 +16,8 @@ from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes, signal_clashes
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.leftovers import Leftover, left_over
 from ptokit.sim.pipes.poppedtiles import SLOTS_OF
+from ptokit.sim.pipes.ticketleftovers import Leftover, left_over
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
 SEEN_BUFFER = {
@@ -222,7 +222,7 @@ class RaceReport:
 
 
 def _pushes(entry: QueueEntry) -> bool:
-    return isinstance(entry.op, Op) and entry.op.page.exchange is Exchange.PUSHES
+    return isinstance(entry.op, Op) and entry.op.page.fifo_role is FifoRole.PUSHES
 
 
 def _line(entry: QueueEntry, otherwise: str) -> str:
@@ -256,7 +256,7 @@ def races(
 ) -> list[Diagnostic]:
     """What is wrong with the order of the pipes in these launches; each pair of places once.
 
-    `blocks_only`: hazards between blocks and exchanges without end, nothing else of one block.
+    `blocks_only`: hazards between blocks and waits without end, nothing else of one block.
     """
     together: dict[tuple[object, ...], Diagnostic] = {}
     for issue in issues:

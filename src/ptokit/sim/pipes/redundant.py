@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
-from ptokit.sim.cores.channel import QueueChannel
+from ptokit.sim.cores.fifoend import FifoChannel
 from ptokit.sim.pipes.entries import (
     Await,
     BufferChannel,
@@ -48,7 +48,7 @@ def _signals_out(issue: Issue) -> bool:
     entries = [entry for core in issue.cores for entry in core]
     met = {ticket for e in entries if isinstance(e, Await) for ticket in e.tickets}
     sent = (e.ticket for e in entries if isinstance(e, Post))
-    within = FlagChannel | BufferChannel | QueueChannel
+    within = FlagChannel | BufferChannel | FifoChannel
     return any(not isinstance(ticket.channel, within) and ticket not in met for ticket in sent)
 
 

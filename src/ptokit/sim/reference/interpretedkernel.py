@@ -11,11 +11,11 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
+from ptokit.sim.cores.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.races import memories_of
 from ptokit.sim.cores.schedule import Schedule
 from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
-from ptokit.sim.cores.unclaimed import queue_uses, unclaimed
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -71,9 +71,9 @@ class InterpretedKernel:
         return count
 
     def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
-        """What the launch left in queues."""
+        """What the launch left in FIFOs."""
         for observer in observers:
-            observer.warned(unclaimed(queue_uses(self.grid), self.target, board.queues))
+            observer.warned(left_in_fifos(fifo_uses(self.grid), self.target, board.fifos))
 
     def programs(
         self,
@@ -87,7 +87,7 @@ class InterpretedKernel:
 
         def of_block(block: int) -> Sequence[Callable[[], Interpreter]]:
             shared = self.grid.shared_memories()
-            board.queues.append(shared)
+            board.fifos.append(shared)
             found = list[Callable[[], Interpreter]]()
             for place in self.grid.of_block(block):
                 core = GroupedCore(self.target, self.fixpipe, place, self.grid, board)

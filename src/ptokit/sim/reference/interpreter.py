@@ -24,7 +24,7 @@ from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import CHANNEL, FLOW, MACHINE, REGIONS, SIGNALS, Resource
+from ptokit.isa.lang.traits import FIFO, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
@@ -36,7 +36,7 @@ from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, whole_numbe
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
-from ptokit.sim.reference.queues import InterpretedEnd
+from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
 Step: TypeAlias = "Callable[[Env], None]"
@@ -218,7 +218,7 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
     if isinstance(op, OpaqueOp):
         return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
     core = run.core
-    if CHANNEL in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
+    if FIFO in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
         message = f"{op.name}: nobody knows which pipe its handle names"
         return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
     if op.page.unexecuted:
@@ -255,7 +255,7 @@ class _Execution:
             if SIGNALS in op.page.uses:
                 found[SIGNALS] = core.signals
             if op in core.ends:
-                found[CHANNEL] = InterpretedEnd(core.ends[op], core)
+                found[FIFO] = InterpretedFifoEnd(core.ends[op], core)
         return found
 
     def __call__(self, env: Env) -> None:

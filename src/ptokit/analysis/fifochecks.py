@@ -1,6 +1,6 @@
-"""Pipes between the cores of a kernel: what both ends must agree on, and who may use one.
+"""FIFOs between the cores of a kernel: what both ends must agree on, and who may use one.
 
-Pages say what their instructions are to a pipe (`Exchange`) and on which kind of core they run; the
+Pages say what their instructions are to a FIFO (`FifoRole`) and on which kind of core they run; the
 rules here look at all functions of a module at once.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptokit.analysis.pipe_entries import (
+from ptokit.analysis.fifoentries import (
     SETS,
     USES,
     check_conversion,
@@ -25,7 +25,7 @@ from ptokit.analysis.pipe_entries import (
 )
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Module, Op
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
@@ -34,8 +34,8 @@ SHARED_SLOTS = "give the pipe its slots in global memory, and the buffer of the 
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 
-def check_pipes(module: Module) -> Iterator[Diagnostic]:
-    """Everything wrong with the pipes of a module, on any target."""
+def check_fifos(module: Module) -> Iterator[Diagnostic]:
+    """Everything wrong with the FIFOs of a module, on any target."""
     ends = {func: _End(func) for func in module.funcs}
     for end in ends.values():
         if end.every:
@@ -49,17 +49,17 @@ class _End:
     def __init__(self, func: Func) -> None:
         self.func = func
         ops = (op for op in func.body.walk() if isinstance(op, Op))
-        self.every = [op for op in ops if op.page.exchange is not None]
+        self.every = [op for op in ops if op.page.fifo_role is not None]
 
-    def of(self, *kinds: Exchange) -> list[Op]:
-        return [op for op in self.every if op.page.exchange in kinds]
+    def of(self, *kinds: FifoRole) -> list[Op]:
+        return [op for op in self.every if op.page.fifo_role in kinds]
 
     def opened(self, number: int) -> list[Op]:
-        """The pipes that a number names."""
-        return [op for op in self.of(Exchange.OPENS) if fact(op, "id") == number]
+        """The FIFOs that a number names."""
+        return [op for op in self.of(FifoRole.OPENS) if fact(op, "id") == number]
 
     def using(self, opened: Op) -> list[Op]:
-        """What is done with a pipe, which a number or a handle names."""
+        """What is done with a FIFO, which a number or a handle names."""
         number = fact(opened, "id")
         if number is None:
             handle = {*opened.results}
@@ -69,7 +69,7 @@ class _End:
     def check(self) -> Iterator[Diagnostic]:
         """The rules of one function."""
         flags = 0
-        for op in self.of(Exchange.OPENS):
+        for op in self.of(FifoRole.OPENS):
             flags += 4 if fact(op, "dir_mask") == BOTH else 2
             first = next(iter(self.opened(fact(op, "id"))), op)
             if fact(op, "id") is not None and first is not op:
@@ -77,13 +77,13 @@ class _End:
             yield from self._uses(op)
             yield from self._entries(op)
         if flags > MOST_FLAGS:
-            last = self.of(Exchange.OPENS)[-1]
+            last = self.of(FifoRole.OPENS)[-1]
             message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
             yield wrong(last, message, "each direction of a pipe takes two flags")
         yield from self._labels()
-        pipes = self.of(Exchange.OPENS)
-        for op in self.of(*SETS) if pipes else ():
-            yield from check_meant(op, pipes)
+        fifos = self.of(FifoRole.OPENS)
+        for op in self.of(*SETS) if fifos else ():
+            yield from check_meant(op, fifos)
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
                 help = "set it up in this function, with the same id"
@@ -92,7 +92,7 @@ class _End:
     def _labels(self) -> Iterator[Diagnostic]:
         """Each buffer has a name of its own: peers import it by that."""
         first: dict[str, Op] = {}
-        for op in self.of(Exchange.RESERVES):
+        for op in self.of(FifoRole.RESERVES):
             label = str(fact(op, "label"))
             if first.setdefault(label, op) is not op:
                 yield wrong(
@@ -100,15 +100,15 @@ class _End:
                 )
 
     def _entries(self, opened: Op) -> Iterator[Diagnostic]:
-        """What goes through a pipe is as the pipe says."""
+        """What goes through a FIFO is as the FIFO says."""
         uses = self.using(opened)
         yield from check_slots(opened, uses)
-        yield from check_places(opened, self.of(Exchange.RESERVES, Exchange.IMPORTS))
+        yield from check_places(opened, self.of(FifoRole.RESERVES, FifoRole.IMPORTS))
         yield from check_conversion(opened, uses)
         yield from check_parameters(self.func.body, opened, uses)
 
     def _uses(self, opened: Op) -> Iterator[Diagnostic]:
-        """A pipe is used in its directions, whole where it says so."""
+        """A FIFO is used in its directions, whole where it says so."""
         mask, whole = fact(opened, "dir_mask"), fact(opened, "nosplit")
         for op in self.using(opened):
             core = op.page.core  # None: its page does not say
@@ -120,7 +120,7 @@ class _End:
             if whole and fact(op, "split"):
                 message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
-        pops = [op for op in self.using(opened) if op.page.exchange is Exchange.POPS]
+        pops = [op for op in self.using(opened) if op.page.fifo_role is FifoRole.POPS]
         consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
             yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
@@ -159,7 +159,7 @@ def _meant(module: Module, func: Func, name: str) -> list[Func]:
 def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagnostic]:
     """Each buffer that the function imports is reserved by its peer, for the same pipe."""
     seen: set[tuple[str, str]] = set()
-    for op in end.of(Exchange.IMPORTS):
+    for op in end.of(FifoRole.IMPORTS):
         label, name = str(fact(op, "label")), str(fact(op, "peer")).strip('@"')
         meant = _meant(module, end.func, name)
         if (label, name) in seen:
@@ -171,7 +171,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
             yield wrong(op, message, "name the function that reserves it")
             continue
         peer = ends[meant[0]]
-        reserved = [r for r in peer.of(Exchange.RESERVES) if fact(r, "label") == label]
+        reserved = [r for r in peer.of(FifoRole.RESERVES) if fact(r, "label") == label]
         if not reserved:
             help = "reserve it there under this name"
             yield wrong(op, f"@{name} reserves no buffer {label!r}", help)
@@ -189,9 +189,9 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
 
 
 def _opened_on(end: _End, buffer: Op) -> list[Op]:
-    """The pipes of a function that have their slots in a buffer."""
+    """The FIFOs of a function that have their slots in a buffer."""
     values = {*buffer.results}
-    opens = end.of(Exchange.OPENS)
+    opens = end.of(FifoRole.OPENS)
     return [op for op in opens if not values.isdisjoint(v for _, v in op.values())]
 
 
@@ -207,9 +207,9 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
 
 def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
     """What is pushed at one end is popped with the same split at the other."""
-    for op in (op for op in mine if op.page.exchange in (Exchange.PUSHES, Exchange.POPS)):
-        wanted = Exchange.POPS if op.page.exchange is Exchange.PUSHES else Exchange.PUSHES
-        for other in (o for o in others if o.page.exchange is wanted):
+    for op in (op for op in mine if op.page.fifo_role in (FifoRole.PUSHES, FifoRole.POPS)):
+        wanted = FifoRole.POPS if op.page.fifo_role is FifoRole.PUSHES else FifoRole.PUSHES
+        for other in (o for o in others if o.page.fifo_role is wanted):
             if fact(op, "split") != fact(other, "split"):
                 message = f"split is {fact(op, 'split')} here and {fact(other, 'split')} there"
                 yield wrong(op, message, "both ends of a pipe split alike", other)

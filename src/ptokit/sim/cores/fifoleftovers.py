@@ -1,4 +1,4 @@
-"""What a launch leaves in the queues between its cores, where the next kernel may find it."""
+"""What a launch leaves in the FIFOs between its cores, where the next kernel may find it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ptokit.analysis.fifoentries import fact
 from ptokit.analysis.fifos import Fifo
-from ptokit.analysis.pipe_entries import fact
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Op
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
-from ptokit.sim.cores.channel import COUNTERS, FREED, POPPED, PUSHED
+from ptokit.sim.cores.fifoend import COUNTERS, FREED, POPPED, PUSHED
 from ptokit.sim.cores.group import Grid
 from ptokit.sim.memory import Memory
 
@@ -35,8 +35,8 @@ class LeftoverKind(Enum):
         return f"{name}: {given} {self.given}, {taken} {self.taken}"
 
 
-class QueueUse(NamedTuple):
-    """What cores do with a queue; where a block counts that, for each core that takes part."""
+class FifoUse(NamedTuple):
+    """What cores do with a FIFO; where a block counts that, for each core that takes part."""
 
     name: str
     pushes: Sequence[Op]
@@ -47,40 +47,40 @@ class QueueUse(NamedTuple):
     freed: Sequence[int]
 
 
-def queue_uses(grid: Grid) -> tuple[QueueUse, ...]:
-    """The queues of a kernel."""
+def fifo_uses(grid: Grid) -> tuple[FifoUse, ...]:
+    """The FIFOs of a kernel."""
     found: dict[Fifo, list[Op]] = {}
-    for ends in grid.exchanges.ends.values():
+    for ends in grid.fifos.ends.values():
         for op, fifo in ends.items():
             found.setdefault(fifo, []).append(op)
     return tuple(_use(grid, fifo, ops) for fifo, ops in found.items())
 
 
-def _use(grid: Grid, fifo: Fifo, ops: Sequence[Op]) -> QueueUse:
+def _use(grid: Grid, fifo: Fifo, ops: Sequence[Op]) -> FifoUse:
     def cells(what: int, *, vector: bool) -> list[int]:
         return [fifo.cell + what + lane for lane in _lanes(grid, fifo, ops, vector=vector)]
 
-    return QueueUse(
+    return FifoUse(
         fifo.name,
-        _of(ops, Exchange.PUSHES),
-        _of(ops, Exchange.POPS),
-        _of(ops, Exchange.FREES),
+        _of(ops, FifoRole.PUSHES),
+        _of(ops, FifoRole.POPS),
+        _of(ops, FifoRole.FREES),
         cells(PUSHED, vector=not fifo.to_vector),
         cells(POPPED, vector=fifo.to_vector),
         cells(FREED, vector=fifo.to_vector),
     )
 
 
-def unclaimed(
-    queues: Iterable[QueueUse], target: Target, shared: Iterable[Mapping[str, Memory]]
+def left_in_fifos(
+    fifos: Iterable[FifoUse], target: Target, shared: Iterable[Mapping[str, Memory]]
 ) -> Iterator[Diagnostic]:
-    """Entries that nobody popped, slots that nobody freed: one for each queue.
+    """Entries that nobody popped, slots that nobody freed: one for each FIFO.
 
     `shared`: what the cores of each block share, when they have ended.
     """
     arrays: Any = sum(one[COUNTERS].data.view(np.int64) for one in shared)  # Any: an array
     counts: list[int] = arrays.tolist()
-    for name, pushes, pops, frees, *cells in queues:
+    for name, pushes, pops, frees, *cells in fifos:
         pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
         if pushes and max(pushed) > min(popped):
             entry = LeftoverKind.ENTRY
@@ -92,14 +92,14 @@ def unclaimed(
             yield _warning(target, slot.seen(name, most, given), slot.help, pops, frees)
 
 
-def _of(ops: Iterable[Op], exchange: Exchange) -> list[Op]:
-    return [op for op in ops if op.page.exchange is exchange]
+def _of(ops: Iterable[Op], role: FifoRole) -> list[Op]:
+    return [op for op in ops if op.page.fifo_role is role]
 
 
 def _lanes(grid: Grid, fifo: Fifo, ops: Iterable[Op], *, vector: bool) -> range:
     """The cores of an end that take part in an entry."""
     shared = any(fact(op, "split") for op in ops) or (fifo.nosplit and fifo.to_vector)
-    return range(grid.exchanges.lanes if vector and shared else 1)
+    return range(grid.fifos.lanes if vector and shared else 1)
 
 
 def _warning(

@@ -1,4 +1,4 @@
-"""Kernels that show pipes: what their pages have for examples."""
+"""Kernels that show FIFOs: what their pages have for examples."""
 
 M, T, V = (
     "!pto.tile_buf<mat, 16x16xf32>",

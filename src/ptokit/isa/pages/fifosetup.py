@@ -1,14 +1,14 @@
-"""Setting up pipes between cores: room for their slots, both ends.
+"""Setting up FIFOs between cores: room for their slots, both ends.
 
-A pipe is a bounded queue of slots in each of its directions. The older spellings name a pipe by a
-number and say the peer in the mnemonic; the newer ones have a handle. What must agree between both
-ends is checked over all functions (`analysis.peers`): pages say what an operation is to a pipe.
+The older spellings name a FIFO by a number and say the peer in the mnemonic; the newer ones have a
+handle, of the type `!pto.pipe`. What must agree between both ends is checked over all functions
+(`analysis.fifochecks`): pages say what an operation is to a FIFO.
 """
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
-from ptokit.isa.pages.pipeexamples import (
+from ptokit.isa.pages.fifoexamples import (
     BOTH_WAYS,
     HANDLED,
     OUT_OF_MEMORY,
@@ -18,7 +18,7 @@ from ptokit.isa.pages.slots import (
     MOST_FLAGS,
     TO_CUBE,
     TO_VECTOR,
-    Channel,
+    FifoEnd,
     default_slots,
 )
 
@@ -71,7 +71,7 @@ class DefaultSlots(Expr):
 PLACED = "give it an address: auto = false, base = 0"
 
 
-class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESERVES):
+class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RESERVES):
     """Room for the slots of a pipe in the memory of the core that pops; its address.
 
     ptokit keeps slots apart from the memories of the cores: without `base` the address is 0.
@@ -104,7 +104,9 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, exchange=Exchange.RESE
         return base or 0
 
 
-class ImportReservedBuffer(Instr, name="import_reserved_buffer", pipe=S, exchange=Exchange.IMPORTS):
+class ImportReservedBuffer(
+    Instr, name="import_reserved_buffer", pipe=S, fifo_role=FifoRole.IMPORTS
+):
     """The address of a buffer that a function for the other kind of core reserves.
 
     It serves to set the pipe up; ptokit keeps slots apart and gives 0.
@@ -121,7 +123,7 @@ class ImportReservedBuffer(Instr, name="import_reserved_buffer", pipe=S, exchang
         return 0
 
 
-class PipeShape(Instr, abstract=True, pipe=S, exchange=Exchange.OPENS, uses=(CHANNEL,)):
+class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FIFO,)):
     """A pipe: its directions, and how many slots of how many bytes each has."""
 
     dir_mask = Attr(int)
@@ -146,7 +148,7 @@ OF_A5 = "on A5 only what the cube pushes goes through global memory to a buffer"
 WHERE = "say where the slots of each direction are"
 
 
-class InitializePipe(PipeShape, abstract=True):
+class InitializePipe(FifoShape, abstract=True):
     """Set up one end of a pipe, which `id` names in its function."""
 
     asm = Asm(
@@ -156,23 +158,23 @@ class InitializePipe(PipeShape, abstract=True):
         "[, {c2v_consumer_buf}][, {v2c_consumer_buf}]);",
     )
     id = Attr(int, 0)  # the order of all of these is fixed in text
-    dir_mask, slot_size = PipeShape.dir_mask, PipeShape.slot_size
+    dir_mask, slot_size = FifoShape.dir_mask, FifoShape.slot_size
     slot_num = Attr(int, None)
     local_slot_num = Attr(int, None)
-    nosplit, epilogue = PipeShape.nosplit, PipeShape.epilogue
+    nosplit, epilogue = FifoShape.nosplit, FifoShape.epilogue
     gm_slot_buffer = Scratch(Any_, None, key="gm_slot_buffer", doc="the slots in global memory")
     gm_slot_tensor = Scratch(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
     c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
     v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
-    slots = DefaultSlots(slot_num, PipeShape.dir_mask)
+    slots = DefaultSlots(slot_num, FifoShape.dir_mask)
     once = "the slots have one place in global memory"
 
     @staticmethod
-    def run(channel: Channel, gm_slot_buffer: Any, gm_slot_tensor: Any) -> None:  # Any: handles
-        channel.open(gm_slot_buffer if gm_slot_tensor is None else gm_slot_tensor)
+    def run(fifo: FifoEnd, gm_slot_buffer: Any, gm_slot_tensor: Any) -> None:  # Any: handles
+        fifo.open(gm_slot_buffer if gm_slot_tensor is None else gm_slot_tensor)
 
     rules = (
-        *PipeShape.rules,
+        *FifoShape.rules,
         named("attribute", id >= 0, slot_num > 0),
         on((CPU, A2A3), named("attribute", local_slot_num > 0, local_slot_num <= slots)),
         on(A5, named("attribute", ~local_slot_num.given, help="A5 has no local slots")),
@@ -181,18 +183,18 @@ class InitializePipe(PipeShape, abstract=True):
             both(gm_slot_tensor.given, either(c2v_consumer_buf.given, v2c_consumer_buf.given)),
             named(
                 "attribute",
-                PipeShape.dir_mask.isin(TO_VECTOR, BOTH) == c2v_consumer_buf.given,
-                PipeShape.dir_mask.isin(TO_CUBE, BOTH) == v2c_consumer_buf.given,
+                FifoShape.dir_mask.isin(TO_VECTOR, BOTH) == c2v_consumer_buf.given,
+                FifoShape.dir_mask.isin(TO_CUBE, BOTH) == v2c_consumer_buf.given,
                 help=WHERE,
             ),
-            on(A5, named("attribute", PipeShape.dir_mask == TO_VECTOR, help=OF_A5)),
+            on(A5, named("attribute", FifoShape.dir_mask == TO_VECTOR, help=OF_A5)),
         ),
         when(
             ~gm_slot_tensor.given,
             named(
                 "attribute",
-                either(PipeShape.dir_mask == TO_CUBE, c2v_consumer_buf.given),
-                either(PipeShape.dir_mask == TO_VECTOR, v2c_consumer_buf.given),
+                either(FifoShape.dir_mask == TO_CUBE, c2v_consumer_buf.given),
+                either(FifoShape.dir_mask == TO_VECTOR, v2c_consumer_buf.given),
                 help=WHERE,
             ),
         ),
@@ -210,16 +212,16 @@ class AivInitializePipe(InitializePipe, name="aiv_initialize_pipe", core=VECTOR,
 NUMBERED = f"flags are 0 to {MOST_FLAGS - 1}"
 
 
-class PipeOfHandle(PipeShape, abstract=True):
+class FifoOfHandle(FifoShape, abstract=True):
     """Set up one end of a pipe, which its handle names."""
 
     pipe_result = Result(Handle, handle=PIPE)
-    dir_mask, slot_size = PipeShape.dir_mask, PipeShape.slot_size
+    dir_mask, slot_size = FifoShape.dir_mask, FifoShape.slot_size
     slot_num = Attr(int)
     flag_base = Attr(int, None)
-    nosplit, epilogue = PipeShape.nosplit, PipeShape.epilogue
+    nosplit, epilogue = FifoShape.nosplit, FifoShape.epilogue
     rules = (
-        *PipeShape.rules,
+        *FifoShape.rules,
         named("attribute", slot_num > 0),
         named("attribute", both(flag_base >= 0, flag_base < MOST_FLAGS), help=NUMBERED),
     )
@@ -238,47 +240,47 @@ IN_CORE = "the slots lie in one memory of the core that pops: 512 KiB at most"
 TWO = "a pipe in both directions has slots at both ends, another one at one"
 
 
-class InitializeL2LPipe(PipeOfHandle, name="initialize_l2l_pipe", example=HANDLED):
+class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLED):
     """A pipe whose slots lie in the memory of the core that pops."""
 
     asm = made("{local_addr}[, {peer_local_addr}]")
     local_addr = In(Any_, doc="where the slots are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
-    room = PipeShape.slot_size * PipeOfHandle.slot_num
+    room = FifoShape.slot_size * FifoOfHandle.slot_num
     rules = (
-        *PipeOfHandle.rules,
-        named("attribute", (PipeShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
+        *FifoOfHandle.rules,
+        named("attribute", (FifoShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
         named("out-of-memory", room <= LARGEST, help=IN_CORE),
     )
 
     @staticmethod
-    def run(channel: Channel) -> int:
-        channel.open(None)
+    def run(fifo: FifoEnd) -> int:
+        fifo.open(None)
         return 0
 
 
-class InitializeL2G2LPipe(PipeOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
+class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
     """A pipe whose slots lie in global memory, with copies of some at the core that pops."""
 
     asm = made("{gm_addr}[, {local_addr}][, {peer_local_addr}]")
     gm_addr = Scratch(Any_, doc="the slots in global memory")
     local_addr = In(Any_, None, doc="where the copies are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
-    dir_mask, slot_size = PipeOfHandle.dir_mask, PipeOfHandle.slot_size
-    slot_num, local_slot_num = PipeOfHandle.slot_num, Attr(int, None)
-    flag_base, nosplit = PipeOfHandle.flag_base, PipeOfHandle.nosplit
-    epilogue = PipeOfHandle.epilogue
+    dir_mask, slot_size = FifoOfHandle.dir_mask, FifoOfHandle.slot_size
+    slot_num, local_slot_num = FifoOfHandle.slot_num, Attr(int, None)
+    flag_base, nosplit = FifoOfHandle.flag_base, FifoOfHandle.nosplit
+    epilogue = FifoOfHandle.epilogue
     rules = (
-        *PipeOfHandle.rules,
+        *FifoOfHandle.rules,
         when(
             local_addr.given,
-            named("attribute", (PipeShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
+            named("attribute", (FifoShape.dir_mask == BOTH) == peer_local_addr.given, help=TWO),
         ),
         when(~local_addr.given, named("attribute", ~local_slot_num.given)),
-        named("attribute", local_slot_num > 0, local_slot_num <= PipeOfHandle.slot_num),
+        named("attribute", local_slot_num > 0, local_slot_num <= FifoOfHandle.slot_num),
     )
 
     @staticmethod
-    def run(channel: Channel, gm_addr: Any) -> int:  # Any: a handle
-        channel.open(gm_addr)
+    def run(fifo: FifoEnd, gm_addr: Any) -> int:  # Any: a handle
+        fifo.open(gm_addr)
         return 0

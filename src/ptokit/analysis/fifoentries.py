@@ -1,4 +1,4 @@
-"""What goes through a pipe between cores: which way, shapes, element types, conversions."""
+"""What goes through a FIFO between cores: which way, shapes, element types, conversions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note
 from ptokit.ir.module import Block, Op, Value
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, clause_value
 from ptokit.isa.model.extents import times
@@ -16,9 +16,9 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VEC, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
 
-SENDS = (Exchange.PUSHES, Exchange.ALLOCATES)
-USES = (*SENDS, Exchange.POPS, Exchange.FREES)
-SETS = {Exchange.SETS_SCALAR: "scalar", Exchange.SETS_VECTOR: "vector"}
+SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
+USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)
+SETS = {FifoRole.SETS_SCALAR: "scalar", FifoRole.SETS_VECTOR: "vector"}
 IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
 OF_BUFFER = "give flag_base, or the address of a buffer that is reserved, or imported from a peer"
 
@@ -30,7 +30,7 @@ def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it i
 
 
 def wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
-    """What is wrong with an op of a pipe; `other` is where that is set up, or its other end."""
+    """What is wrong with an op of a FIFO; `other` is where that is set up, or its other end."""
     notes = () if other is None else (Note("the other one is here", other.span),)
     return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
 
@@ -41,8 +41,8 @@ def slots_of(opened: Op) -> int:
 
 
 def direction_of(op: Op, core: KernelKind) -> int:
-    """The direction that a use of a pipe is about, on this kind of core."""
-    return TO_VECTOR if (op.page.exchange in SENDS) is (core is CUBE) else TO_CUBE
+    """The direction that a use of a FIFO is about, on this kind of core."""
+    return TO_VECTOR if (op.page.fifo_role in SENDS) is (core is CUBE) else TO_CUBE
 
 
 def entry_of(op: Op) -> Value | None:
@@ -90,7 +90,7 @@ def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
 
 
 def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
-    """The slots of a pipe with a handle have a buffer, or its flags are given.
+    """The slots of a FIFO with a handle have a buffer, or its flags are given.
 
     Those that an epilogue writes always have one: its other end is known by it.
     """
@@ -119,11 +119,11 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         types = _types(op, conversion)
         dtype = entry_element(op)
         if types and dtype is not None and dtype not in types:
-            way = "takes" if op.page.exchange is Exchange.PUSHES else "makes"
+            way = "takes" if op.page.fifo_role is FifoRole.PUSHES else "makes"
             message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
             yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
-    yield from _check_room(opened, [op for op in uses if op.page.exchange is Exchange.POPS])
-    yield from _check_layouts(opened, [op for op in uses if op.page.exchange is Exchange.POPS])
+    yield from _check_room(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
+    yield from _check_layouts(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
 
 
 def _check_room(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -151,10 +151,10 @@ def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def _types(op: Op, conversion: EpilogueMode) -> tuple[DType, ...]:
-    match op.page.exchange:
-        case Exchange.PUSHES:
+    match op.page.fifo_role:
+        case FifoRole.PUSHES:
             return conversion.taken
-        case Exchange.POPS:
+        case FifoRole.POPS:
             return conversion.made
         case _:
             return ()
@@ -164,18 +164,18 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
     """Without a conversion what is pushed at one end is popped with the same type at the other."""
     if mode_of(opened) != NO_CONVERT:
         return
-    for op in (op for op in mine if op.page.exchange is Exchange.PUSHES):
-        for other in (o for o in others if o.page.exchange is Exchange.POPS):
+    for op in (op for op in mine if op.page.fifo_role is FifoRole.PUSHES):
+        for other in (o for o in others if o.page.fifo_role is FifoRole.POPS):
             if entry_element(op) != entry_element(other):
                 message = f"{entry_element(op)} is pushed and {entry_element(other)} popped"
                 yield wrong(op, message, "the epilogue of the pipe converts nothing", other)
 
 
-def check_meant(setting: Op, pipes: Sequence[Op]) -> Iterator[Diagnostic]:
-    """What sets parameters names one of the function's pipes, which multiplies by such."""
-    number, role = fact(setting, "number"), setting.page.exchange
+def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
+    """What sets parameters names one of the function's FIFOs, which multiplies by such."""
+    number, role = fact(setting, "number"), setting.page.fifo_role
     kind = SETS[role] if role is not None else ""
-    meant = [op for op in pipes if fact(op, "id") in (number, None)]
+    meant = [op for op in fifos if fact(op, "id") in (number, None)]
     modes = [CONVERSIONS.get(mode_of(op) or "") for op in meant]
     if not meant:
         message, help = f"the function has no pipe with id {number}", "give the id of the pipe"
@@ -192,10 +192,10 @@ def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[D
         return
     found = False
     for op in block.ops:
-        role = op.page.exchange if isinstance(op, Op) else None
+        role = op.page.fifo_role if isinstance(op, Op) else None
         if isinstance(op, Op) and role is not None and SETS.get(role) == conversion.scale:
             found = found or fact(op, "number") == fact(opened, "id")
-        if isinstance(op, Op) and op in uses and role is Exchange.PUSHES and not found:
+        if isinstance(op, Op) and op in uses and role is FifoRole.PUSHES and not found:
             message = f"{mode_of(opened)} needs its parameters, a {conversion.scale}"
             help = f"set them before, in this block, with id = {fact(opened, 'id')}"
             yield wrong(op, message, help, opened)

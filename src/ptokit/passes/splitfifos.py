@@ -1,4 +1,4 @@
-"""Pipes for what crosses between the cores of a kernel, and what sets up their ends."""
+"""FIFOs for what crosses between the cores of a kernel, and what sets up their ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptokit.ir.builder import new_op
 from ptokit.ir.module import Binding, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import Exchange
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.words import CUBE, MAT, VEC, VECTOR, KernelKind
@@ -20,15 +20,15 @@ from ptokit.passes.coretransfers import CoreTransfer, cannot_split
 from ptokit.passes.shared import FreshNames, arithmetic_page
 from ptokit.text.read.attributes import Raw
 
-DEPTH = 2  # slots of a pipe: one is filled while the other one is used
+DEPTH = 2  # slots of a FIFO: one is filled while the other one is used
 WAYS = {VECTOR: TO_VECTOR, CUBE: TO_CUBE}
 MEMORY = {VECTOR: VEC, CUBE: MAT}  # where the slots of what a core pops are
 CONSUMER = {VECTOR: "c2v_consumer_buf", CUBE: "v2c_consumer_buf"}
 
 
 @dataclass
-class PipePlan:
-    """A pipe in one direction, and what goes through it."""
+class FifoPlan:
+    """A FIFO in one direction, and what goes through it."""
 
     number: int
     to: KernelKind
@@ -46,31 +46,31 @@ class PipePlan:
         return self.slot_size * DEPTH
 
 
-def pipes_for(found: Sequence[CoreTransfer]) -> list[PipePlan]:
-    """As few pipes as there may be: what was popped of one is free before more of it arrives.
+def fifos_for(found: Sequence[CoreTransfer]) -> list[FifoPlan]:
+    """As few FIFOs as there may be: what was popped of one is free before more of it arrives.
 
-    The number of a transfer's pipe is written into it. PtoError if a core has not so many flags.
+    The number of a transfer's FIFO is written into it. PtoError if a core has not so many flags.
     """
-    pipes: list[PipePlan] = []
+    fifos: list[FifoPlan] = []
     for transfer in found:
-        own = [pipe for pipe in pipes if pipe.to is transfer.to]
+        own = [fifo for fifo in fifos if fifo.to is transfer.to]
         free = (p for p in own if not any(transfer.overlaps(entry) for entry in p.entries))
-        pipe = next(free, None)
-        if pipe is None:
+        fifo = next(free, None)
+        if fifo is None:
             label = f"to_{transfer.to.text}{len(own) or ''}"
-            pipes.append(pipe := PipePlan(len(pipes), transfer.to, label))
-        pipe.entries.append(transfer)
-        transfer.pipe = pipe.number
-    if 2 * len(pipes) > MOST_FLAGS:
-        seen = f"so many tiles are there at once that they need {len(pipes)} pipes"
+            fifos.append(fifo := FifoPlan(len(fifos), transfer.to, label))
+        fifo.entries.append(transfer)
+        transfer.fifo = fifo.number
+    if 2 * len(fifos) > MOST_FLAGS:
+        seen = f"so many tiles are there at once that they need {len(fifos)} pipes"
         help = f"a core has flags for {MOST_FLAGS // 2}: use what arrives before more does"
-        raise cannot_split(pipes[-1].entries[0].op, seen, help)
-    return pipes
+        raise cannot_split(fifos[-1].entries[0].op, seen, help)
+    return fifos
 
 
 @dataclass
-class PipeEnds:
-    """The ends of the pipes in the function for one kind of core.
+class FunctionFifos:
+    """The ends of the FIFOs in the function for one kind of core.
 
     `number` gives a constant; `slots` is the room in global memory for the slots of all blocks,
     where they lie there.
@@ -82,50 +82,50 @@ class PipeEnds:
     slots: Value | None
     places: dict[int, Value] = field(default_factory=dict[int, Value])
 
-    def set_up(self, pipes: Sequence[PipePlan], peer: str) -> Iterator[Op]:
+    def set_up(self, fifos: Sequence[FifoPlan], peer: str) -> Iterator[Op]:
         """All ends; `peer` is the name of the other function."""
-        ops = [] if self.slots is None else [*self._placed(self.slots, pipes)]
+        ops = [] if self.slots is None else [*self._placed(self.slots, fifos)]
         for op in ops:
-            op.spans = pipes[0].entries[0].op.spans
+            op.spans = fifos[0].entries[0].op.spans
         yield from ops
-        for pipe in pipes:
-            for op in self._end(pipe, peer):
-                op.spans = pipe.entries[0].op.spans
+        for fifo in fifos:
+            for op in self._end(fifo, peer):
+                op.spans = fifo.entries[0].op.spans
                 yield op
 
-    def _placed(self, slots: Value, pipes: Sequence[PipePlan]) -> Iterator[Op]:
-        """Where the slots of this block are in global memory: one pipe's behind another's."""
+    def _placed(self, slots: Value, fifos: Sequence[FifoPlan]) -> Iterator[Op]:
+        """Where the slots of this block are in global memory: one FIFO's behind another's."""
         query, product, moved = launch_query("block_idx"), arithmetic_page("mul", I64), _moved()
         assert query is not None
         assert product is not None
         block, start = (Value(self.names.name(name), I64) for name in ("block", "start"))
         yield Op(query, results=[block])
-        size = self.number(sum(pipe.nbytes for pipe in pipes), I64)
+        size = self.number(sum(fifo.nbytes for fifo in fifos), I64)
         yield Op(product, _bound(product, block, size), results=[start])
         here, offset = slots, start
-        for pipe in pipes:
-            place = Value(self.names.name(f"{pipe.label}_slots"), slots.type)
+        for fifo in fifos:
+            place = Value(self.names.name(f"{fifo.label}_slots"), slots.type)
             yield Op(moved, _bound(moved, here, offset), results=[place])
-            self.places[pipe.number] = here = place
-            if pipe is not pipes[-1]:
-                offset = self.number(pipe.nbytes, I64)
+            self.places[fifo.number] = here = place
+            if fifo is not fifos[-1]:
+                offset = self.number(fifo.nbytes, I64)
 
-    def _end(self, pipe: PipePlan, peer: str) -> Iterator[Op]:
-        """The room of its slots, and the pipe itself."""
-        room = Value(self.names.name(pipe.label), ScalarType("i32"))
-        given: dict[str, object] = {"label": pipe.label}
-        if pipe.to is self.kind:
-            given |= {"size": pipe.nbytes, "location": MEMORY[self.kind]}
+    def _end(self, fifo: FifoPlan, peer: str) -> Iterator[Op]:
+        """The room of its slots, and the FIFO itself."""
+        room = Value(self.names.name(fifo.label), ScalarType("i32"))
+        given: dict[str, object] = {"label": fifo.label}
+        if fifo.to is self.kind:
+            given |= {"size": fifo.nbytes, "location": MEMORY[self.kind]}
         else:
             given |= {"peer": Raw(peer)}
-        role = Exchange.RESERVES if pipe.to is self.kind else Exchange.IMPORTS
-        yield Op(pipe_page(role), attrs=given, results=[room])
-        shape = {"dir_mask": WAYS[pipe.to], "slot_size": pipe.slot_size, "slot_num": DEPTH}
-        operands = {CONSUMER[pipe.to]: [room]}
-        if pipe.number in self.places:
-            operands["gm_slot_buffer"] = [self.places[pipe.number]]
-        number = {"id": pipe.number} if pipe.number else {}
-        yield new_op(pipe_page(Exchange.OPENS, self.kind), operands, {**number, **shape})
+        role = FifoRole.RESERVES if fifo.to is self.kind else FifoRole.IMPORTS
+        yield Op(fifo_page(role), attrs=given, results=[room])
+        shape = {"dir_mask": WAYS[fifo.to], "slot_size": fifo.slot_size, "slot_num": DEPTH}
+        operands = {CONSUMER[fifo.to]: [room]}
+        if fifo.number in self.places:
+            operands["gm_slot_buffer"] = [self.places[fifo.number]]
+        number = {"id": fifo.number} if fifo.number else {}
+        yield new_op(fifo_page(FifoRole.OPENS, self.kind), operands, {**number, **shape})
 
 
 def _bound(page: type[Instr], *values: Value) -> dict[str, Binding]:
@@ -133,9 +133,9 @@ def _bound(page: type[Instr], *values: Value) -> dict[str, Binding]:
 
 
 @cache
-def pipe_page(role: Exchange, core: KernelKind | None = None) -> type[Instr]:
-    """The page that does that with a pipe, which a number names, on a kind of core."""
-    return next(page for page in walk() if page.exchange is role and page.core is core)
+def fifo_page(role: FifoRole, core: KernelKind | None = None) -> type[Instr]:
+    """The page that does that with a FIFO, which a number names, on a kind of core."""
+    return next(page for page in walk() if page.fifo_role is role and page.core is core)
 
 
 @cache

@@ -1,6 +1,6 @@
-"""One end of a queue between cores, as bodies of pushes and pops see it; engines add the words.
+"""One end of a FIFO between cores, as bodies of pushes and pops see it; engines add the words.
 
-Counters of a queue: how many entries were pushed, popped and freed, by each core of an end. Each
+Counters of a FIFO: how many entries were pushed, popped and freed, by each core of an end. Each
 has one core that writes it, so that an instruction may be begun again.
 """
 
@@ -24,8 +24,8 @@ HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in eac
 COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
 
 
-class QueueName(NamedTuple):
-    """A queue of a launch: whose, of which block, where its counters are, what it is called."""
+class LaunchedFifo(NamedTuple):
+    """A FIFO of a launch: whose, of which block, where its counters are, what it is called."""
 
     rank: int | None
     block: int
@@ -36,16 +36,16 @@ class QueueName(NamedTuple):
     flags: tuple[int, ...]  # the signals that it uses, where the program says so
 
 
-class QueueChannel(NamedTuple):
-    """What a core at one end of a queue tells the other end: a counter that goes up."""
+class FifoChannel(NamedTuple):
+    """What a core at one end of a FIFO tells the other end: a counter that goes up."""
 
-    queue: QueueName
+    fifo: LaunchedFifo
     what: int  # PUSHED, POPPED or FREED
     lane: int
 
 
 def reason(fifo: Fifo, cell: int) -> str:
-    """What a core waits for that waits for a counter of a queue."""
+    """What a core waits for that waits for a counter of a FIFO."""
     return f"{'a free slot' if cell >= fifo.cell + FREED else 'an entry'} of {fifo.name}"
 
 
@@ -71,7 +71,7 @@ def given_back(fifo: Fifo) -> PtoError:
     return error("pipe", message, seen=seen, help=help)
 
 
-class QueueEnd(ABC):
+class EngineFifoEnd(ABC):
     """The words that both engines have in common, over numbers that may be symbols."""
 
     def __init__(self, fifo: Fifo, core: Core) -> None:
@@ -107,7 +107,7 @@ class QueueEnd(ABC):
     @property
     @abstractmethod
     def opened(self) -> dict[str, Any]:
-        """The global memory of the slots of views, by the names of pipes."""
+        """The global memory of the slots of views, by the names of FIFOs."""
 
     @abstractmethod
     def pointer(self, dtype: DType, memory: Any, offset: Any) -> Pointer:

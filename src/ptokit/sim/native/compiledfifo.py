@@ -1,4 +1,4 @@
-"""Queues between cores in compiled code: the counters are numbers in shared memory."""
+"""FIFOs between cores in compiled code: the counters are numbers in shared memory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.isa.model.dtypes import DType
-from ptokit.sim.cores.channel import COUNTERS, SLOTS, QueueEnd
+from ptokit.sim.cores.fifoend import COUNTERS, SLOTS, EngineFifoEnd
 from ptokit.sim.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.sim.record.code import Int, Num, Truth, text
 from ptokit.sim.record.trace import Space, TracedPointer
 
 
-class CompiledQueueEnd(QueueEnd):
-    """One end of a queue; only a core that must wait suspends."""
+class CompiledFifoEnd(EngineFifoEnd):
+    """One end of a FIFO; only a core that must wait suspends."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
         super().__init__(fifo, main.core)

@@ -1,17 +1,17 @@
-"""Pipes between cores: what one kind of core pushes, the other kind pops."""
+"""FIFOs between cores: what one kind of core pushes, the other kind pops."""
 
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.pages.pipeexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
+from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
     BY_COLUMNS,
     BY_ROWS,
     ODD_COLUMNS,
     ODD_ROWS,
-    Channel,
+    FifoEnd,
     allocate,
     commit,
     is_tile_type,
@@ -22,9 +22,7 @@ from ptokit.isa.pages.slots import (
 )
 
 
-class AtPipe(
-    Instr, abstract=True, asm=Asm(shape="called"), uses=(CHANNEL,), disputes=("X63", "X64")
-):
+class AtFifo(Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disputes=("X63", "X64")):
     """Something that one end of a pipe does with a slot.
 
     `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by
@@ -38,23 +36,23 @@ class AtPipe(
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
         """An accumulator leaves by FIX; where no pop moves data, its user's pipe waits."""
         loc = getattr(env.get("entry"), "loc", None)
-        if cls.exchange is Exchange.PUSHES and cls.pipe is S:
+        if cls.fifo_role is FifoRole.PUSHES and cls.pipe is S:
             return FIX if loc is ACC else MTE3
-        if cls.exchange not in (Exchange.POPS, Exchange.FREES):
+        if cls.fifo_role not in (FifoRole.POPS, FifoRole.FREES):
             return super().pipe_of(env)
         if not getattr(env.get("machine"), "separate", False):
             return MTE2
         return V if loc is VEC else MTE1 if loc is MAT else MTE2
 
 
-class ById(AtPipe, abstract=True):
+class ById(AtFifo, abstract=True):
     """At the pipe that a number names."""
 
-    id, split = Attr(int, 0), AtPipe.split  # their order in text is fixed
-    rules = (AtPipe.rules, named("attribute", id >= 0))
+    id, split = Attr(int, 0), AtFifo.split  # their order in text is fixed
+    rules = (AtFifo.rules, named("attribute", id >= 0))
 
 
-class ByHandle(AtPipe, abstract=True, example=HANDLED):
+class ByHandle(AtFifo, abstract=True, example=HANDLED):
     """At the pipe that a handle names."""
 
     queue = In(Handle, handle=PIPE)
@@ -131,12 +129,12 @@ class Tiles(Protocol):
     def new(self, kind: TileType) -> Cells: ...
 
 
-def pushed(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
+def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
     """Of a tile its content, of a view that the slot is written."""
     if is_tile_type(kind):
-        push(channel, entry, split, channel.lane if subblock is None else subblock)
+        push(fifo, entry, split, fifo.lane if subblock is None else subblock)
     else:
-        commit(channel, split)
+        commit(fifo, split)
 
 
 def whole(kind: TileType) -> TileType:
@@ -145,17 +143,17 @@ def whole(kind: TileType) -> TileType:
     return replace(kind, valid=Shape(*(n if valid is None else valid for valid, n in given)))
 
 
-def popped(channel: Channel, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
+def popped(fifo: FifoEnd, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
     """A new tile with the entry, or a view of its slot."""
-    lane = channel.lane if subblock is None else subblock
+    lane = fifo.lane if subblock is None else subblock
     if not is_tile_type(kind):
-        return receive(channel, kind, split, lane)
+        return receive(fifo, kind, split, lane)
     tile = machine.new(whole(kind))
-    pop(channel, tile, split, lane)
+    pop(fifo, tile, split, lane)
     return tile
 
 
-class PushById(ById, abstract=True, exchange=Exchange.PUSHES):
+class PushById(ById, abstract=True, fifo_role=FifoRole.PUSHES):
     """Hand an entry to the other kind of core; waits where all slots are in use."""
 
     asm = cpp("TPUSH")
@@ -166,11 +164,11 @@ class PushById(ById, abstract=True, exchange=Exchange.PUSHES):
 class PushToAiv(PushById, name="tpush_to_aiv", core=CUBE, pipe=FIX, example=BOTH_WAYS):
     """Hand an entry to the vector cores; waits where all slots are in use."""
 
-    rules = (PushById.rules, whole_lines(AtPipe.split, PushById.entry))
+    rules = (PushById.rules, whole_lines(AtFifo.split, PushById.entry))
 
     @staticmethod
-    def run(channel: Channel, entry: Cells, kind: object, split: int) -> None:
-        pushed(channel, entry, kind, split, None)
+    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int) -> None:
+        pushed(fifo, entry, kind, split, None)
 
 
 class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=BOTH_WAYS):
@@ -180,17 +178,17 @@ class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=B
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     rules = (
         PushById.rules,
-        shared(subblock, AtPipe.split, PushById.entry),
-        to_vector_cores(AtPipe.split),
+        shared(subblock, AtFifo.split, PushById.entry),
+        to_vector_cores(AtFifo.split),
     )
 
     @staticmethod
-    def run(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
-        pushed(channel, entry, kind, split, subblock)
+    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
+        pushed(fifo, entry, kind, split, subblock)
 
 
 class PopById(
-    ById, abstract=True, traits=(RECEIVES,), exchange=Exchange.POPS, uses=(CHANNEL, MACHINE)
+    ById, abstract=True, traits=(RECEIVES,), fifo_role=FifoRole.POPS, uses=(FIFO, MACHINE)
 ):
     """The next entry of the other kind of core; waits where there is none."""
 
@@ -227,15 +225,13 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
     both_parts = named("dynamic-valid", PopById.valid_row.given, help=OWN_PART)
     rules = (
         PopById.rules,
-        shared(subblock, AtPipe.split, PopById.entry),
-        on(HARDWARE, when(PopById.entry.is_tile, when(AtPipe.split >= ODD_ROWS, both_parts))),
+        shared(subblock, AtFifo.split, PopById.entry),
+        on(HARDWARE, when(PopById.entry.is_tile, when(AtFifo.split >= ODD_ROWS, both_parts))),
     )
 
     @staticmethod
-    def run(
-        channel: Channel, machine: Tiles, entry: Any, split: int, subblock: int | None
-    ) -> Cells:
-        return popped(channel, machine, entry, split, subblock)
+    def run(fifo: FifoEnd, machine: Tiles, entry: Any, split: int, subblock: int | None) -> Cells:
+        return popped(fifo, machine, entry, split, subblock)
 
 
 class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BOTH_WAYS):
@@ -243,24 +239,24 @@ class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BO
 
     rules = (
         PopById.rules,
-        whole_lines(AtPipe.split, PopById.entry, odd=(A2A3,)),
-        to_vector_cores(AtPipe.split),
+        whole_lines(AtFifo.split, PopById.entry, odd=(A2A3,)),
+        to_vector_cores(AtFifo.split),
     )
 
     @staticmethod
-    def run(channel: Channel, machine: Tiles, entry: Any, split: int) -> Cells:
-        return popped(channel, machine, entry, split, None)
+    def run(fifo: FifoEnd, machine: Tiles, entry: Any, split: int) -> Cells:
+        return popped(fifo, machine, entry, split, None)
 
 
-class FreeById(ById, abstract=True, exchange=Exchange.FREES):
+class FreeById(ById, abstract=True, fifo_role=FifoRole.FREES):
     """Give the slot of the entry that was popped first back to the other kind of core."""
 
     asm = cpp("TFREE", entry=False)
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
     @staticmethod
-    def run(channel: Channel, entry: object, split: int) -> None:
-        release(channel, split, unnamed=entry is None)
+    def run(fifo: FifoEnd, entry: object, split: int) -> None:
+        release(fifo, split, unnamed=entry is None)
 
 
 class FreeFromAic(FreeById, name="tfree_from_aic", core=VECTOR, pipe=MTE2, example=BOTH_WAYS):
@@ -271,15 +267,15 @@ class FreeFromAiv(FreeById, name="tfree_from_aiv", core=CUBE, pipe=MTE2, example
     """Give the slot of the entry that was popped first back to the vector cores."""
 
 
-class AllocById(ById, abstract=True, pipe=S, exchange=Exchange.ALLOCATES):
+class AllocById(ById, abstract=True, pipe=S, fifo_role=FifoRole.ALLOCATES):
     """The next free slot of a pipe in global memory, to be written and then pushed."""
 
     asm = cpp("TALLOC", before="{type} {entry}; ")
     entry = Result(Global)
 
     @staticmethod
-    def run(channel: Channel, entry: GlobalType, split: int) -> Cells:
-        return allocate(channel, entry, split, channel.lane)
+    def run(fifo: FifoEnd, entry: GlobalType, split: int) -> Cells:
+        return allocate(fifo, entry, split, fifo.lane)
 
 
 class AllocToAiv(AllocById, name="talloc_to_aiv", core=CUBE, example=TO_AIV):
@@ -290,7 +286,7 @@ class AllocToAic(AllocById, name="talloc_to_aic", core=VECTOR, example=TO_AIC):
     """The next free slot in global memory, to be written and then pushed to the cube."""
 
 
-class TPush(ByHandle, pipe=S, exchange=Exchange.PUSHES, example=OUT_OF_MEMORY):
+class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
     """Hand an entry to the other end of a pipe; waits where all slots are in use."""
 
     asm = Asm(order=("entry", "queue")).over(cpp("TPUSH", HANDLE)).over(OF_CORE)
@@ -298,14 +294,14 @@ class TPush(ByHandle, pipe=S, exchange=Exchange.PUSHES, example=OUT_OF_MEMORY):
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
-    rules = (AtPipe.rules, by_handle(AtPipe.split, entry, subblock, VEC))
+    rules = (AtFifo.rules, by_handle(AtFifo.split, entry, subblock, VEC))
 
     @staticmethod
-    def run(channel: Channel, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
-        pushed(channel, entry, kind, split, subblock)
+    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
+        pushed(fifo, entry, kind, split, subblock)
 
 
-class TPop(ByHandle, pipe=S, exchange=Exchange.POPS):
+class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
     """The next entry of the other end of a pipe, in a declared tile; waits where there is none."""
 
     asm = Asm(order=("entry", "queue")).over(cpp("TPOP", HANDLE)).over(OF_CORE)
@@ -313,20 +309,18 @@ class TPop(ByHandle, pipe=S, exchange=Exchange.POPS):
     entry = Out(Entry, doc="receives the entry")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
-    rules = (AtPipe.rules, by_handle(AtPipe.split, entry, subblock, MAT))
+    rules = (AtFifo.rules, by_handle(AtFifo.split, entry, subblock, MAT))
 
     @staticmethod
-    def run(
-        channel: Channel, entry: MovableView, kind: Any, split: int, subblock: int | None
-    ) -> None:
-        lane = channel.lane if subblock is None else subblock
+    def run(fifo: FifoEnd, entry: MovableView, kind: Any, split: int, subblock: int | None) -> None:
+        lane = fifo.lane if subblock is None else subblock
         if is_tile_type(kind):
-            pop(channel, entry, split, lane)
+            pop(fifo, entry, split, lane)
         else:
-            entry.become(receive(channel, kind, split, lane))
+            entry.become(receive(fifo, kind, split, lane))
 
 
-class TFree(ByHandle, pipe=S, exchange=Exchange.FREES):
+class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
     """Give the slot of the entry that was popped first back to the other end of a pipe."""
 
     asm = Asm(order=("entry", "queue")).over(cpp("TFREE", HANDLE, entry=False))
@@ -334,11 +328,11 @@ class TFree(ByHandle, pipe=S, exchange=Exchange.FREES):
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
     @staticmethod
-    def run(channel: Channel, entry: object, split: int) -> None:
-        release(channel, split, unnamed=entry is None)
+    def run(fifo: FifoEnd, entry: object, split: int) -> None:
+        release(fifo, split, unnamed=entry is None)
 
 
-class TAlloc(ByHandle, pipe=S, exchange=Exchange.ALLOCATES, example=OUT_OF_MEMORY):
+class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMORY):
     """The next free slot of a pipe in global memory, to be written and then pushed."""
 
     asm = Asm(order=("entry", "queue")).over(cpp("TALLOC", HANDLE))
@@ -347,8 +341,8 @@ class TAlloc(ByHandle, pipe=S, exchange=Exchange.ALLOCATES, example=OUT_OF_MEMOR
     kind = TypeOf(entry)
 
     @staticmethod
-    def run(channel: Channel, entry: MovableView, kind: GlobalType, split: int) -> None:
-        entry.become(allocate(channel, kind, split, channel.lane))
+    def run(fifo: FifoEnd, entry: MovableView, kind: GlobalType, split: int) -> None:
+        entry.become(allocate(fifo, kind, split, fifo.lane))
 
 
 class DeclaredEntry(Instr, abstract=True, pipe=S, uses=(MACHINE,)):

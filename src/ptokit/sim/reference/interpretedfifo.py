@@ -1,4 +1,4 @@
-"""Queues between cores as the reference keeps them."""
+"""FIFOs between cores as the reference keeps them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.dtypes import DType
-from ptokit.sim.cores.channel import (
+from ptokit.sim.cores.fifoend import (
     COUNTERS,
     HEADERS,
     SLOTS,
-    QueueChannel,
-    QueueEnd,
-    QueueName,
+    EngineFifoEnd,
+    FifoChannel,
+    LaunchedFifo,
     reason,
 )
 from ptokit.sim.cores.group import GroupedCore
@@ -24,8 +24,8 @@ from ptokit.sim.memory import Index, Memory
 from ptokit.sim.tile import Pointer
 
 
-class InterpretedEnd(QueueEnd):
-    """One end of a queue between cores."""
+class InterpretedFifoEnd(EngineFifoEnd):
+    """One end of a FIFO."""
 
     def __init__(self, fifo: Fifo, core: GroupedCore) -> None:
         super().__init__(fifo, core)
@@ -48,12 +48,12 @@ class InterpretedEnd(QueueEnd):
         self.counters[cell] = value
         self.core.schedule.pause()
 
-    def _key(self, cell: int) -> QueueChannel:
+    def _key(self, cell: int) -> FifoChannel:
         place, fifo = self.core.place, self.fifo
         what, lane = divmod(cell - fifo.cell, LANES)
         shape = fifo.slots, fifo.slot_size, fifo.flags
-        queue = QueueName(place.rank, place.block, fifo.cell, fifo.name, *shape)
-        return QueueChannel(queue, what * LANES, lane)
+        launched = LaunchedFifo(place.rank, place.block, fifo.cell, fifo.name, *shape)
+        return FifoChannel(launched, what * LANES, lane)
 
     def slots(self) -> Memory:
         return self.core.shared[SLOTS]

@@ -1,4 +1,4 @@
-"""What cores hand on and nobody takes: signals, entries of queues, slots that are kept."""
+"""What cores hand on and nobody takes: signals, entries of FIFOs, slots that are kept."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from ptokit.sim.cores.channel import FREED, PUSHED, QueueChannel, QueueName
+from ptokit.sim.cores.fifoend import FREED, PUSHED, FifoChannel, LaunchedFifo
+from ptokit.sim.cores.fifoleftovers import LeftoverKind
 from ptokit.sim.cores.signalboard import SignalChannel
-from ptokit.sim.cores.unclaimed import LeftoverKind
 from ptokit.sim.pipes.entries import Await, Channel, Post, QueueEntry
 
-CoreQueue: TypeAlias = "tuple[int, QueueName]"  # a queue, and a core at one of its ends
+CoreFifo: TypeAlias = "tuple[int, LaunchedFifo]"  # and a core at one of its ends
 
 
 class Leftover(NamedTuple):
@@ -29,27 +29,27 @@ class Leftover(NamedTuple):
 
 
 @dataclass
-class _Exchanged:
+class _HandedOn:
     """What the cores of a launch handed on, and how much of it each took."""
 
     posts: dict[Channel, list[Post]] = field(default_factory=dict[Channel, "list[Post]"])
     taken: dict[Channel, Counter[int]] = field(default_factory=dict[Channel, "Counter[int]"])
-    pops: dict[CoreQueue, list[Await]] = field(default_factory=dict[CoreQueue, "list[Await]"])
-    freed: Counter[CoreQueue] = field(default_factory=Counter[CoreQueue])
+    pops: dict[CoreFifo, list[Await]] = field(default_factory=dict[CoreFifo, "list[Await]"])
+    freed: Counter[CoreFifo] = field(default_factory=Counter[CoreFifo])
 
     def post(self, entry: Post) -> None:
         channel = entry.ticket.channel
         self.posts.setdefault(channel, []).append(entry)
-        if isinstance(channel, QueueChannel) and channel.what == FREED:
-            self.freed[entry.queue.core, channel.queue] += 1
+        if isinstance(channel, FifoChannel) and channel.what == FREED:
+            self.freed[entry.queue.core, channel.fifo] += 1
 
     def wait(self, entry: Await) -> None:
         core = entry.queue.core
         for channel, number in entry.tickets:
             by_core = self.taken.setdefault(channel, Counter())
             by_core[core] = max(by_core[core], number)
-            if isinstance(channel, QueueChannel) and channel.what == PUSHED:
-                pops = self.pops.setdefault((core, channel.queue), [])
+            if isinstance(channel, FifoChannel) and channel.what == PUSHED:
+                pops = self.pops.setdefault((core, channel.fifo), [])
                 pops += [entry] * (number - len(pops))
 
     def left(self) -> Iterator[Leftover]:
@@ -59,17 +59,17 @@ class _Exchanged:
                 continue
             if isinstance(channel, SignalChannel):
                 yield Leftover(LeftoverKind.SIGNAL, posts[taken], str(channel), len(posts), taken)
-            elif isinstance(channel, QueueChannel) and channel.what == PUSHED:
-                name = channel.queue.name
+            elif isinstance(channel, FifoChannel) and channel.what == PUSHED:
+                name = channel.fifo.name
                 yield Leftover(LeftoverKind.ENTRY, posts[taken], name, len(posts), taken)
-        for (core, queue), pops in self.pops.items():
-            if len(pops) > (freed := self.freed[core, queue]):
-                yield Leftover(LeftoverKind.SLOT, pops[freed], queue.name, len(pops), freed)
+        for (core, fifo), pops in self.pops.items():
+            if len(pops) > (freed := self.freed[core, fifo]):
+                yield Leftover(LeftoverKind.SLOT, pops[freed], fifo.name, len(pops), freed)
 
 
 def left_over(cores: Iterable[Sequence[QueueEntry]]) -> list[Leftover]:
     """What is left when all cores of a launch have come to their ends."""
-    found = _Exchanged()
+    found = _HandedOn()
     for entry in (entry for entries in cores for entry in entries):
         if isinstance(entry, Post):
             found.post(entry)
