@@ -81,4 +81,4 @@ def test_lines_of_what_a_pipe_fills_are_a_warning(target: str) -> None:
     found = pto.loads(program({}, f"%t = pto.declare_tile -> {narrow}")).check(target)
     lines = [d for d in found if d.slug == "tile-alignment"]
     assert [d.is_error for d in lines] == [False]
-    assert "comes from a pipe" in str(lines[0].help)
+    assert "comes from a FIFO" in str(lines[0].help)

@@ -1,4 +1,4 @@
-"""Rules of pipes that concern a whole function or both ends: each broken by one program."""
+"""Rules of FIFOs that concern a whole function or both ends: each broken by one program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kernel(*lines: str, kind: str = VECTOR, name: str = "v") -> str:
 
 
 def one(n: int, number: int | None = None, more: str = "") -> tuple[str, ...]:
-    """A buffer and a pipe on it, whose entries are popped."""
+    """A buffer and a FIFO on it, whose entries are popped."""
     number = n if number is None else number
     opened = OPENED.format(n=n, id=number, more=more)
     return BUFFER.format(n=n), opened, POP.format(n=n)
@@ -35,7 +35,7 @@ def imported(name: str = "v", label: str = "f0") -> str:
 
 
 CASES = {
-    "another pipe has this id": kernel(*one(0), *one(1, number=0)[:2]),
+    "another FIFO has this id": kernel(*one(0), *one(1, number=0)[:2]),
     "take 18 flags, a core has 16": kernel(*(line for n in range(9) for line in one(n))),
     "no function @elsewhere": kernel(f"%a = {imported('elsewhere')}", kind=CUBE),
     "is imported twice": "\n".join(
@@ -65,7 +65,7 @@ def through_memory(*uses: str, opened: str = "(gm_slot_tensor = %s : {})") -> st
 
 
 def of_handle(more: str, buffer: str = "") -> str:
-    """A pipe with a handle and where its slots are."""
+    """A FIFO with a handle and where its slots are."""
     opened = (
         f"%q = pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 8, slot_num = 2{more}}} "
         "(%b : i32) -> !pto.pipe"
@@ -75,7 +75,7 @@ def of_handle(more: str, buffer: str = "") -> str:
 
 
 def converted(quant: str, *before: str, dtype: str = "f32") -> str:
-    """A push to a pipe whose epilogue converts."""
+    """A push to a FIFO whose epilogue converts."""
     epilogue = f"#pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = no_relu>"
     more = f", nosplit = true, acc_push_epilogue = {epilogue}"
     tile = ACC.replace("f32", dtype)
@@ -104,7 +104,7 @@ OF_ENTRIES = {
     "in no reserved buffer, and it has no flags": of_handle(""),
     "of i32, and f32f16 takes f32": converted("f32f16", dtype="i32"),
     "of f32, and f32f16 makes f16": converted("f32f16").replace("16x32xf16>", "16x16xf32>"),
-    "the epilogue of the pipe makes vec tiles in nd": converted("f32f16").replace(
+    "the epilogue of the FIFO makes vec tiles in nd": converted("f32f16").replace(
         "xf16>", "xf16, blayout=col_major>"
     ),
     "f16 16x32 nd, and another one": converted("f32f16").replace(
@@ -117,12 +117,12 @@ OF_ENTRIES = {
     "qf322b8_pre_scalar needs its parameters, a scalar": converted("qf322b8_pre_scalar"),
     "req8_vec needs its parameters, a vector": converted("req8_vec", dtype="i32"),
     "with id = 0": converted("req8_scalar", dtype="i32"),
-    "the function has no pipe with id 1": converted("qf322b8_pre_scalar", SET, SCALED),
-    "the conversion of the pipe multiplies by no scalar": converted("f32f16", SET),
+    "the function has no FIFO with id 1": converted("qf322b8_pre_scalar", SET, SCALED),
+    "the conversion of the FIFO multiplies by no scalar": converted("f32f16", SET),
     "slot_size is 1024, and the entry has 2048 bytes": converted("f32f16").replace(
         "16x32xf16>", "16x64xf16>"
     ),
-    "@v opens no pipe on 'f0'": "\n".join(
+    "@v opens no FIFO on 'f0'": "\n".join(
         line for line in converted("no_convert").splitlines() if "aiv_i" not in line
     ).replace(POP.format(n=0), ""),
 }
@@ -138,7 +138,7 @@ def shared(split: int, tile: str, opened: str = IN_MEMORY) -> str:
 
 
 OF_SHARED = {
-    "split is 3, and the pipe has no slots": shared(3, ODD, LOCAL),
+    "split is 3, and the FIFO has no slots": shared(3, ODD, LOCAL),
     "split is 4, and the entry is a view": through_memory(ALLOCATE.replace("0", "4") + SLOT),
 }
 BACKED = "(gm_slot_tensor = %s : {}, v2c_consumer_buf = %b : i32)"

@@ -25,7 +25,7 @@ WAITS = {  # the kernel, and what is waited for, by line
         kernel(f"{TAKE}\n{PUSH}", f"{POP}\n{BACK}"),
         {POP: EMPTY, TAKE: EMPTY},
     ),
-    "both pipes are full": (
+    "both FIFOs are full": (
         kernel(repeated(PUSH, PUSH, TAKE), repeated(POP, FREE, BACK, BACK, BACK)),
         {BACK: FULL, PUSH: FULL},
     ),

@@ -47,7 +47,7 @@ def test_each_run_tells_of_itself_alone(engine: str) -> None:
     executable = pto.loads(text).compile(target="a5", engine=engine, blocks=2)
     runs = [executable.execute({"x": np.zeros((16, 16), np.float32)}) for _ in range(3)]
     assert [[w.seen for w in run.warnings] for run in runs] == [
-        ["pipe flags 0: 6 pushed, 2 popped"]
+        ["FIFO flags 0: 6 pushed, 2 popped"]
     ] * 3
 
 

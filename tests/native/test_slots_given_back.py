@@ -1,4 +1,4 @@
-"""Slots of a pipe that are given back or pushed once too often, and views that have none yet."""
+"""Slots of a FIFO that are given back or pushed once too often, and views that have none yet."""
 
 from __future__ import annotations
 

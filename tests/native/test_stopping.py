@@ -244,7 +244,7 @@ def test_a_limit_says_where_the_run_was(limit: int, engine: str) -> None:
 
 SIGNALLED = "pto.sync.set <PIPE_MTE3>, 1", "pto.sync.wait <PIPE_MTE2>, 1"
 TALKING = {
-    "a pipe": (kernel(repeated(PUSH), repeated(POP, FREE)), 1 + 3 * 3),
+    "a FIFO": (kernel(repeated(PUSH), repeated(POP, FREE)), 1 + 3 * 3),
     "signals": (kernel(*map(repeated, SIGNALLED)), 1 + 2 * 3),
 }
 

@@ -1,4 +1,4 @@
-"""A function that starts both ends of a pipe: they stay functions, known to each other by name."""
+"""A function that starts both ends of a FIFO: they stay functions, known to each other by name."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def found(path: Path, target: Target) -> list[list[Life]]:
 
 
 def buffers(func: Func) -> list[Op]:
-    """What reserves the buffers of pipes."""
+    """What reserves the buffers of FIFOs."""
     every = (op for op in func.body.walk() if isinstance(op, Op))
     return [op for op in every if op.name == "pto.reserve_buffer"]
 
@@ -96,7 +96,7 @@ def fixed(path: Path, chip: str) -> set[str]:
 def cut(path: Path, chip: str) -> Target:
     """The chip, each memory as large as what lives in it at one time, and a tenth more.
 
-    And as the buffers of pipes there, which live all the time.
+    And as the buffers of FIFOs there, which live all the time.
     """
     need: dict[str, int] = {}
     for tiles in found(path, TARGETS[chip]):

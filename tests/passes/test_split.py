@@ -107,8 +107,8 @@ def test_what_is_not_divided_says_why(why: str) -> None:
     assert found.span
 
 
-def test_a_core_has_flags_for_eight_pipes() -> None:
-    """Nine tiles are there at once; of eight each has a pipe of its own."""
+def test_a_core_has_flags_for_eight_fifos() -> None:
+    """Nine tiles are there at once; of eight each has a FIFO of its own."""
     for count in (8, 9):
         tiles = "".join(f"  %t{n} = pto.alloc_tile : !T\n" for n in range(count))
         moves = "".join(f"  pto.tmov ins(%acc : !A) outs(%t{n} : !T)\n" for n in range(count))
@@ -119,5 +119,5 @@ def test_a_core_has_flags_for_eight_pipes() -> None:
             opened = [op for op in vector.walk() if isinstance(op, Op) and op.attrs.get("dir_mask")]
             assert len(opened) == count
             continue
-        with pytest.raises(pto.PtoError, match="they need 9 pipes"):
+        with pytest.raises(pto.PtoError, match="they need 9 FIFOs"):
             run_passes(module, ["split"], TARGETS["a5"])

@@ -1,4 +1,4 @@
-"""Hazards between cores: data through global memory and through pipes, and who signals whom."""
+"""Hazards between cores: data through global memory and through FIFOs, and who signals whom."""
 
 from __future__ import annotations
 

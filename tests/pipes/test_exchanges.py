@@ -152,7 +152,7 @@ def test_a_branch_that_only_one_core_takes_is_a_warning_with_its_numbers(chip: s
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_signals_that_instructions_use_themselves_are_not_for_the_program(chip: str) -> None:
-    """A pipe with flag_base has that signal and the next one, and cores that meet have theirs."""
+    """A FIFO with flag_base has that signal and the next one, and cores that meet have theirs."""
     number = SENT, f"{AWAITED}\n{SECOND}" if chip == "a5" else AWAITED
     for signal, clash in [(3, False), (11, True), (13, True), (15, False)]:
         sent, awaits = (

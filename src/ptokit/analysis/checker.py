@@ -243,7 +243,7 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
 GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
-RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a pipe"
+RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a FIFO"
 
 
 def _unasked(found: Diagnostic, why: str) -> Diagnostic:

@@ -30,7 +30,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
 
-SHARED_SLOTS = "give the pipe its slots in global memory, and the buffer of the core that pops"
+SHARED_SLOTS = "give the FIFO its slots in global memory, and the buffer of the core that pops"
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 
@@ -63,7 +63,7 @@ class _End:
         number = fact(opened, "id")
         if number is None:
             handle = {*opened.results}
-            return [op for op in self.of(*USES) if handle.intersection(op.bound("queue"))]
+            return [op for op in self.of(*USES) if handle.intersection(op.bound("handle"))]
         return [op for op in self.of(*USES) if fact(op, "id") == number]
 
     def check(self) -> Iterator[Diagnostic]:
@@ -73,13 +73,13 @@ class _End:
             flags += 4 if fact(op, "dir_mask") == BOTH else 2
             first = next(iter(self.opened(fact(op, "id"))), op)
             if fact(op, "id") is not None and first is not op:
-                yield wrong(op, "another pipe has this id", "give each pipe its own id", first)
+                yield wrong(op, "another FIFO has this id", "give each FIFO its own id", first)
             yield from self._uses(op)
             yield from self._entries(op)
         if flags > MOST_FLAGS:
             last = self.of(FifoRole.OPENS)[-1]
-            message = f"the pipes of the function take {flags} flags, a core has {MOST_FLAGS}"
-            yield wrong(last, message, "each direction of a pipe takes two flags")
+            message = f"the FIFOs of the function take {flags} flags, a core has {MOST_FLAGS}"
+            yield wrong(last, message, "each direction of a FIFO takes two flags")
         yield from self._labels()
         fifos = self.of(FifoRole.OPENS)
         for op in self.of(*SETS) if fifos else ():
@@ -87,7 +87,7 @@ class _End:
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
                 help = "set it up in this function, with the same id"
-                yield wrong(op, f"the function has no pipe with id {fact(op, 'id')}", help)
+                yield wrong(op, f"the function has no FIFO with id {fact(op, 'id')}", help)
 
     def _labels(self) -> Iterator[Diagnostic]:
         """Each buffer has a name of its own: peers import it by that."""
@@ -114,11 +114,11 @@ class _End:
             core = op.page.core  # None: its page does not say
             way = mask if core is None else direction_of(op, core)
             if mask in (TO_VECTOR, TO_CUBE) and way != mask:
-                message = f"the pipe has no such direction: its dir_mask is {mask}"
+                message = f"the FIFO has no such direction: its dir_mask is {mask}"
                 yield wrong(op, message, f"dir_mask {BOTH} has both", opened)
             yield from _remainder(op, opened, way)
             if whole and fact(op, "split"):
-                message = f"split is {fact(op, 'split')}, and the pipe has nosplit"
+                message = f"split is {fact(op, 'split')}, and the FIFO has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
         pops = [op for op in self.using(opened) if op.page.fifo_role is FifoRole.POPS]
         consumer = opened.page.core is VECTOR
@@ -135,7 +135,7 @@ def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
         message = f"split is {split}, and the entry is a view"
         yield wrong(op, message, "views are shared by halves: split = 1 or 2", opened)
     elif not _through_memory(opened, way):
-        message = f"split is {split}, and the pipe has no slots for that"
+        message = f"split is {split}, and the FIFO has no slots for that"
         yield wrong(op, message, SHARED_SLOTS, opened)
 
 
@@ -179,7 +179,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
         others = _opened_on(peer, reserved[0])
         for mine in _opened_on(end, op):
             if fact(mine, "epilogue") is not None and not others:
-                message = f"@{name} opens no pipe on {label!r}"
+                message = f"@{name} opens no FIFO on {label!r}"
                 yield wrong(mine, message, "an epilogue makes what its other end pops")
             for other in others:
                 yield from _agree(mine, other)
@@ -202,7 +202,7 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
         here, there = (slots_of(op) if slots else fact(op, name) for op in (mine, other))
         if here != there:
             message = f"{name} is {here} here and {there} at its other end"
-            yield wrong(mine, message, "both ends of a pipe have one shape", other)
+            yield wrong(mine, message, "both ends of a FIFO have one shape", other)
 
 
 def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
@@ -212,7 +212,7 @@ def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
         for other in (o for o in others if o.page.fifo_role is wanted):
             if fact(op, "split") != fact(other, "split"):
                 message = f"split is {fact(op, 'split')} here and {fact(other, 'split')} there"
-                yield wrong(op, message, "both ends of a pipe split alike", other)
+                yield wrong(op, message, "both ends of a FIFO split alike", other)
                 break
 
 

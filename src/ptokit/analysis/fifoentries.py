@@ -19,7 +19,7 @@ from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
 SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
 USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)
 SETS = {FifoRole.SETS_SCALAR: "scalar", FifoRole.SETS_VECTOR: "vector"}
-IN_MEMORY = "an entry in global memory is a slot of the tensor that the pipe was set up with"
+IN_MEMORY = "an entry in global memory is a slot of the tensor that the FIFO was set up with"
 OF_BUFFER = "give flag_base, or the address of a buffer that is reserved, or imported from a peer"
 
 
@@ -69,7 +69,7 @@ def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         yield from _sized(opened, slot, halves)
     for op, kind in views:
         if slot is None:
-            yield wrong(op, "the pipe has no tensor of slots in global memory", IN_MEMORY, opened)
+            yield wrong(op, "the FIFO has no tensor of slots in global memory", IN_MEMORY, opened)
         elif kind.dtype != slot.dtype or not _agree(kind.shape, slot.shape):
             message = f"the entry is {kind}, and a slot is {slot}"
             yield wrong(op, message, IN_MEMORY, opened)
@@ -121,7 +121,7 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         if types and dtype is not None and dtype not in types:
             way = "takes" if op.page.fifo_role is FifoRole.PUSHES else "makes"
             message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
-            yield wrong(op, message, "the epilogue of the pipe says the conversion", opened)
+            yield wrong(op, message, "the epilogue of the FIFO says the conversion", opened)
     yield from _check_room(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
     yield from _check_layouts(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
 
@@ -142,7 +142,7 @@ def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
     for op, kind in kinds:
         if layout and isinstance(kind, TileType) and (kind.loc, kind.layout) != (VEC, layout):
             message = (
-                f"the entry is {kind}, and the epilogue of the pipe makes vec tiles in {layout}"
+                f"the entry is {kind}, and the epilogue of the FIFO makes vec tiles in {layout}"
             )
             yield wrong(op, message, "pop a tile of this layout, or say another one there", opened)
         elif kind != kinds[0][1]:
@@ -168,7 +168,7 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
         for other in (o for o in others if o.page.fifo_role is FifoRole.POPS):
             if entry_element(op) != entry_element(other):
                 message = f"{entry_element(op)} is pushed and {entry_element(other)} popped"
-                yield wrong(op, message, "the epilogue of the pipe converts nothing", other)
+                yield wrong(op, message, "the epilogue of the FIFO converts nothing", other)
 
 
 def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -178,10 +178,10 @@ def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
     meant = [op for op in fifos if fact(op, "id") in (number, None)]
     modes = [CONVERSIONS.get(mode_of(op) or "") for op in meant]
     if not meant:
-        message, help = f"the function has no pipe with id {number}", "give the id of the pipe"
+        message, help = f"the function has no FIFO with id {number}", "give the id of the FIFO"
         yield wrong(setting, message, help)
     elif not any(mode is not None and mode.scale == kind for mode in modes):
-        message = f"the conversion of the pipe multiplies by no {kind}"
+        message = f"the conversion of the FIFO multiplies by no {kind}"
         yield wrong(setting, message, "its epilogue says what it needs", meant[0])
 
 

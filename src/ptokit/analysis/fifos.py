@@ -140,7 +140,7 @@ def _fifo(
     base = fact(op, "flag_base")
     flags = () if base is None else (base + 2 * second, base + 2 * second + 1)
     return Fifo(
-        f"pipe {key}",
+        f"FIFO {key}",
         way == TO_VECTOR,
         slots,
         size,
@@ -159,7 +159,7 @@ def _keyed(func: Func, opened: Mapping[object, Op]) -> Iterator[tuple[Op, object
     handles = {v: key for key, op in opened.items() for v in op.results}
     for op in func.body.walk():
         if isinstance(op, Op) and op.page.fifo_role in USES:
-            handle = op.bound("queue")
+            handle = op.bound("handle")
             yield op, handles.get(handle[0]) if handle else fact(op, "id")
 
 

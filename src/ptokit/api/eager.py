@@ -160,7 +160,7 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
 
 
 def _judge(page: type[Instr], given: Mapping[str, Any]) -> Target:  # Any: as above
-    """Whose rules hold in a kernel that is debugged: a move between cores goes through a pipe."""
+    """Whose rules hold in a kernel that is debugged: a move between cores goes through a FIFO."""
     from ptokit.passes.coretransfers import crosses
 
     types = [getattr(given.get(o.name), "type", None) for o in page.operands]

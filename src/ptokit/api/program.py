@@ -199,7 +199,7 @@ class Program(Rich):
             open = [f for f in entries(self.module) if not f.declared]
             chosen = marked or [f for f in open if f.visibility != "private"] or open
         pair = len(chosen) == 2 and peer_of(self.module, chosen[0]) is chosen[1]
-        if len(chosen) == 1 or pair:  # both ends of a kernel's pipes
+        if len(chosen) == 1 or pair:  # both ends of a kernel's FIFOs
             return chosen[0]
         found = ", ".join(f"@{f.name}" for f in chosen or every) or "none"
         message = "choose a function" if name is None else f"no function @{name}"
@@ -369,7 +369,7 @@ class Program(Rich):
         bound = made.bound(arrays)
         if not isinstance(bound, Bound):
             message = "code is shown of functions of one core, and this kernel has several"
-            raise call_error("no-such-instruction", message, help="choose a function without pipes")
+            raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
         return code_of(bound, *how, instruction)
 
     def form(self) -> str:

@@ -74,7 +74,7 @@ CATALOGUE: dict[str, Entry] = {
     "cannot-split": Entry(
         "a kernel for both kinds of cores cannot be split here",
         "Chips have the cube unit and the vector unit on cores of their own. A kernel for both "
-        "becomes two functions, and tiles that go from one core to the other go through pipes. "
+        "becomes two functions, and tiles that go from one core to the other go through FIFOs. "
         "That needs each instruction to be for one core, what crosses to be moved as it is to a "
         "tile that is used where it arrives, loops and branches to depend on numbers that both "
         "cores know, and global memory that one core writes to be left alone by the other.",
@@ -187,7 +187,7 @@ CATALOGUE: dict[str, Entry] = {
         "tiles that are no longer needed, or not until a loop overwrites them. Even so the tiles "
         "that are live at the same time need more bytes than the target has in that memory. The "
         "notes list the tiles live at the peak. Arrays and structs of the scalar "
-        "unit lie on the stack of a core, the slots of a pipe in one of its memories.",
+        "unit lie on the stack of a core, the slots of a FIFO in one of its memories.",
     ),
     "near-capacity": Entry(
         "little of the memory is left",
@@ -217,11 +217,11 @@ CATALOGUE: dict[str, Entry] = {
     ),
     # running
     "pipe": Entry(
-        "the ends of a pipe do not agree",
-        "A pipe connects the cube and the vector cores of a block. The functions for both kinds of "
+        "the ends of a FIFO do not agree",
+        "A FIFO connects the cube and the vector cores of a block. The functions for both kinds of "
         "core set up one end each, on a buffer that the one that pops reserves and the other one "
         "imports. Both ends give the same directions, slots and split, each function names its "
-        "pipes by different ids, uses them in their directions, and has sixteen flags in all. A "
+        "FIFOs by different ids, uses them in their directions, and has sixteen flags in all. A "
         "slot in global memory is allocated before it is pushed, and each slot is given back once, "
         "after its entry was popped: else the other end would write over what nobody took.",
     ),
@@ -293,7 +293,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "race": Entry(
         "two cores touch the same bytes in no order",
-        "One of them writes, and no signal, entry or slot of a pipe, or `syncall` orders "
+        "One of them writes, and no signal, entry or slot of a FIFO, or `syncall` orders "
         "the two: the result may be another one with each run on hardware. The first place is that "
         "of the access that came second; the seed of the schedule gives the same run again.",
     ),
@@ -333,7 +333,7 @@ CATALOGUE: dict[str, Entry] = {
         "Some instructions are several for the hardware, which they order by flags with id 0, "
         "between V, S, MTE2 and MTE3. A flag of the program with the same pipes and id that is up "
         "meanwhile is taken for theirs. Which pairs each uses is not published: all may be. Cores "
-        "that all meet use signals 11 to 14, a pipe with flag_base that number and the next.",
+        "that all meet use signals 11 to 14, a FIFO with flag_base that number and the next.",
     ),
     "flag-left": Entry(
         "nobody waits for the flag",
@@ -341,9 +341,9 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "exchange-left": Entry(
         "what one core hands on, no other one takes",
-        "A signal is left that nobody waits for, an entry of a pipe that nobody pops, or a slot "
+        "A signal is left that nobody waits for, an entry of a FIFO that nobody pops, or a slot "
         "that was popped and not given back. The counters of the hardware keep it: the next kernel "
-        "on the core finds it there, and a full pipe stops who pushes.",
+        "on the core finds it there, and a full FIFO stops who pushes.",
     ),
     "unpublished-store": Entry(
         "what the scalar unit stored before may not be in memory yet",
@@ -386,7 +386,7 @@ CATALOGUE: dict[str, Entry] = {
         "cores wait for one another for ever",
         "Every core that has not ended waits: for an entry that nobody pushes, for a slot that "
         "nobody frees, or for a signal that nobody sends. The message names each with its line. "
-        "Both ends of a pipe push and pop as often; what both need first, one must give.",
+        "Both ends of a FIFO push and pop as often; what both need first, one must give.",
     ),
     "signal-overflow": Entry(
         "more signals of a number than its counter holds",

@@ -78,7 +78,7 @@ PASSES = {
         ),
         Pass(
             "split",
-            "make two functions and pipes of a kernel for both kinds of cores",
+            "make two functions and FIFOs of a kernel for both kinds of cores",
             split,
             ("to_dps",),
             lambda func: not is_mixed(func) or KIND in func.attrs,

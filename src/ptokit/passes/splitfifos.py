@@ -62,7 +62,7 @@ def fifos_for(found: Sequence[CoreTransfer]) -> list[FifoPlan]:
         fifo.entries.append(transfer)
         transfer.fifo = fifo.number
     if 2 * len(fifos) > MOST_FLAGS:
-        seen = f"so many tiles are there at once that they need {len(fifos)} pipes"
+        seen = f"so many tiles are there at once that they need {len(fifos)} FIFOs"
         help = f"a core has flags for {MOST_FLAGS // 2}: use what arrives before more does"
         raise cannot_split(fifos[-1].entries[0].op, seen, help)
     return fifos

@@ -137,7 +137,7 @@ class LaunchArguments:
 
     def put_back(self, outputs: Mapping[str, Any]) -> None:
         """Write outputs into the arrays that were given."""
-        for name in filter(self.views.__contains__, outputs):  # others are room that pipes need
+        for name in filter(self.views.__contains__, outputs):  # others are room that FIFOs need
             result, view, kind = outputs[name], self.views[name], self.dtypes[name]
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)

@@ -170,7 +170,7 @@ X: dict[str, Dispute] = {
         "it is what the board is told",
     ),
     "X60": Dispute(
-        "how large is the buffer that a pipe reserves?",
+        "how large is the buffer that a FIFO reserves?",
         "Design of the assembler: slot_size times slot_num. Its verifier: anything above 0; its "
         "planner: slot_size times local_slot_num, where that is given. Its manual's example: half.",
         "at least one slot",
@@ -187,7 +187,7 @@ X: dict[str, Dispute] = {
         "how many vector cores run a kernel whose entries are whole (split 0)?",
         "A5: the second one takes no part, programs let it do nothing. A2/A3: both signal. "
         "CPU simulator: the second one pops zeros; with nosplit both have the whole entry.",
-        "one, unless a pipe is nosplit, some entry is split, or the program asks which it is; then "
+        "one, unless a FIFO is nosplit, some entry is split, or the program asks which it is; then "
         "the second one pops zeros and pushes nothing",
         "two cores that run the same statements would write the same places, one of them zeros",
     ),

@@ -46,7 +46,7 @@ class Epilogue(Expr):
 
 
 class DefaultSlots(Expr):
-    """How many slots each direction of a pipe has where the program does not say it."""
+    """How many slots each direction of a FIFO has where the program does not say it."""
 
     def __init__(self, given: Field, mask: Field) -> None:
         self.given, self.mask = given, mask
@@ -65,14 +65,14 @@ class DefaultSlots(Expr):
 
     def __str__(self) -> str:
         one, two = default_slots(TO_VECTOR), default_slots(BOTH)
-        return f"{self.given} ({one} by default, {two} in each direction of a pipe with two)"
+        return f"{self.given} ({one} by default, {two} in each direction of a FIFO with two)"
 
 
 PLACED = "give it an address: auto = false, base = 0"
 
 
 class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RESERVES):
-    """Room for the slots of a pipe in the memory of the core that pops; its address.
+    """Room for the slots of a FIFO in the memory of the core that pops; its address.
 
     ptokit keeps slots apart from the memories of the cores: without `base` the address is 0.
     """
@@ -109,7 +109,7 @@ class ImportReservedBuffer(
 ):
     """The address of a buffer that a function for the other kind of core reserves.
 
-    It serves to set the pipe up; ptokit keeps slots apart and gives 0.
+    It serves to set the FIFO up; ptokit keeps slots apart and gives 0.
     """
 
     asm = Asm(shape="configured", cpp_text="const uint32_t {addr}{{}};  // {label} of {peer}")
@@ -124,7 +124,7 @@ class ImportReservedBuffer(
 
 
 class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FIFO,)):
-    """A pipe: its directions, and how many slots of how many bytes each has."""
+    """A FIFO: its directions, and how many slots of how many bytes each has."""
 
     dir_mask = Attr(int)
     slot_size = Attr(int)
@@ -137,7 +137,7 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
         named("attribute", dir_mask.isin(TO_VECTOR, TO_CUBE, BOTH), help=directions),
         named("attribute", slot_size > 0),
         when(epilogue.given, named("attribute", dir_mask == TO_VECTOR, nosplit, help=fixed)),
-        named("attribute", quant.isin(*CONVERSIONS), help="no pipe has another conversion"),
+        named("attribute", quant.isin(*CONVERSIONS), help="no FIFO has another conversion"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
         named("attribute", Epilogue(epilogue, "layout").isin(*LAYOUTS)),
@@ -149,7 +149,7 @@ WHERE = "say where the slots of each direction are"
 
 
 class InitializePipe(FifoShape, abstract=True):
-    """Set up one end of a pipe, which `id` names in its function."""
+    """Set up one end of a FIFO, which `id` names in its function."""
 
     asm = Asm(
         shape="configured",
@@ -202,18 +202,18 @@ class InitializePipe(FifoShape, abstract=True):
 
 
 class AicInitializePipe(InitializePipe, name="aic_initialize_pipe", core=CUBE, example=BOTH_WAYS):
-    """Set up the cube's end of a pipe, which `id` names in its function."""
+    """Set up the cube's end of a FIFO, which `id` names in its function."""
 
 
 class AivInitializePipe(InitializePipe, name="aiv_initialize_pipe", core=VECTOR, example=BOTH_WAYS):
-    """Set up the vector core's end of a pipe, which `id` names in its function."""
+    """Set up the vector core's end of a FIFO, which `id` names in its function."""
 
 
 NUMBERED = f"flags are 0 to {MOST_FLAGS - 1}"
 
 
 class FifoOfHandle(FifoShape, abstract=True):
-    """Set up one end of a pipe, which its handle names."""
+    """Set up one end of a FIFO, which its handle names."""
 
     pipe_result = Result(Handle, handle=PIPE)
     dir_mask, slot_size = FifoShape.dir_mask, FifoShape.slot_size
@@ -237,11 +237,11 @@ def made(arguments: str) -> Asm:
 
 LARGEST = 512 << 10  # bytes of the L1 memory; a vector core has less
 IN_CORE = "the slots lie in one memory of the core that pops: 512 KiB at most"
-TWO = "a pipe in both directions has slots at both ends, another one at one"
+TWO = "a FIFO in both directions has slots at both ends, another one at one"
 
 
 class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLED):
-    """A pipe whose slots lie in the memory of the core that pops."""
+    """A FIFO whose slots lie in the memory of the core that pops."""
 
     asm = made("{local_addr}[, {peer_local_addr}]")
     local_addr = In(Any_, doc="where the slots are")
@@ -260,7 +260,7 @@ class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLE
 
 
 class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
-    """A pipe whose slots lie in global memory, with copies of some at the core that pops."""
+    """A FIFO whose slots lie in global memory, with copies of some at the core that pops."""
 
     asm = made("{gm_addr}[, {local_addr}][, {peer_local_addr}]")
     gm_addr = Scratch(Any_, doc="the slots in global memory")

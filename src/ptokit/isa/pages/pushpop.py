@@ -23,7 +23,7 @@ from ptokit.isa.pages.slots import (
 
 
 class AtFifo(Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disputes=("X63", "X64")):
-    """Something that one end of a pipe does with a slot.
+    """Something that one end of a FIFO does with a slot.
 
     `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by
     columns, 3 and 4 the same with a remainder.
@@ -46,27 +46,27 @@ class AtFifo(Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disput
 
 
 class ById(AtFifo, abstract=True):
-    """At the pipe that a number names."""
+    """At the FIFO that a number names."""
 
     id, split = Attr(int, 0), AtFifo.split  # their order in text is fixed
     rules = (AtFifo.rules, named("attribute", id >= 0))
 
 
 class ByHandle(AtFifo, abstract=True, example=HANDLED):
-    """At the pipe that a handle names."""
+    """At the FIFO that a handle names."""
 
-    queue = In(Handle, handle=PIPE)
+    handle = In(Handle, handle=PIPE)
 
 
-def cpp(function: str, queue: str = "pipe{id}", before: str = "", entry: bool = True) -> Asm:
-    """The call of C++ on a pipe."""
+def cpp(function: str, fifo: str = "pipe{id}", before: str = "", entry: bool = True) -> Asm:
+    """The call of C++ on a FIFO, `TPipe` there."""
     types, last = (", decltype({entry})", ", {entry}") if entry else ("", "")
     split = "TileSplitAxis({split})"
-    call = f"{function}<decltype({queue}){types}, {split}>({queue}{last});"
+    call = f"{function}<decltype({fifo}){types}, {split}>({fifo}{last});"
     return Asm(cpp_text=before + call)
 
 
-HANDLE = "{queue}"
+HANDLE = "{handle}"
 ONLY_SHARED = "the number of a vector core matters where an entry is shared, of a tile in vec"
 
 
@@ -268,7 +268,7 @@ class FreeFromAiv(FreeById, name="tfree_from_aiv", core=CUBE, pipe=MTE2, example
 
 
 class AllocById(ById, abstract=True, pipe=S, fifo_role=FifoRole.ALLOCATES):
-    """The next free slot of a pipe in global memory, to be written and then pushed."""
+    """The next free slot of a FIFO in global memory, to be written and then pushed."""
 
     asm = cpp("TALLOC", before="{type} {entry}; ")
     entry = Result(Global)
@@ -287,10 +287,10 @@ class AllocToAic(AllocById, name="talloc_to_aic", core=VECTOR, example=TO_AIC):
 
 
 class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
-    """Hand an entry to the other end of a pipe; waits where all slots are in use."""
+    """Hand an entry to the other end of a FIFO; waits where all slots are in use."""
 
-    asm = Asm(order=("entry", "queue")).over(cpp("TPUSH", HANDLE)).over(OF_CORE)
-    queue = ByHandle.queue
+    asm = Asm(order=("entry", "handle")).over(cpp("TPUSH", HANDLE)).over(OF_CORE)
+    handle = ByHandle.handle
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
@@ -302,10 +302,10 @@ class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
 
 
 class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
-    """The next entry of the other end of a pipe, in a declared tile; waits where there is none."""
+    """The next entry of the other end of a FIFO, in a declared tile; waits where there is none."""
 
-    asm = Asm(order=("entry", "queue")).over(cpp("TPOP", HANDLE)).over(OF_CORE)
-    queue = ByHandle.queue
+    asm = Asm(order=("entry", "handle")).over(cpp("TPOP", HANDLE)).over(OF_CORE)
+    handle = ByHandle.handle
     entry = Out(Entry, doc="receives the entry")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
     kind = TypeOf(entry)
@@ -321,10 +321,10 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
 
 
 class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
-    """Give the slot of the entry that was popped first back to the other end of a pipe."""
+    """Give the slot of the entry that was popped first back to the other end of a FIFO."""
 
-    asm = Asm(order=("entry", "queue")).over(cpp("TFREE", HANDLE, entry=False))
-    queue = ByHandle.queue
+    asm = Asm(order=("entry", "handle")).over(cpp("TFREE", HANDLE, entry=False))
+    handle = ByHandle.handle
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
     @staticmethod
@@ -333,10 +333,10 @@ class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
 
 
 class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMORY):
-    """The next free slot of a pipe in global memory, to be written and then pushed."""
+    """The next free slot of a FIFO in global memory, to be written and then pushed."""
 
-    asm = Asm(order=("entry", "queue")).over(cpp("TALLOC", HANDLE))
-    queue = ByHandle.queue
+    asm = Asm(order=("entry", "handle")).over(cpp("TALLOC", HANDLE))
+    handle = ByHandle.handle
     entry = Out(Global, doc="becomes the slot")
     kind = TypeOf(entry)
 
@@ -346,13 +346,13 @@ class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMO
 
 
 class DeclaredEntry(Instr, abstract=True, pipe=S, uses=(MACHINE,)):
-    """A handle without storage of its own, until a pipe gives it a slot."""
+    """A handle without storage of its own, until a FIFO gives it a slot."""
 
     asm = Asm(shape="declared", cpp_text="{type} {entry};")
 
 
 class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), example=HANDLED):
-    """A tile without storage of its own, until it is popped from a pipe."""
+    """A tile without storage of its own, until it is popped from a FIFO."""
 
     entry = Result(Tile)
 
@@ -362,7 +362,7 @@ class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), exampl
 
 
 class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY):
-    """A view of global memory without a place, until a pipe gives it a slot."""
+    """A view of global memory without a place, until a FIFO gives it a slot."""
 
     entry = Result(Global)
 
@@ -372,7 +372,7 @@ class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY)
 
 
 class DeclareTileMemref(DeclaredEntry, name="declare_tile_memref", traits=(RECEIVES,)):
-    """A buffer without storage of its own, until it is popped from a pipe: older text."""
+    """A buffer without storage of its own, until it is popped from a FIFO: older text."""
 
     example = OLDER
     entry = Result(Entry)

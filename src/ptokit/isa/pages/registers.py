@@ -134,8 +134,8 @@ SET = Asm(shape="called", always=("id",))  # as text has what sets parameters
 
 
 def of_pipe(number: Attr) -> tuple[Ruled, ...]:
-    """The number of the pipe between cores that the parameters are meant for: one register."""
-    return named("attribute", number >= 0, help="ids of pipes count from 0")
+    """The number of the FIFO between cores that the parameters are meant for: one register."""
+    return named("attribute", number >= 0, help="ids of FIFOs count from 0")
 
 
 class SetQuantScalar(

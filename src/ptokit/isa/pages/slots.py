@@ -129,7 +129,7 @@ def converted(value: Array, epilogue: str) -> Array:
     if mode is None or value.dtype in mode.made:
         return value
     if mode.scale:
-        message = f"the conversion of the pipe's epilogue is not executed: {epilogue}"
+        message = f"the conversion of the FIFO's epilogue is not executed: {epilogue}"
         raise error("not-executed", message, help=PLAIN)
     return value.cast(mode.made[0], Rounding.RINT)
 

@@ -135,7 +135,7 @@ def _dialect_type(spelling: str) -> Type:
         return HANDLES[spelling]
     name, angle, inner = spelling.partition("<")
     if name in HANDLES and inner.endswith(">"):
-        return HANDLES[name]  # older text says the types of what goes through a pipe
+        return HANDLES[name]  # older text says the types of what goes through a FIFO
     reader = READERS.get(name)
     if reader is None:
         return _other(spelling, name, angle)
