@@ -55,7 +55,7 @@ def test_narrow_floats_are_of_a5(dtype: str) -> None:
 PART = "!pto.partition_tensor_view<64x304xi32>"
 
 
-def with_scratch(words: str) -> str:
+def with_scratch(*lines: str) -> str:
     kind = tile("vec", "64x304xi32")
     names = ("a", "b", "t", "d")
     return program(
@@ -63,13 +63,20 @@ def with_scratch(words: str) -> str:
         *(f"%{name} = pto.alloc_tile : {kind}" for name in names),
         *(f"pto.tload ins(%p : {PART}) outs(%{n} : {kind})" for n in "ab"),
         f"pto.txor ins(%a, %b, %t : {kind}, {kind}, {kind}) outs(%d : {kind})",
-        words.format(kind=kind),
+        *(line.format(kind=kind) for line in lines),
     )
 
 
 def test_scratch_that_a5_does_without_takes_no_memory() -> None:
     """Three of these tiles fit, four do not."""
-    unused, used = with_scratch(""), with_scratch("pto.tneg ins(%d : {kind}) outs(%t : {kind})")
+    unused, used = (
+        with_scratch(),
+        with_scratch(
+            f"pto.tload ins(%p : {PART}) outs(%t : {{kind}})",
+            "pto.tadd ins(%a, %b : {kind}, {kind}) outs(%a : {kind})",
+            "pto.tadd ins(%t, %d : {kind}, {kind}) outs(%t : {kind})",
+        ),
+    )
     assert not wrong(unused, "a5")
     assert wrong(used, "a5") == {"out-of-memory"}
     assert wrong(unused, "a2a3") == {"out-of-memory"}

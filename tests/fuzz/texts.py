@@ -300,9 +300,11 @@ def repetition(scope: Scope, page: type[Instr]) -> Op:
 
 
 def call(scope: Scope, page: type[Instr]) -> Op:
-    """Of a function that may be elsewhere."""
+    """Of a function that may be elsewhere; threads that run it are so many."""
+    *numbers, passed = page.ins()
+    operands: dict[str, Binding] = {n.name: (scope.of(ScalarType("i32")),) for n in numbers}
     given = tuple(v for v in scope.values if scope.chance(10))[:2]
-    operands: dict[str, Binding] = {page.ins()[0].name: given} if given else {}
+    operands |= {passed.name: given} if given else {}
     kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in range(scope.random.randint(0, 2))]
     return Op(page, operands, {page.attrs[0].name: "elsewhere"}, scope.results(kinds))
 
@@ -326,6 +328,7 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
 MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "op": operation,
     "window": operation,
+    "part": operation,
     "bound": operation,
     "called": operation,
     "configured": operation,
