@@ -133,6 +133,29 @@ def into_l1(room: str) -> str:
     return of("mgather", ins | {"d": IN_L1}, " {coalesce = #pto<coalesce elem>}")
 
 
+FEATURES, PATCHES = "!pto.conv_tile<mat, 1x1x4x4x16xf16>", tile("left", "16x16xf16", *BOXED)
+SCALES = tile("scaling", "16x16xf16", "slayout=row_major")
+
+
+def struct(*fields: str) -> str:
+    return program({}, f"%s = pto.declare_struct -> !pto.struct<{', '.join(fields)}>")
+
+
+def unrolled(row: int) -> str:
+    more = f"{{posM = {row} : i32, fmatrixMode = #pto.fmatrix_mode<a_auto>}}"
+    args = {"s": FEATURES, "d": PATCHES}
+    return program(args, f"pto.timg2col %d, %s {more} : {PATCHES}, {FEATURES}")
+
+
+def scaling(col: int) -> str:
+    return program(
+        {"s": IN_L1, "d": SCALES},
+        "%zero = arith.constant 0 : index",
+        f"%col = arith.constant {col} : index",
+        f"pto.textract ins(%s, %zero, %col : {IN_L1}, index, index) outs(%d : {SCALES})",
+    )
+
+
 EMPTY = tile("vec", "8x24xf32", "valid=0x24")
 CASES = {
     "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
@@ -154,6 +177,16 @@ CASES = {
         HARD,
         {"element-type"},
     ),
+    "a struct of numbers": (struct("f32", "!pto.struct<i8, i16>"), HARD, FINE),
+    "an array in a struct": (
+        struct("f32", "!pto.struct<!pto.local_array<4xi8>>"),
+        HARD,
+        {"element-type"},
+    ),
+    "patches of the last row": (unrolled((1 << 16) - 1), A5, FINE),
+    "patches behind all rows": (unrolled(1 << 16), A5, {"operand-value"}),
+    "parameters out of L1": (scaling(0), A5, FINE),
+    "some parameters out of L1": (scaling(16), A5, FINE),
     "the largest of no rows": (of("tcolmax", {"a": EMPTY, "d": LINE}), A5, {"shape"}),
     "filters for each byte above": (counted("32x96xui32", filters(2), 1), A5, FINE),
     "filters for one byte more": (counted("32x96xui32", filters(3), 1), A5, {"shape"}),

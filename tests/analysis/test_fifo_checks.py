@@ -18,6 +18,10 @@ OPENED = (
 )
 POP = "%t{n} = pto.tpop_from_aic {{split = 0, id = {n}}} -> !pto.tile_buf<vec, 16x16xf32>"
 
+FILLS = (
+    "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, id = 0} (c2v_consumer_buf = %a : i32)"
+)
+
 
 def kernel(*lines: str, kind: str = VECTOR, name: str = "v") -> str:
     return "\n".join((f"func.func @{name}() {kind} {{", *lines, "return", "}"))
@@ -43,6 +47,10 @@ CASES = {
             kernel(*one(0)),
             kernel(f"%a = {imported()}", f"%b = {imported()}", kind=CUBE, name="c"),
         )
+    ),
+    "another FIFO has its slots there": kernel(*one(0), OPENED.format(n=0, id=1, more="")),
+    "@v opens no FIFO on 'f0'": "\n".join(
+        (kernel(BUFFER.format(n=0)), kernel(f"%a = {imported()}", FILLS, kind=CUBE, name="c"))
     ),
     "nothing pops what its epilogue converts": kernel(
         *one(

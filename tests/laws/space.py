@@ -145,6 +145,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.STRUCT: {
         "element": (I64, (I64, ScalarType("f32"))),
         "shape": ((4,), ((4,), (1 << 13,))),
+        "fields": (1, (0, 1, 1 << 13)),
     },
 }
 
@@ -400,7 +401,12 @@ def _pointer(own: Mapping[str, Any]) -> PtrType:
 
 def _is_array(operand: Operand) -> bool:
     """Whether rules see the type of such an operand as the operand has it."""
-    return operand.kind is Kind.ARRAY
+    return operand.kind in (Kind.ARRAY, Kind.STRUCT)
+
+
+def _inner(element: ScalarType, shape: tuple[int, ...], fields: int, **_: Any) -> Any:
+    """The fields of a struct in a struct: an array, or as many numbers."""
+    return (element,) * fields or (ArrayType(element, shape),)
 
 
 MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
@@ -411,9 +417,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
     Kind.ARRAY: lambda own: ArrayType(own["element"], own["shape"]),
-    Kind.STRUCT: lambda own: StructType(
-        (own["element"], StructType((ArrayType(own["element"], own["shape"]),)))
-    ),
+    Kind.STRUCT: lambda own: StructType((own["element"], StructType(_inner(**own)))),
 }
 
 

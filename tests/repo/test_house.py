@@ -21,19 +21,19 @@ HOUSE = {
     "isa/formula": 681,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_347,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_804,  # what pages import as a whole, tiles of examples too; results in C++
-    "isa/disputes": 942,
+    "isa/disputes": 953,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
     "isa/pages": 12_106,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
-    "text/types": 927,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
+    "text/types": 1_033,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 5_109,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
     "text": 20,
     "sim": 2_630,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_839,  # queues between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_870,  # queues between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
     "sim/reference": 928,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
     "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

@@ -52,6 +52,10 @@ SPELLINGS: list[tuple[str, Type]] = [
         )
         for one in ("vec, 4x8xf32", "!pto.tile_buf<vec, 4x8xf32>")
     ),
+    (
+        "!pto.multi_tile_buf<vec, 4x8xf32, count=3, placement=static>",
+        MultiTileType(VEC, f32, 4, 8, Shape(4, 8), count=3),
+    ),
     ("!pto.ptr<T, gm>", Elided("!pto.ptr<...>")),
     ("!pto.tensor_view<?x4xf16>", GlobalType(f16, (None, 4))),
     ("!pto.partition_tensor_view<16x16xbf16>", GlobalType(bf16, (16, 16), partition=True)),
@@ -113,6 +117,27 @@ SPELLINGS: list[tuple[str, Type]] = [
         "!pto.conv_tile<fractal_z, 4x3x16x16xf16>",
         ConvTileType(f16, (4, 3, 16, 16), ConvLayout.FRACTAL_Z),
     ),
+    (
+        "!pto.conv_tile<mat, 1x2x3x4x16xf16>",
+        ConvTileType(f16, (1, 2, 3, 4, 16), ConvLayout.NC1HWC0),
+    ),
+    (
+        "!pto.conv_tile<mat, 1x1x3x4x16xf16, buffer_size=192, layout=#pto.layout<nc1hwc0>, "
+        "config=#pto.conv_tile_config<fmap_h=3, fmap_w=4, pad_list=1x0x2x3, filter_h=2, "
+        "filter_w=3, dilation_w=2, stride_h=2, pad_value=1.5 : f32, channel_size=16, "
+        "repeat_stride=4, repeat_time=2, repeat_mode=1, dst_stride=5, dst_mposition=6, "
+        "transpose=false>>",
+        ConvTileType(
+            *(f16, (1, 1, 3, 4, 16), ConvLayout.NC1HWC0),
+            padding=(1, 0, 2, 3),
+            filter=(2, 3),
+            stride=(2, 1),
+            dilation=(1, 2),
+            pad_value=1.5,
+            repeat=(4, 2, 1),
+            into=(5, 6),
+        ),
+    ),
     ("!pto.tile<...>", Elided("!pto.tile<...>")),
     ("!pto.tile_buf<...>", Elided("!pto.tile<...>")),
     ("!pto.tile_buf", Elided("!pto.tile<...>")),
@@ -165,6 +190,7 @@ def test_no_rows_is_left_to_the_checker() -> None:
     assert kind.rows == 0
 
 
+MAP = "!pto.conv_tile<mat, 1x1x3x4x16xf16, config=#pto.conv_tile_config<"
 BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vcc, 16x16xf16>", "unknown-word", "vcc", "did you mean vec?"),
     ("!pto.tile_buf<vec, 16x16xf61>", "unknown-type", "f61", "did you mean f16?"),
@@ -185,6 +211,18 @@ BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tensor_view<f16>", "syntax-error", "f16", None),
     ("!pto.ptr<f16, uq>", "unknown-word", "uq", None),
     ("!pto.conv_tile<fractal_z>", "syntax-error", "fractal_z", None),
+    (f"{MAP}fmap_h=4>>", "attribute", "4", "write 3, or leave it out"),
+    (f"{MAP}filter_h=0>>", "attribute", "0", None),
+    (f"{MAP}pad_list=1x2x3>>", "syntax-error", "1x2x3", None),
+    (f"{MAP}transpose=true>>", "unknown-word", "true", "one of: false"),
+    (f"{MAP}depth=1>>", "unknown-word", "depth", None),
+    ("!pto.conv_tile<mat, 1x1x3x4x16xf16, config=3>", "syntax-error", "3", None),
+    (
+        "!pto.multi_tile_buf<vec, 16x16xf16, count=2, placement=left>",
+        "unknown-word",
+        "left",
+        "one of: auto, static, bmu",
+    ),
     ("indx", "unknown-type", "indx", "did you mean index?"),
     ("!left", "unknown-type", "!left", None),
 ]

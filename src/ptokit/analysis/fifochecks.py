@@ -31,6 +31,11 @@ from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
 
 SHARED_SLOTS = "give the FIFO its slots in global memory, and the buffer of the core that pops"
+WAYS = {
+    "c2v_consumer_buf": TO_VECTOR,
+    "v2c_consumer_buf": TO_CUBE,
+    "peer_local_addr": TO_CUBE,
+}
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 
@@ -81,6 +86,7 @@ class _End:
             message = f"the FIFOs of the function take {flags} flags, a core has {MOST_FLAGS}"
             yield wrong(last, message, "each direction of a FIFO takes two flags")
         yield from self._labels()
+        yield from self._shared()
         fifos = self.of(FifoRole.OPENS)
         for op in self.of(*SETS) if fifos else ():
             yield from check_meant(op, fifos)
@@ -98,6 +104,16 @@ class _End:
                 yield wrong(
                     op, f"{label!r} is reserved twice", "give it another name", first[label]
                 )
+
+    def _shared(self) -> Iterator[Diagnostic]:
+        """A buffer has the slots of one FIFO in each direction."""
+        for buffer in self.of(FifoRole.RESERVES, FifoRole.IMPORTS):
+            first: dict[int, Op] = {}
+            for op in _opened_on(self, buffer):
+                for way in _ways(op, buffer):
+                    if first.setdefault(way, op) is not op:
+                        help = "give each FIFO a buffer of its own"
+                        yield wrong(op, "another FIFO has its slots there", help, first[way])
 
     def _entries(self, opened: Op) -> Iterator[Diagnostic]:
         """What goes through a FIFO is as the FIFO says."""
@@ -178,9 +194,9 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
             continue
         others = _opened_on(peer, reserved[0])
         for mine in _opened_on(end, op):
-            if fact(mine, "epilogue") is not None and not others:
+            if not others:
                 message = f"@{name} opens no FIFO on {label!r}"
-                yield wrong(mine, message, "an epilogue makes what its other end pops")
+                yield wrong(mine, message, "open its other end there, on the buffer it reserves")
             for other in others:
                 yield from _agree(mine, other)
                 yield from _split(end.using(mine), peer.using(other))
@@ -193,6 +209,15 @@ def _opened_on(end: _End, buffer: Op) -> list[Op]:
     values = {*buffer.results}
     opens = end.of(FifoRole.OPENS)
     return [op for op in opens if not values.isdisjoint(v for _, v in op.values())]
+
+
+def _ways(opened: Op, buffer: Op) -> Iterator[int]:
+    """The directions whose slots a buffer has."""
+    mask = fact(opened, "dir_mask")
+    for name, value in opened.values():
+        way = WAYS.get(name, TO_VECTOR if mask == BOTH else mask)
+        if value in buffer.results and mask in (BOTH, way):
+            yield way
 
 
 def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:

@@ -259,4 +259,10 @@ C: dict[str, Dispute] = {
         "at any row, with a warning; at whole boxes of columns",
         "what a loop computes is the same number as a constant",
     ),
+    "C51": Dispute(
+        "may TEXTRACT fill the fix-pipe's scaling memory from L1?",
+        "Assembler: yes, on A5. Headers of all chips and documentation: no.",
+        "on a5; what starts behind the first element is left to the run, which refuses it",
+        "a copy from the start is what TMOV does there",
+    ),
 }

@@ -114,6 +114,12 @@ X: dict[str, Dispute] = {
         "zeros",
         "the same in every run; programs should not rely on it",
     ),
+    "X26": Dispute(
+        "may a field of a struct be an array?",
+        "Older assemblers: yes. Newest one: no, its C++ has no way to name one.",
+        "on cpu; refused on a2a3 and a5",
+        "what compilers refuse is refused",
+    ),
     "X40": Dispute(
         "does `pto.print` begin a new line?",
         "assembler, in its notes: C++ with a line break that the format has not. In its code: the "

@@ -36,6 +36,7 @@ class ScalarType:
     """A number: `index`, `i1`, or any element type."""
 
     name: str
+    arrays: ClassVar[int] = 0  # in it, as of an array and a struct
 
     def __str__(self) -> str:
         return self.name
@@ -72,6 +73,7 @@ class ArrayType:
 
     element: ScalarType
     shape: tuple[int, ...]
+    arrays: ClassVar[int] = 1
 
     @property
     def count(self) -> int:
@@ -121,6 +123,11 @@ class StructType:
 
     def __str__(self) -> str:
         return f"!pto.struct<{', '.join(map(str, self.fields))}>"
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays it has, those of structs in it too."""
+        return sum(part.arrays for part in self.fields)
 
     @property
     def align(self) -> int:

@@ -100,7 +100,7 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
         registers[f"{cls.register}_{mode.bank}"] = cls.f(src)
 
 
-class SetFmatrix(SetOfMap, register="FMATRIX", f=fmatrix):
+class SetFmatrix(SetOfMap, register="FMATRIX", f=fmatrix, asm=Asm(spellings=("set_fmatrix",))):
     """Tell the unroll the size and padding of `src`: register FMATRIX of the mode's bank.
 
     Width is bits 0-15, height 16-31; padding left 32-39, right 40-47, top 48-55, bottom 56-63.

@@ -14,6 +14,8 @@ KEPT = f"""\
 pto.struct_set %s[0, 1], %n : {PAIR}, i8
 %x = pto.struct_get %s[0, 1] : {PAIR} -> i8"""
 
+NO_ARRAYS = "newer assemblers refuse arrays in structs: declare the array beside the struct"
+
 
 class FieldAt(Expr):
     """The formula 'the type of the number at this path'."""
@@ -61,6 +63,10 @@ class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example
     """
 
     result = Result(Struct)
+    kind = TypeOf(result)
+    plain = named("element-type", kind.arrays == 0, help=NO_ARRAYS)
+    rules = (*Declaration.rules, on(HARDWARE, plain))
+    disputes = ("X25", "X26")
 
 
 class OnField(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=KEPT):

@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from math import prod
-from typing import Any
 
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType, tile_type
+from ptokit.isa.model.tiles import MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import (
     HANDLES,
     I1,
@@ -26,7 +25,8 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import VEC, ConvLayout, GlobalLayout, Loc
+from ptokit.isa.model.words import VEC, GlobalLayout, Loc
+from ptokit.text.types.convreader import conv_of
 from ptokit.text.types.pairs import in_elements, pairs_named
 from ptokit.text.types.parts import (
     FOREIGN_ELEMENT,
@@ -37,7 +37,6 @@ from ptokit.text.types.parts import (
     element_word,
     extents,
     number,
-    number_list,
     unknown,
     word_of,
 )
@@ -55,6 +54,7 @@ BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
     r"#pto\.address_space<(\w+)>>$"
 )
+PLACEMENTS = ("auto", "static", "bmu")
 WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
 SPELLED: dict[str, Type] = {}
 LIMIT = 4096  # spellings remembered; a program has some tens
@@ -182,13 +182,24 @@ def _pointer(parts: Parts) -> Type:
 
 
 def _multi_tile(parts: Parts) -> Type:
-    """`<!pto.tile_buf<...>, count=2>`, or the fields of the tile in place of its type."""
-    slot, _, last = parts.body.rpartition(",")
+    """`<!pto.tile_buf<...>, count=2>`, or the fields of the tile in place of its type.
+
+    `placement=` says who places them, which says nothing of what the program computes.
+    """
+    body = parts.body
+    slot, _, last = body.rpartition(",")
     key, _, given = last.partition("=")
-    at = parts.at + len(parts.body) - len(given.lstrip())
+    if key.strip() == "placement":
+        if given.strip() not in PLACEMENTS:
+            start = parts.at + len(body) - len(given.lstrip())
+            raise unknown(given.strip(), PLACEMENTS, start, "a placement")
+        body = slot
+        slot, _, last = body.rpartition(",")
+        key, _, given = last.partition("=")
+    at = parts.at + len(body) - len(given.lstrip())
     if key.strip() != "count":
         help = "write <!pto.tile_buf<...>, count=2>"
-        end = parts.at + len(parts.body)
+        end = parts.at + len(body)
         raise BadType("syntax-error", "the number of tiles is missing", parts.at, end, help)
     whole = WHOLE_TILE.match(slot)
     inner, start = (whole[1], whole.start(1)) if whole else (slot, 0)
@@ -252,44 +263,6 @@ def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
     return read
 
 
-def _conv(parts: Parts) -> Type:
-    word, at = parts.fields[0]
-    layout = word_of(ConvLayout, word, at)
-    if len(parts.fields) < 2:
-        raise BadType("syntax-error", "the extents are missing", at, at + len(word))
-    text, at = parts.fields[1]
-    shape, dtype = extents(text, at)
-    sizes = tuple(n for n in shape if n is not None)
-    if len(sizes) < len(shape):
-        raise BadType("syntax-error", "give every extent", at, at + len(text))
-    if min(sizes, default=1) < 1:
-        raise BadType("tile-shape", "extents count from 1", at, at + len(text))
-    given: dict[str, Any] = {}  # Any: by the key
-    for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
-        if key == "loc":
-            given[key] = word_of(Loc, value, place)
-        elif key == "pad_value":
-            given[key] = _real(value, place)
-        else:
-            given[key] = number_list(value, place, LISTS[key], key)
-            if key in STEPS and min(given[key]) < 1:
-                raise BadType("attribute", f"{key} counts from 1", place, place + len(value))
-    return ConvTileType(dtype, sizes, layout, **given)
-
-
-# how a feature map is unrolled: the keys that are lists, and how many numbers each has
-LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
-STEPS = ("filter", "stride", "dilation")
-
-
-def _real(text: str, at: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        message = f"{text!r} is not a number"
-        raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
-
-
 # the memories that a pointer may point to
 SPACES = {"gm": "gm", **{word: loc.text for loc in Loc for word in (loc.text, *loc.short)}}
 
@@ -304,5 +277,5 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.tensor_view": _view("!pto.tensor_view", partition=False),
     "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
     "!pto.tile_view": _view("!pto.tile_view", partition=True),
-    "!pto.conv_tile": _conv,
+    "!pto.conv_tile": conv_of,
 }

@@ -9,6 +9,7 @@ from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
+NO_HEADER = "scaling memory is filled with whole parameters, from the first on"
 GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
 
@@ -84,11 +85,13 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             ),
         ),
     )
+    first = named("offset-misaligned", both(row == 0, col == 0), help=NO_HEADER)
     paths = (
         path(MAT, LEFT, MTE1, to_left),
         path(MAT, RIGHT, MTE1, to_right),
         path(MAT, SCALE_LEFT, MTE1, src.layout == ZZ, dst.layout == ZZ, on=A5),
         path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
+        path(MAT, SCALING, FIX, cube_source, ends_a_run(first), on=A5),
         path(
             *(VEC, MAT, FIX, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
             dst.dtype.isin(*WINDOW_A5),
@@ -109,7 +112,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = (
         *("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28"),
-        *("C34", "C44", "C45", "C46", "C47"),
+        *("C34", "C44", "C45", "C46", "C47", "C51"),
     )
 
     @staticmethod

@@ -3,6 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.registers import A_MANUAL, FmatrixMode, fits_registers, unrolling
 
+FIELDS = "hardware keeps a position in 16 bits"
 NARROW = "TIMG2COL takes no 8-bit floats"
 
 
@@ -35,6 +36,7 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
         on(HARDWARE, src.loc == MAT),
         on(CPU, named("element-type", ~dst.dtype.isin(f8e4m3, f8e5m2, hif8), help=NARROW)),
         named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions count from 0"),
+        on(HARDWARE, named("operand-value", both(pos_m < 1 << 16, pos_k < 1 << 16), help=FIELDS)),
         named("shape", both(src.steps.rows >= 1, src.steps.cols >= 1), help="the filter must fit"),
         on(A2A3, dst.layout == ZZ, dst.dtype.isin(i8, f16, bf16, f32)),
         on(A5, dst.layout == NZ, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),

@@ -1,0 +1,133 @@
+"""Reading the spellings of convolution tiles: ours, and the assembler's with `config=`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ptokit.isa.model.tiles import ConvTileType
+from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import ConvLayout, Loc
+from ptokit.text.types.parts import BadType, Parts, extents, number, number_list, unknown, word_of
+
+# how a feature map is unrolled: the keys that are lists, and how many numbers each has
+LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
+STEPS = ("filter", "stride", "dilation")
+# the same in the assembler's text: which key has which number of which list
+NUMBERS = {
+    **{f"{key}_{axis}": (key, place) for key in STEPS for place, axis in enumerate("hw")},
+    **{f"repeat_{word}": ("repeat", n) for n, word in enumerate(("stride", "time", "mode"))},
+    **{f"dst_{word}": ("into", n) for n, word in enumerate(("stride", "mposition"))},
+}
+# what the extents of the map say already: its height, its width and its channels
+IMPLIED = ("fmap_h", "fmap_w", "channel_size")
+LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
+CONFIG = re.compile(r"#pto\.conv_tile_config<(.*)>", re.DOTALL)
+Given = dict[str, Any]  # Any: by the key
+
+
+def conv_of(parts: Parts) -> Type:
+    """`<nc1hwc0, 1x1x4x4x16xf16>` or `<mat, 1x1x4x4x16xf16>`, and how it is unrolled."""
+    word, at = parts.fields[0]
+    loc = Loc.named(word.strip('"'))
+    layout = ConvLayout.NC1HWC0 if loc else word_of(ConvLayout, word, at)
+    if len(parts.fields) < 2:
+        raise BadType("syntax-error", "the extents are missing", at, at + len(word))
+    text, at = parts.fields[1]
+    shape, dtype = extents(text, at)
+    sizes = tuple(n for n in shape if n is not None)
+    if len(sizes) < len(shape):
+        raise BadType("syntax-error", "give every extent", at, at + len(text))
+    if min(sizes, default=1) < 1:
+        raise BadType("tile-shape", "extents count from 1", at, at + len(text))
+    given = _configured(parts, sizes) if loc else _listed(parts)
+    given.setdefault("layout", layout)
+    given.setdefault("loc", loc or Loc.MAT)
+    return ConvTileType(dtype, sizes, **given)
+
+
+def _listed(parts: Parts) -> Given:
+    """What our own text says of the unrolling: a list for each key."""
+    given: Given = {}
+    for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
+        if key == "loc":
+            given[key] = word_of(Loc, value, place)
+        elif key == "pad_value":
+            given[key] = _real(value, place)
+        else:
+            given[key] = _from_one(key, number_list(value, place, LISTS[key], key), value, place)
+    return given
+
+
+def _configured(parts: Parts, sizes: tuple[int, ...]) -> Given:
+    """What the assembler's text says of layout, bytes and unrolling."""
+    given: Given = {}
+    for key, value, place in parts.keyed(("layout", "buffer_size", "config"), after=2):
+        if key == "layout":
+            named = LAYOUT.fullmatch(value)
+            given[key] = word_of(ConvLayout, named[1] if named else value, place)
+        elif key == "buffer_size":
+            number(value, place)
+        elif (config := CONFIG.fullmatch(value)) is not None:
+            given |= _unrolled(Parts(config[1], place + config.start(1)), sizes)
+        else:
+            help = "write #pto.conv_tile_config<filter_h=3, filter_w=3>"
+            raise BadType("syntax-error", "no configuration", place, place + len(value), help)
+    return given
+
+
+def _unrolled(parts: Parts, sizes: tuple[int, ...]) -> Given:
+    """The keys of `#pto.conv_tile_config<...>`."""
+    given: Given = {}
+    plain = {"repeat": (0, 1, 0), "into": (0, 0)}
+    known = (*NUMBERS, *IMPLIED, "pad_list", "pad_value", "transpose")
+    for key, value, place in parts.keyed(known) if parts.body.strip() else ():
+        if key in IMPLIED:
+            _agrees(key, number(value, place), sizes, place, len(value))
+        elif key == "pad_list":
+            given["padding"] = _sides(value, place)
+        elif key == "pad_value":
+            given[key] = _real(value.partition(":")[0].strip(), place)
+        elif key == "transpose":
+            if value != "false":
+                raise unknown(value, ("false",), place, "a value of transpose that is known here")
+        else:
+            name, which = NUMBERS[key]
+            numbers = list(given.get(name, plain.get(name, (1, 1))))
+            numbers[which] = number(value, place)
+            given[name] = _from_one(key, tuple(numbers), value, place, name)
+    return given
+
+
+def _sides(text: str, at: int) -> tuple[int, ...]:
+    """`1x0x1x0`: the padding left, right, above and below."""
+    sides = text.split("x")
+    if len(sides) != len(ConvTileType.padding):
+        raise BadType("syntax-error", "a padding is 4 numbers: 1x0x1x0", at, at + len(text))
+    return tuple(number(side.strip(), at) for side in sides)
+
+
+def _agrees(key: str, said: int, sizes: tuple[int, ...], at: int, length: int) -> None:
+    """Height, width and channels say what the extents say; 0 says nothing."""
+    c1, height, width, c0 = (1, 1, 1, 1, *sizes)[-4:]
+    found = {"fmap_h": height, "fmap_w": width, "channel_size": c1 * c0}[key]
+    if said not in (0, found):
+        message = f"{key} is {said}, the extents say {found}"
+        raise BadType("attribute", message, at, at + length, f"write {found}, or leave it out")
+
+
+def _from_one(
+    key: str, numbers: tuple[int, ...], text: str, at: int, name: str | None = None
+) -> tuple[int, ...]:
+    """Steps of a filter, which count from 1."""
+    if (name or key) in STEPS and min(numbers) < 1:
+        raise BadType("attribute", f"{key} counts from 1", at, at + len(text))
+    return numbers
+
+
+def _real(text: str, at: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        message = f"{text!r} is not a number"
+        raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
