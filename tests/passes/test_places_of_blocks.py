@@ -11,6 +11,7 @@ import ptokit as pto
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
+from ptokit.sim.pipes.mayalias import placing
 
 T = "!pto.tile_buf<vec, 1x64xf32>"
 MULTI = "!pto.multi_tile_buf<vec, 1x64xf32, count=2>"
@@ -119,3 +120,40 @@ def test_places_that_never_meet_are_no_hazard() -> None:
   pto.tload""",
         )
         assert not [d for d in program(apart, number).races("a2a3") if d.slug == "hazard"]
+
+
+# the sixth iteration loads what the loop stores in all of them
+SIXTH = f"""{HEAD}\
+  scf.for %i = %c0 to %n step %c1 {{
+    %beyond = arith.divui %i, %c5 : index
+    %z = pto.multi_tile_get %mb[%beyond] : {MULTI} -> {T}
+    pto.tstore ins(%u : {T}) outs(%q : {P})
+    pto.tload ins(%p : {P}) outs(%z : {T})
+    pto.barrier <PIPE_ALL>
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_loop_whose_end_is_not_known_iterates_seven_times(chip: str) -> None:
+    (found,) = [d for d in program(SIXTH, "n").races(chip) if d.slug == "hazard"]
+    assert any(note.message == "with %n = 7" for note in found.notes)
+
+
+def test_what_all_accesses_add_to_one_pointer_leads_nowhere_else() -> None:
+    """As each block has an element of its own, all blocks do the same."""
+    own = """\
+func.func @f(%x: !pto.ptr<i32>) {
+  %c1 = arith.constant 1 : index
+  %b = pto.get_block_idx -> i64
+  %block = arith.index_cast %b : i64 to index
+  %n = pto.load_scalar %x[%block] : !pto.ptr<i32> -> i32
+  pto.store_scalar %n, %x[PLACE] : !pto.ptr<i32>, i32
+  return
+}
+"""
+    for place, leads in (("%block", False), ("%c1", True)):
+        (func,) = pto.loads(own.replace("PLACE", place)).module.funcs
+        assert bool(placing(func)) == leads

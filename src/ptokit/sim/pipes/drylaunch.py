@@ -21,7 +21,7 @@ from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.execute import Core
 from ptokit.sim.pipes.dryrun import DryRun, DryRunLimits
 from ptokit.sim.pipes.issuing import Issue
-from ptokit.sim.pipes.openvalues import from_memory, source, undecided
+from ptokit.sim.pipes.openvalues import addresses, depending, from_memory, source, undecided
 from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.pipes.pathconditions import Condition, conditions_of
 from ptokit.sim.pipes.runsalike import RunsAlike
@@ -49,6 +49,7 @@ class DryLaunch:
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
     refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
     alike: RunsAlike = field(default_factory=RunsAlike)
+    plan: Planned | None = None  # of other numbers, with which it is the same
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -69,7 +70,13 @@ class DryLaunch:
         bound: Bound | BoundKernel = made[0]
         if isinstance(self.bound, BoundKernel):
             bound = BoundKernel(dict(zip(self.bound.cores, made, strict=True)))
-        return replace(self, bound=bound, refused=[], alike=RunsAlike(self.alike.marks))
+        return replace(
+            self,
+            bound=bound,
+            refused=[],
+            alike=self.alike.on_other_numbers(),
+            plan=self._lasting_plan,
+        )
 
     @gc_disabled()
     def issue(
@@ -111,7 +118,15 @@ class DryLaunch:
     @cached_property
     def _planned(self) -> Planned:
         assert isinstance(self.bound, Bound)
-        return placed(self.bound, self.target)
+        return self.plan or placed(self.bound, self.target)
+
+    @cached_property
+    def _lasting_plan(self) -> Planned | None:
+        """Where tiles are placed with any numbers, if none of these decides what lies elsewhere."""
+        if isinstance(self.bound, BoundKernel):
+            return None
+        open = depending(self.bound.func)
+        return self._planned if open.isdisjoint(addresses(self.bound.func)) else None
 
     @cached_property
     def _kernel(self) -> InterpretedKernel:

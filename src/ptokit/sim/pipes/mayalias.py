@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Container, Hashable, Iterator
+from itertools import chain
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo
@@ -19,6 +20,7 @@ from ptokit.sim.pipes.openvalues import from_memory
 
 DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity
 Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # whether it writes; the op, by identity
+Place: TypeAlias = "tuple[Value, ...]"  # a handle, and numbers that are added
 FAR = 4  # iterations
 SHARED = PtrType | GlobalType  # handles on memory that all cores reach
 
@@ -28,13 +30,13 @@ def placing(func: Func) -> frozenset[Value]:
 
     A handle on global memory counts if what it leads to is written, and reached by another one.
     """
-    contested = _contested(func)
+    handles, places = _contested(func)
     return frozenset(
         number
         for op in func.body.walk()
         if isinstance(op, Op) and FLOW not in op.page.uses
         for number in _places(op)
-        if not _all_shared(op) or not contested.isdisjoint(op.results)
+        if not _all_shared(op) or not (handles if op.results else places).isdisjoint(_led(op))
     )
 
 
@@ -49,26 +51,46 @@ def _places(op: Op) -> Iterator[Value]:
             yield value
 
 
+def _led(op: Op) -> list[Value]:
+    """The handles that an op makes, or else uses."""
+    every = [*op.results] or [value for _, value in op.values()]
+    return [value for value in every if not isinstance(value.type, ScalarType)]
+
+
 def _all_shared(op: Op) -> bool:
-    return bool(op.results) and all(isinstance(value.type, SHARED) for value in op.results)
+    return all(isinstance(value.type, SHARED) for value in _led(op))
 
 
-def _contested(func: Func) -> frozenset[Value]:
-    """The handles on global memory that is written, and reached by several of them."""
+def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
+    """The handles on global memory that is written, and reached by several of them.
+
+    And those on such memory that is reached in several places, perhaps all by one of them.
+    """
     classes = AliasClasses(PointsTo(func))
-    reached, written = defaultdict[Value, set[Value]](set), set[Value]()
+    reached, written = defaultdict[Value, set[Place]](set), set[Value]()
     for op in func.body.walk():
         if not isinstance(op, Op) or not moves(op):
             continue
         outs = {value for operand in op.page.outs() for value in op.bound(operand.name)}
         for _, value in op.values():
             if isinstance(value.type, SHARED):
-                reached[classes.of(value)].add(value)
+                reached[classes.of(value)].add((value, *_numbers(op)))
                 if value in outs:
                     written.add(classes.of(value))
-    several = {one for one in written if len(reached[one]) > 1}
-    made = (value for op in func.body.walk() for value in op.results)
-    return frozenset(value for value in made if classes.of(value) in several)
+    inner = (region.args for op in func.body.walk() for region in op.regions)
+    made = [*chain(func.args, *inner, *(op.results for op in func.body.walk()))]
+    places = {one for one in written if len(reached[one]) > 1}
+    handles = {one for one in places if len({handle for handle, *_ in reached[one]}) > 1}
+
+    def of(some: Container[Value]) -> frozenset[Value]:
+        return frozenset(value for value in made if classes.of(value) in some)
+
+    return of(handles), of(places)
+
+
+def _numbers(op: Op) -> Iterator[Value]:
+    """What an instruction adds to where its handles lead."""
+    return (value for name, value in op.values() if op.page.operand(name).kind is Kind.INDEX)
 
 
 def alias_pattern(issue: Issue) -> Hashable:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, BY_LANE, CORE, FLOW, RESIZES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLOW, RESIZES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.issuing import Issue
 
 SELECT = "select"  # the shape of what is one of two values
+END = "upper"  # what ends a loop, of its operands
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 
@@ -20,6 +21,13 @@ def block_queries(func: Func) -> Iterator[Value]:
     for op in func.walk():
         if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
             yield from op.results
+
+
+def addresses(func: Func) -> Iterator[Value]:
+    """The numbers that say where a function puts its tiles."""
+    for op in func.body.walk():
+        if isinstance(op, Op) and ALLOCATES in op.page.traits:
+            yield from (v for name, v in op.values() if not op.page.operand(name).counts)
 
 
 def from_memory(op: Op) -> bool:
@@ -49,25 +57,32 @@ def undecided(func: Func) -> frozenset[Value]:
     return frozenset(free)
 
 
-def depends(func: Func, unknown: frozenset[Value]) -> frozenset[Value]:
-    """The values that may depend on these, or on what is in memory."""
+def depends(
+    func: Func, unknown: frozenset[Value], *, each_iteration: bool = False
+) -> frozenset[Value]:
+    """The values that may depend on these, or on what is in memory.
+
+    `each_iteration`: those that do in some iteration, whichever is the last of a loop.
+    """
     found = set(unknown)
     before = -1
     while len(found) > before:  # until nothing is added: loops carry values back
         before = len(found)
-        _depends(func.body, found)
+        _depends(func.body, found, each_iteration)
     return frozenset(found)
 
 
-def _depends(block: Block, found: set[Value]) -> None:
+def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
     for op in block.ops:
-        inputs = [v for _, v in op.values()] if isinstance(op, Op) else []
+        named = [*op.values()] if isinstance(op, Op) else []
+        inputs = [v for _, v in named]
+        passed = [v for name, v in named if name != END] if each_iteration else inputs
         if isinstance(op, Op) and from_memory(op):
             found.update(op.results)
         for region in op.regions:
-            if not found.isdisjoint(inputs):
+            if not found.isdisjoint(passed):
                 found.update(region.args)
-            _depends(region, found)
+            _depends(region, found, each_iteration)
             if not found.isdisjoint(region.outcome):
                 found.update((*region.args, *op.results))
         if not found.isdisjoint(inputs):

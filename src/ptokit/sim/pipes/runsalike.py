@@ -20,3 +20,7 @@ class RunsAlike:
     marks: Container[int] = ()
     ready: dict[object, ReadyOp] = field(default_factory=dict[object, ReadyOp])
     templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
+
+    def on_other_numbers(self) -> RunsAlike:
+        """Which rules are left open depends on the numbers of a launch; what ops touch does not."""
+        return RunsAlike(self.marks, templates=self.templates)

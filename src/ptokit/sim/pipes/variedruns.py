@@ -31,6 +31,7 @@ FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: where blocks have places of their 
 MOST_WORK = 1_500  # entries of so many blocks
 MOST_VARIED = 500  # instructions of a run on other numbers
 NEARBY = range(8)  # what is added to a number, or stands for it
+LENGTHS = (7, 4)  # of loops: others are taken where any is
 MOST_MIXTURES = 24
 STALE_RUNS = 8  # runs in which nothing else shares bytes: they are enough
 PERIOD = 24  # of the iterations that long loops leave out
@@ -101,15 +102,17 @@ def _by_block(func: Func, given: Collection[Value]) -> frozenset[Value]:
 
 def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
     """Runs on numbers that lead handles elsewhere: with these, and nothing chosen."""
-    names = _leading(place.places)
+    names = _leading(place.places, each_iteration=False)
     if not names:
         return
+    steered = len(names) > 1 or _leading(place.places, each_iteration=True)
     blocks = FEW_BLOCKS if place.by_block and not launch.together else 1
     varied = replace(launch, blocks=blocks, mixed=False, refused=[])
     varied.most, varied.periods = MOST_VARIED, (PERIOD,)
     distances = set[DependenceDistance]().union(*map(dependence_distances, before))
+    own = {name: launch.numbers[name] for name in names}
     stale = 0
-    for numbers in _mixtures({name: launch.numbers[name] for name in names}):
+    for numbers in _mixtures(own) if steered else _lengths(own):
         stale += 1
         for one in _exact(varied, numbers):
             if (new := dependence_distances(one)) - distances:
@@ -120,17 +123,29 @@ def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) ->
             break
 
 
-def _leading(places: Mapping[Func, frozenset[Value]]) -> list[str]:
-    """The names of the arguments that decide where handles lead."""
-    held = {func: depends(func, frozenset()) for func in places}
+def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
+    """The names of the arguments that decide where handles lead.
+
+    `each_iteration`: in a loop, and not only by how often it iterates.
+    """
+
+    def led(func: Func, *by: Value) -> frozenset[Value]:
+        return depends(func, frozenset(by), each_iteration=each_iteration)
+
+    held = {func: led(func) for func in places}
     numbers = [(f, arg) for f in places for arg in f.args if whole_number(arg)]
     every = (
         arg.name
         for func, arg in numbers
-        if not places[func].isdisjoint(depends(func, frozenset((arg,))) - held[func])
+        if not places[func].isdisjoint(led(func, arg) - held[func])
         and launch_query(arg.name) is None
     )
     return [*dict.fromkeys(every)]
+
+
+def _lengths(numbers: Mapping[str, int]) -> Iterator[Numbers]:
+    """What says only how often loops iterate."""
+    yield from (tuple(dict.fromkeys(numbers, length).items()) for length in LENGTHS)
 
 
 def _mixtures(numbers: Mapping[str, int]) -> Iterator[Numbers]:
