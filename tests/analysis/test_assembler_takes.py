@@ -187,6 +187,13 @@ CASES = {
     "patches behind all rows": (unrolled(1 << 16), A5, {"operand-value"}),
     "parameters out of L1": (scaling(0), A5, FINE),
     "some parameters out of L1": (scaling(16), A5, FINE),
+    "halves to halves": (of("tcvt", {"a": HALVES, "d": HALVES}), HARD, FINE),
+    "words to bytes": (of("tcvt", {"a": WORDS, "d": BYTES}), HARD, FINE),
+    "words to 8-bit floats": (
+        of("tcvt", {"a": WORDS, "d": tile("vec", "8x64xf8E4M3FN")}),
+        HARD,
+        {"element-type"},
+    ),
     "the largest of no rows": (of("tcolmax", {"a": EMPTY, "d": LINE}), A5, {"shape"}),
     "filters for each byte above": (counted("32x96xui32", filters(2), 1), A5, FINE),
     "filters for one byte more": (counted("32x96xui32", filters(3), 1), A5, {"shape"}),

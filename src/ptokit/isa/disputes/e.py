@@ -318,4 +318,11 @@ E: dict[str, Dispute] = {
         "the chip's own data decide; masks for selections declare their bits",
         'target "a5:mask-rows" in Python, --reading mask-rows at the command line',
     ),
+    "E58": Dispute(
+        "between which element types does TCVT convert?",
+        "Assembler: A2/A3 any but 8-bit and 4-bit floats, A5 those in listed pairs and any others, "
+        "f16 to f16 too. Code of A2/A3 and A5: listed pairs.",
+        "the listed pairs; what only the assembler takes is left to the run, which refuses it",
+        "what the assembler makes of the others does not compile",
+    ),
 }

@@ -1,7 +1,9 @@
 """Conversion: TCVT makes the elements of a tile another type."""
 
+from typing import TypeAlias
+
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.windows import FP4
+from ptokit.isa.pages.windows import FP4, FP8
 from ptokit.numerics.formats import keeps_nan
 
 # (source, destinations)
@@ -29,6 +31,8 @@ A5_PAIRS = (
     *((t, (f32,)) for t in (f8e4m3, f8e5m2, hif8)),
     *((t, (bf16,)) for t in FP4),
 )
+Pairs: TypeAlias = "tuple[tuple[DType, tuple[DType, ...]], ...]"
+SMALL = (*FP8, *FP4)
 LARGER = "make tmp larger: it holds lines of 32 bytes"
 # what does not saturate unless asked to
 UNSATURATED = (
@@ -41,6 +45,15 @@ DECLARED = "declare as many rows and columns of dst as of src"
 PADDED = "C++ takes lines padded on their own, the assembler wants equal ones"
 
 
+def among(table: Pairs, small: bool) -> Pairs:
+    """The pairs that have a small float, or that have none."""
+    found = tuple(
+        (source, tuple(t for t in types if (source in SMALL or t in SMALL) is small))
+        for source, types in table
+    )
+    return tuple((source, types) for source, types in found if types)
+
+
 def whole_lines(tile: Operand) -> Expr:
     """The valid columns and what is missing in their last line of 32 bytes."""
     return (tile.valid.cols + tile.c0 - 1) // tile.c0 * tile.c0
@@ -51,7 +64,7 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in UNSATURATED if mode is None else mode is SaturationMode.ON
 
 
-class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E24")):
+class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E24", "E58")):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
     With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
@@ -100,13 +113,16 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
         named("shape", either(both(rows_alike, cols_alike), padded), help=DECLARED),
         when(padded, warns(named("shape", cols_alike, help=PADDED))),
     )
+    # the assembler knows pairs of these; of all others it takes any, and C++ has those listed
+    small = either(dst.dtype.isin(*SMALL), src.dtype.isin(*SMALL))
     rules = (
         same_region(dst, src),
         on(HARDWARE, when(one_width, shapes)),
         in_vec(dst, src),
         row_major(dst, src),
-        on(A2A3, pairs(dst, src, *A2A3_PAIRS)),
-        on(A5, pairs(dst, src, *A5_PAIRS)),
+        on(A2A3, named("element-type", ~small), ends_a_run(pairs(dst, src, *A2A3_PAIRS))),
+        on(A5, when(small, pairs(dst, src, *among(A5_PAIRS, small=True)))),
+        on(A5, when(~small, ends_a_run(pairs(dst, src, *among(A5_PAIRS, small=False))))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
         on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
         when(
