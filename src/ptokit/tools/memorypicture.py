@@ -17,7 +17,9 @@ BEYOND, OWN = "#e15759", "#8d99a6"  # what does not fit; tiles at addresses of t
 
 def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
     """A row for each memory: most bytes in use, of how many, at which line, and who lives there."""
-    rows = [("function", "target", "memory", "in use", "of", "ends at", "line", "alive there")]
+    rows = [
+        ("function", "target", "memory", "in use", "capacity", "ends at", "line", "alive there")
+    ]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
         line = str(each.line or "")
