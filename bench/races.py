@@ -15,7 +15,7 @@ from clock import Clock, random
 import ptokit as pto
 from ptokit.api.pipechecks import races_of_run, synchronised
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes.runissue import RunIssue
+from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGET = "a2a3"
@@ -37,13 +37,13 @@ class RacedRun:
     def looked_at(self) -> str:
         return f"{self.name}, with races"
 
-    def alone(self, *observers: RunIssue) -> None:
+    def alone(self, *observers: LoggedIssue) -> None:
         how: dict[str, Any] = {"target": TARGET, "blocks": self.blocks, "engine": "native"}
         self.program.execute(self.arrays, observers=observers, **how)  # Any: options
 
     def with_races(self) -> None:
         between_blocks = not synchronised(self.program)
-        issue = RunIssue(TARGETS[TARGET], between_blocks=between_blocks)
+        issue = LoggedIssue(TARGETS[TARGET], between_blocks=between_blocks)
         self.alone(issue)
         found = races_of_run(self.program, self.program.entry_named(None), issue)
         assert not any(problem.is_error for problem in found), found

@@ -76,7 +76,7 @@ def test_exp_is_exact_where_it_can_be() -> None:
     assert [hex(c) for c in found] == [hex(c) for c in table.values()]
 
 
-def beside(x: float, y: float) -> tuple[NumpyArray, NumpyArray]:
+def numbers(x: float, y: float) -> tuple[NumpyArray, NumpyArray]:
     return number(x, f32), number(y, f32)
 
 
@@ -115,7 +115,7 @@ POWERS = (
 
 @pytest.mark.parametrize(("x", "y", "wanted"), POWERS)
 def test_powers_have_the_special_cases_of_c(x: float, y: float, wanted: float) -> None:
-    found = only(power(*beside(x, y)))
+    found = only(power(*numbers(x, y)))
     assert np.array_equal([found], [wanted], equal_nan=True)
     assert np.isnan(wanted) or np.signbit(found) == np.signbit(wanted)
 
@@ -132,9 +132,9 @@ def test_a_remainder_rounded_down_has_the_sign_of_the_divisor() -> None:
     table = {(7, 3): 1, (-7, 3): 2, (7, -3): -2, (-7, -3): -1, (6, -3): 0, (-6, 3): 0}
     for (x, by), wanted in table.items():
         assert only(floor_remainder(number(x, i32), number(by, i32))) == wanted
-        assert only(floor_remainder(*beside(x, by))) == wanted
+        assert only(floor_remainder(*numbers(x, by))) == wanted
     assert only(floor_remainder(number(-128, i8), number(-1, i8))) == 0
     assert only(floor_remainder(number(5, i8), number(0, i8))) == 0
-    assert np.isnan(only(floor_remainder(*beside(5, 0))))
-    assert only(floor_remainder(*beside(-1, INFINITY))) == INFINITY
-    assert only(floor_remainder(*beside(3e38, 7))) == float(np.fmod(np.float32(3e38), 7))
+    assert np.isnan(only(floor_remainder(*numbers(5, 0))))
+    assert only(floor_remainder(*numbers(-1, INFINITY))) == INFINITY
+    assert only(floor_remainder(*numbers(3e38, 7))) == float(np.fmod(np.float32(3e38), 7))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.api.program import Program
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.traits import FLAGS
@@ -63,7 +63,7 @@ def runs(program: Program, chip: str) -> bool:
     try:
         for func in program.module.funcs:
             if not func.declared:
-                next(issued(program, TARGETS[chip], func.name))
+                next(launch_issues(program, TARGETS[chip], func.name))
     except pto.PtoError:
         return False
     return True
@@ -89,5 +89,5 @@ def findings(program: Program, chip: str) -> Iterator[Findings]:
     for func in program.module.funcs:
         if func.declared:
             continue
-        for issue in issued(program, TARGETS[chip], func.name):
+        for issue in launch_issues(program, TARGETS[chip], func.name):
             yield find(issue.cores, TARGETS[chip], issue.footprints.regions)

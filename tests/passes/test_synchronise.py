@@ -16,13 +16,13 @@ from stripped import CHIPS, PATHS, findings, orders, synchronised, without
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.api.program import Program
 from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
 from ptokit.sim.pipes.hazards import find
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 
 # every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
 EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]
@@ -102,7 +102,7 @@ class Case(NamedTuple):
 
     def runs(self) -> Iterator[Issue]:
         """What it issues: loops that are not known iterate thrice first."""
-        return issued(self.program, TARGETS[self.chip], self.func.name)
+        return launch_issues(self.program, TARGETS[self.chip], self.func.name)
 
     def with_fault(self, random: Random) -> tuple[Case, str]:
         faulty, fault = mutant(self.func, random)
@@ -153,7 +153,7 @@ def test_sections_of_both_kinds_have_flags_of_their_own() -> None:
     text = (Path(__file__).parent / "synchronise-sections.pto").read_text(encoding="utf-8")
     made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
     arrays = {"g": np.zeros(256, np.float32), "n": 3}
-    (run,) = issued(Program(made), TARGETS["a2a3"], None, arrays)
+    (run,) = launch_issues(Program(made), TARGETS["a2a3"], None, arrays)
     assert len(run.cores) > 1
     assert not find(run.cores, TARGETS["a2a3"], run.footprints.regions)
 
@@ -190,7 +190,7 @@ def test_cores_that_hand_data_on_are_synchronised(path: Path, chip: str) -> None
     program = synchronised(path, chip)
     assert isinstance(program, Program)
     assert not program.races(chip)
-    for run in issued(program, TARGETS[chip]):
+    for run in launch_issues(program, TARGETS[chip]):
         assert len(run.cores) > 1
         assert not any(differs(run.cores, TARGETS[chip], seed) for seed in range(scaled(1)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.isa.model.targets import TARGETS
 from ptokit.sim.pipes.hazards import Findings, find
 
@@ -57,7 +57,7 @@ func.func @handed_on(%g: !pto.ptr<f32>) {{
 
 def found(text: str, target: str, **arrays: object) -> Findings:
     machine = TARGETS[target]
-    (issue,) = issued(pto.loads(text), machine, None, arrays)
+    (issue,) = launch_issues(pto.loads(text), machine, None, arrays)
     return find(issue.cores, machine, issue.footprints.regions)
 
 

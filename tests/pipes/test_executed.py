@@ -15,7 +15,7 @@ from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import whole_kernel
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.pipes.entries import Await, PipeWork, Post, QueueEntry
-from ptokit.sim.pipes.runissue import RunIssue
+from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 ROOT = Path(__file__).parents[2]
 F16, F32 = np.float16, np.float32
@@ -41,7 +41,7 @@ def entries(name: str, engine: str) -> list[list[tuple[object, ...]]]:
     source = (ROOT / text).read_text(encoding="utf-8") if text.endswith(".pto") else text
     target, program = TARGETS["a2a3"], pto.loads(source)
     func = whole_kernel(program.module, program.entry_named(None))
-    issue = RunIssue(target)
+    issue = LoggedIssue(target)
     made = Executable(func, Options(target, engine, CPU_READING, blocks))
     made.execute(arrays, observers=(issue,))
     assert not issue.cut
@@ -67,13 +67,13 @@ def test_the_log_of_compiled_code_has_what_the_reference_issues(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logs: list[object] = []
-    executed = RunIssue.executed
+    executed = LoggedIssue.executed
 
-    def noted(self: RunIssue, log: Logged) -> None:
+    def noted(self: LoggedIssue, log: Logged) -> None:
         logs.append(log)
         executed(self, log)
 
-    monkeypatch.setattr(RunIssue, "executed", noted)
+    monkeypatch.setattr(LoggedIssue, "executed", noted)
     expected = entries(name, "reference")
     assert not logs
     assert entries(name, "native") == expected
@@ -88,7 +88,7 @@ def test_a_log_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     target, program = TARGETS["a2a3"], pto.loads(stream(*RIGHT, iterations="%c4"))
     func = whole_kernel(program.module, program.entry_named(None))
-    issue = RunIssue(target)
+    issue = LoggedIssue(target)
     arrays = {"x": np.ones(4096, F32), "y": np.zeros(4096, F32), "n": 4}
     Executable(func, Options(target, "native", CPU_READING, 1)).execute(arrays, observers=(issue,))
     assert issue.cut

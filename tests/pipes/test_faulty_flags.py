@@ -21,13 +21,13 @@ import pytest
 import ptokit as pto
 from fuzz.scale import sampled, scaled
 from passes.stripped import CHIPS, PATHS, orders, synchronised
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.api.pipechecks import kernels
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
 from ptokit.sim.cores.races import adds
 from ptokit.sim.pipes.hazards import find
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 
 SYNCHRONISES = re.compile(r"pto\.((set|wait)_flag|(record|wait)_event|barrier|(get|rls)_buf)\w*")
 EVENT = re.compile(r"EVENT_ID(\d)|%(b|c0|c1)\]")
@@ -78,7 +78,9 @@ def issues_of(text: str, chip: str) -> list[Issue]:
     """What its kernels issue; nothing of a mutant that is no program."""
     try:
         program = pto.loads(text)
-        return [issue for f in kernels(program) for issue in issued(program, TARGETS[chip], f)]
+        return [
+            issue for f in kernels(program) for issue in launch_issues(program, TARGETS[chip], f)
+        ]
     except PtoError:
         return []
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.isa.model.targets import TARGETS
 from ptokit.sim.pipes import drylaunch
 from ptokit.sim.pipes.entries import Post
@@ -22,7 +22,7 @@ def found(text: str, target: str = "a2a3") -> list[Findings]:
     machine = TARGETS[target]
     return [
         find(issue.cores, machine, issue.footprints.regions)
-        for issue in issued(pto.loads(text), machine)
+        for issue in launch_issues(pto.loads(text), machine)
     ]
 
 
@@ -190,7 +190,7 @@ func.func @f(%x: !t) {
     program, machine = pto.loads(text), TARGETS["a2a3"]
     added = [
         sum(str(entry.queue) == "V" for entry in issue.cores[0])
-        for issue in issued(program, machine)
+        for issue in launch_issues(program, machine)
     ]
     assert sorted({*added}) == [0, 1, 2, 3, 5]
 
@@ -210,7 +210,7 @@ func.func @f(%x: !t, %rows: index) {
   return
 }
 """
-    runs = issued(pto.loads(text), TARGETS["a2a3"])
+    runs = launch_issues(pto.loads(text), TARGETS["a2a3"])
     queues = sorted("".join(str(entry.queue) for entry in run.cores[0]) for run in runs)
     assert queues == ["S", *("S" + "V" * iterations for iterations in (1, 2, 3, 5))]
 
@@ -225,7 +225,7 @@ def test_what_the_scalar_unit_keeps_in_an_array_is_known() -> None:
     other = "%k = pto.eventid_array_get %ids[%b] : !pto.eventid_array<2>"
     body = [other, *(line.replace("%b]", "%k]") for line in BODY)]
     assert not any(found(stream([*ids, *PRIME], body, DRAIN)))
-    (issue,) = issued(pto.loads(stream([*ids, *PRIME], body, DRAIN, "%c4")), TARGETS["a2a3"])
+    (issue,) = launch_issues(pto.loads(stream([*ids, *PRIME], body, DRAIN, "%c4")), TARGETS["a2a3"])
     posts = [entry for entry in issue.cores[0] if isinstance(entry, Post)]
     loads = [str(p.ticket.channel) for p in posts if str(p.queue) == "MTE2"]
     assert loads == ["MTE2 -> V, id 1", "MTE2 -> V, id 0"] * 2
@@ -285,7 +285,7 @@ func.func @f(%o: !pto.ptr<f32>, %n: !pto.ptr<i32>, %block_idx: i32) {{
 }}
 """
     machine = TARGETS["a2a3"]
-    runs = issued(pto.loads(text), machine, blocks=2)
+    runs = launch_issues(pto.loads(text), machine, blocks=2)
     found = [h for i in runs for h in find(i.cores, machine, i.footprints.regions).hazards]
     return {f"{h.kind.name} of {h.second.op.name}" for h in found}
 

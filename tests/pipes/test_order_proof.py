@@ -13,13 +13,13 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.api.pipechecks import races_of_run
 from ptokit.isa.model.targets import TARGETS
 from ptokit.sim.pipes import orderproof
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
+from ptokit.sim.pipes.loggedissue import LoggedIssue
 from ptokit.sim.pipes.racereports import races
-from ptokit.sim.pipes.runissue import RunIssue
 
 F32 = np.float32
 # of the random runs: tiles lie at so many places, 32 bytes apart
@@ -125,14 +125,14 @@ def test_what_is_proven_is_what_the_detector_finds_nothing_in(
 
 def ran(
     program: pto.Program, arrays: Mapping[str, object], target: str, blocks: int = 1
-) -> RunIssue:
-    issue = RunIssue(TARGETS[target])
+) -> LoggedIssue:
+    issue = LoggedIssue(TARGETS[target])
     program.execute(arrays, target=target, blocks=blocks, engine="native", observers=[issue])
     assert issue.unread, "the program was compiled"
     return issue
 
 
-def found(issue: RunIssue, only: bool = False) -> bool:
+def found(issue: LoggedIssue, only: bool = False) -> bool:
     """Whether the detector finds anything: it looks at the entries of a log that was read."""
     assert issue.cores
     assert not issue.unread
@@ -190,12 +190,12 @@ def test_blocks_that_let_an_output_grow_are_logged() -> None:
 
 def test_a_long_run_is_executed_and_no_entry_is_looked_at() -> None:
     """A short one is followed by the reference, as far as it decides what is executed."""
-    for iterations, kind in ((3, Issue), (300, RunIssue)):
+    for iterations, kind in ((3, Issue), (300, LoggedIssue)):
         n = 1024 * iterations
         arrays = {"x": np.ones(n, F32), "y": np.zeros(n, F32), "n": iterations}
-        (issue,) = issued(pto.loads(stream(*RIGHT)), TARGETS["a2a3"], None, arrays)
+        (issue,) = launch_issues(pto.loads(stream(*RIGHT)), TARGETS["a2a3"], None, arrays)
         assert type(issue) is kind
-        assert issue.proven(blocks_only=False) == (kind is RunIssue)
+        assert issue.proven(blocks_only=False) == (kind is LoggedIssue)
 
 
 def test_a_kernel_that_the_reference_runs_again_prints_once(
@@ -207,7 +207,7 @@ def test_a_kernel_that_the_reference_runs_again_prints_once(
     said = '    %n = arith.constant 7 : i32\n    pto.print ins("row %d", %n : i32)\n'
     program = pto.loads(text.replace(load, said + load))
     arrays = {name: np.ones((16, 16), F32) for name in "xy"}
-    issue = RunIssue(TARGETS["a5"], between_blocks=True)
+    issue = LoggedIssue(TARGETS["a5"], between_blocks=True)
     program.execute(arrays, target="a5", blocks=2, engine="native", observers=[issue])
     assert capfd.readouterr().out == "row 7\nrow 7\n"
 
@@ -227,7 +227,7 @@ def test_blocks_of_several_cores_are_compared_in_compiled_code(apart: bool) -> N
     assert text.count(alike) == 1
     program = pto.loads(text.replace(alike, BY_BLOCK) if apart else text)
     arrays = {name: np.ones((16, 16), F32) for name in "xy"}
-    issue = RunIssue(TARGETS["a5"], between_blocks=True)
+    issue = LoggedIssue(TARGETS["a5"], between_blocks=True)
     program.execute(arrays, target="a5", blocks=2, engine="native", observers=[issue])
     assert issue.proven(blocks_only=True) == apart
     assert bool(issue.issues) == (not apart)

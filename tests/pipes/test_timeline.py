@@ -15,7 +15,7 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from fuzz.scale import sampled, scaled
-from ptokit.api.issued import issued
+from ptokit.api.launchissues import launch_issues
 from ptokit.api.profiling import Profile
 from ptokit.api.profiling import profile as predict
 from ptokit.isa.model.targets import A2A3_TARGET
@@ -48,7 +48,7 @@ def by_hand(work: PipeWork) -> Cost:
 
 
 def timeline(text: str) -> Timeline:
-    (issue,) = issued(pto.loads(text), A2A3_TARGET)
+    (issue,) = launch_issues(pto.loads(text), A2A3_TARGET)
     found, stuck = predicted(issue.cores, A2A3_TARGET, issue.footprints.regions, by_hand)
     assert not stuck
     return found
@@ -119,7 +119,7 @@ def test_a_queue_pays_the_head_when_it_was_idle_and_the_tail_at_a_flag() -> None
         vector = Cost(2, Origin.PUBLISHED, head=10, tail=14)
         return vector if work.queue.pipe is V else Cost(100, Origin.PUBLISHED)
 
-    (issue,) = issued(pto.loads(stream([], body, [], "%c1")), A2A3_TARGET)
+    (issue,) = launch_issues(pto.loads(stream([], body, [], "%c1")), A2A3_TARGET)
     found, _ = predicted(issue.cores, A2A3_TARGET, issue.footprints.regions, cost)
     assert times(found, V) == [(100, 112), (112, 114), (128, 140)]
     assert found.cycles == 140 + 14

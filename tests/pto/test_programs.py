@@ -30,7 +30,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.ownflags import KeptFlagsWarning
-from ptokit.sim.pipes.runissue import RunIssue
+from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 HERE = Path(__file__).parent
 MNEMONICS = 330  # of some 337
@@ -176,7 +176,7 @@ def test_compiled_code_proves_that_its_run_is_right(name: str, target: str) -> N
     """No entry is looked at in Python."""
     row = GOLDEN[name]
     arguments, _ = row.reference(np.random.default_rng(7))
-    issue = RunIssue(TARGETS[target])
+    issue = LoggedIssue(TARGETS[target])
     how: Arrays = {"target": target, "blocks": row.blocks, "func": row.entry, "engine": "native"}
     program(name).execute(arguments, **how, observers=[issue])
     assert issue.proven(blocks_only=False) == (name not in ADDS)

@@ -100,12 +100,12 @@ class FirstUses(Interference):
         """Sweep over its regions; the tiles that hold something before them and live there."""
         before, begins = frozenset(holding), NONE
         for region in op.regions:
-            holding |= self._again(op, region)
+            holding |= self._touched_when_repeated(op, region)
             self._sweep(region, holding)
             begins = begins.union(*(self.present[first] for first in region.ops[:1]))
         return before & begins
 
-    def _again(self, op: AnyOp, region: Block) -> set[Value]:
+    def _touched_when_repeated(self, op: AnyOp, region: Block) -> set[Value]:
         """What a region touches that may run again: its beginning finds it."""
         inside = region.walk() if repeats(op, region) else ()
         return {value for each in inside for value in self.touched.get(each, NONE)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ptokit.api.issued import OfFunctions, issued
+from ptokit.api.launchissues import OfFunctions, launch_issues
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.ir.module import Func, Op
@@ -15,7 +15,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import launched_cores, peer_of
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.openvalues import none_iterates
 from ptokit.sim.pipes.racereports import races
 from ptokit.sim.pipes.redundant import Pair, redundant
@@ -35,13 +35,13 @@ def races_of(
         return []
     ordered = synchronised(program) or _in_turn(program)
     if arrays is not None:
-        (issue,) = issued(program, target, func, arrays, blocks, between_blocks=not ordered)
+        (issue,) = launch_issues(program, target, func, arrays, blocks, between_blocks=not ordered)
         return races_of_run(program, func, issue)
     left = [] if ordered else [_unsynchronised(func, target)]
     if left and blocks == 1 and not launched_cores(program.module, func):
         return left
     try:
-        issues = [*issued(program, target, func, None, blocks)]
+        issues = [*launch_issues(program, target, func, None, blocks)]
     except PtoError as problem:
         return left if left and blocks == 1 else [_no_sample(func, problem, target), *left]
     if left:

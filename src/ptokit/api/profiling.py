@@ -10,7 +10,7 @@ from typing import Any
 
 from ptokit.api.bind import launch_arguments
 from ptokit.api.fills import Fill
-from ptokit.api.issued import OfFunctions, issued
+from ptokit.api.launchissues import OfFunctions, launch_issues
 from ptokit.api.settings import current_target, target_named
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
@@ -23,7 +23,7 @@ from ptokit.sim.costs.chip import Direction
 from ptokit.sim.costs.figures import file_of, has_figures
 from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.hazards import Findings
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.launchshape import first_across
 from ptokit.sim.pipes.racereports import RaceReport
 from ptokit.sim.pipes.roofline import roofline
@@ -102,7 +102,7 @@ def profile(
     open = [a for a in whole.args if a.name not in arrays and a.name not in named]
     zeros = {a.name: SampleArray() for a in open if not isinstance(a.type, ScalarType)}
     try:
-        (issue,) = issued(program, chosen, func, {**zeros, **arrays}, blocks)
+        (issue,) = launch_issues(program, chosen, func, {**zeros, **arrays}, blocks)
     except PtoError as problem:
         raise _on_zeros(problem, list(zeros)) from None
     cores = issue.cores

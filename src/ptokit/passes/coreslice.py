@@ -75,7 +75,7 @@ class CoreSlice:
 
         What others see of an instruction of no core comes from the vector core alone.
         """
-        kind = self.assignment.whose(op)
+        kind = self.assignment.core_for(op)
         if kind is OTHER[self.kind]:
             return False
         if any(value in self.values for value in op.results):

@@ -74,7 +74,7 @@ class CoreAssignment:
         """Where a number comes from that one kind of core alone knows."""
         return (Note("it comes from here", self.known[value]),) if value in self.known else ()
 
-    def whose(self, op: AnyOp) -> KernelKind | None:
+    def core_for(self, op: AnyOp) -> KernelKind | None:
         """The core that an instruction without regions is for; None: any."""
         values = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
         kinds = {kind for v in (*values, *op.results) if (kind := self.of(v)) is not None}

@@ -86,7 +86,7 @@ class Join:
         return found
 
     def _flag(self, target: int) -> Flag:
-        one, other = (self._asked(outcome, target) for _, outcome in self.sides)
+        one, other = (self._flag_on_side(outcome, target) for _, outcome in self.sides)
         if one is None and self._seen(1, other):
             return other
         if (other is None and self._seen(0, one)) or (one == other and self._seen(0, one)):
@@ -98,7 +98,7 @@ class Join:
             "goes_on",
         )
 
-    def _asked(self, outcome: Exits, target: int) -> Flag:
+    def _flag_on_side(self, outcome: Exits, target: int) -> Flag:
         """The flag of a target on one side; None where control is gone to another before."""
         if target in outcome.flags:
             return outcome.flags[target]

@@ -36,7 +36,7 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.pathruns import dry_runs
 from ptokit.sim.pipes.runsalike import RunsAlike

@@ -80,7 +80,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     halves = {kind: _Half(func, kind, assignment, found, target) for kind in named}
     _require_apart(halves)
     if not found:
-        first = next(op for op in func.walk() if assignment.whose(op) is not None)
+        first = next(op for op in func.walk() if assignment.core_for(op) is not None)
         help = "write two kernels, or a section for each kind of core"
         raise cannot_split(first, "nothing goes from one kind of core to the other", help)
     made: list[Func] = []

@@ -164,7 +164,7 @@ class _Structuring:
         if last is not None:
             values = [self.now.get(r) or self.anything(region, r, r.type) for r in self.returned]
             rest = iter(values)
-            operands = {n: _again(bound, rest) for n, bound in last.operands.items()}
+            operands = {n: _next_values(bound, rest) for n, bound in last.operands.items()}
             self._emit(replace(last, operands=operands, comments=NO_COMMENTS))
         elif self.returned:
             raise refuse("the function never returns its results", self.func.span, "return them")
@@ -427,7 +427,7 @@ class _Structuring:
         return known
 
 
-def _again(bound: Binding, values: Iterator[Value]) -> Binding:
+def _next_values(bound: Binding, values: Iterator[Value]) -> Binding:
     """The next values, as many as are bound here."""
     return tuple(islice(values, len(bound))) if isinstance(bound, tuple) else next(values)
 

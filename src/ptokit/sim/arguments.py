@@ -101,7 +101,7 @@ class Bound:
         """The memories of arguments that may be written, by their names."""
         return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
-    def beside(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
+    def on_memories_of(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
         """`shared`, on the memories that the arguments of other cores have."""
         env: Env = {}
         for arg in self.func.args:
@@ -232,7 +232,7 @@ class BoundKernel:
         made: dict[KernelKind, Env] = {}
         memories = dict(others or {})
         for kind, bound in self.cores.items():
-            made[kind] = bound.beside(memories)
+            made[kind] = bound.on_memories_of(memories)
             memories |= {arg.name: handle for arg, handle in made[kind].items()}
         return made
 

@@ -207,7 +207,7 @@ def _bits(x: NumpyArray, *, cols: int) -> NumpyArray:
     return NumpyArray(np.unpackbits(x.codes, axis=1, bitorder="little")[:, :cols], BOOL)
 
 
-def _beside(*parts: NumpyArray) -> NumpyArray:
+def _join_columns(*parts: NumpyArray) -> NumpyArray:
     return NumpyArray(np.concatenate([p.codes for p in parts], axis=1), parts[0].dtype)
 
 
@@ -314,7 +314,7 @@ WORDS: dict[str, Callable[..., NumpyArray]] = {
     "bitcast": _bitcast,
     "rint": _rint,
     "fold": _fold,
-    "beside": _beside,
+    "join_columns": _join_columns,
     "sort": _sort,
     "merge": _merge,
     "taken": _taken,

@@ -53,7 +53,7 @@ def _rule(corners: str, count: int, width: int) -> str:
     return left + middle.join("─" * (width + 2) for _ in range(count)) + right
 
 
-def beside(left: Sequence[str], right: Sequence[str], gap: str = "   ") -> list[str]:
+def abreast(left: Sequence[str], right: Sequence[str], gap: str = "   ") -> list[str]:
     """Two pictures side by side; colours take no room."""
     width = max((len(unstyle(line)) for line in left), default=0)
     height = max(len(left), len(right))
@@ -88,4 +88,4 @@ def layout_picture(kind: TileType, paint: Paint = plain) -> str:
         f"box 0: {box_rows}x{box_cols} elements",
         *grid(min(box_rows, kind.rows), box_cols, where.offset, paint, step),
     ]
-    return "\n".join([*lines, "", *beside(left, right)])
+    return "\n".join([*lines, "", *abreast(left, right)])

@@ -22,7 +22,7 @@ BOOL = DType("i1", 8, NumberKind.UINT, "bool")
 SHAPING = (
     *("transpose", "reshape", "window", "pad", "repeat"),
     *("compact", "count", "pack", "bits", "fold", "matmul"),
-    *("beside", "sort", "merge", "taken", "tally"),
+    *("join_columns", "sort", "merge", "taken", "tally"),
 )
 
 Number: TypeAlias = "int | float"
@@ -175,9 +175,9 @@ class Array:
         """
         return self.apply("compact", keep), keep.apply("count")
 
-    def beside(self, *others: Array) -> Array:
+    def join_columns(self, *others: Array) -> Array:
         """The columns of this array, and those of others to the right of them."""
-        return self.apply("beside", *others)
+        return self.apply("join_columns", *others)
 
     def sorted_by(self, keys: Array, block: int) -> Array:
         """Each row in ascending order of unsigned keys, in blocks of so many columns.

@@ -36,19 +36,19 @@ class CorePlace(NamedTuple):
     rank: int | None = None
 
     def __str__(self) -> str:
-        return f"the {self.kind.text} core{self._number} of block {self.block}{self._whose}"
+        return f"the {self.kind.text} core{self._number} of block {self.block}{self._rank_suffix}"
 
     @property
     def short(self) -> str:
         """The number of the block, and which core of it: `0 vector 1`."""
-        return f"{self.block} {self.kind.text}{self._number}{self._whose}"
+        return f"{self.block} {self.kind.text}{self._number}{self._rank_suffix}"
 
     @property
     def _number(self) -> str:
         return f" {self.lane}" if self.kind is VECTOR else ""
 
     @property
-    def _whose(self) -> str:
+    def _rank_suffix(self) -> str:
         return "" if self.rank is None else f" of rank {self.rank}"
 
 

@@ -42,7 +42,7 @@ def cost(
     ValueError if there are no figures of the target.
     """
     file = file_of(target)
-    given = tuple((a, str(attrs[a])) for a in _asked(page, file) if a in attrs)
+    given = tuple((a, str(attrs[a])) for a in _attributes_of_formulas(page, file) if a in attrs)
     kinds = {n: k for n, k in operands.items() if isinstance(k, DATA)}
     key = (page, given, pipe, file, *kinds, *map(id, kinds.values()))
     found = _answered.get(key)
@@ -92,7 +92,7 @@ def _fallback(operands: Operands, pipe: Pipe, file: str) -> Cost:
 
 
 @cache
-def _asked(page: type[Instr], file: str) -> tuple[str, ...]:
+def _attributes_of_formulas(page: type[Instr], file: str) -> tuple[str, ...]:
     """The attributes that the formulas of a page ask for."""
     rows = row_of(figures(file).get("formulas", {}), page) or ()
     return tuple(sorted({name for row in rows for name in row.get("when", {})}))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loops import Loop
 from ptokit.sim.kernels.lowering import Leaf, gathers, leaves
@@ -22,7 +22,11 @@ class Assign:
     """Store an expression; `targets` are the elements and, where tracked, their shadow."""
 
     def __init__(
-        self, function: Emitter, store: WindowStore, targets: list[Access], used: dict[Leaf, Access]
+        self,
+        function: FunctionBase,
+        store: WindowStore,
+        targets: list[Access],
+        used: dict[Leaf, Access],
     ) -> None:
         self.function, self.store, self.targets, self.used = function, store, targets, used
         self.accesses = [*targets, *used.values()]

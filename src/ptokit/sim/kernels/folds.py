@@ -8,7 +8,7 @@ from functools import partial
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.lanes import Lanes, Words, element, float_constant
 from ptokit.sim.kernels.loops import Loop, Rectangle, nest
 from ptokit.sim.kernels.lowering import Leaf
@@ -37,7 +37,7 @@ class Fold:
 
     def __init__(
         self,
-        function: Emitter,
+        function: FunctionBase,
         out: WindowStore,
         x: Traced,
         axis: int,

@@ -9,7 +9,7 @@ from math import prod
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.layouts import known
 from ptokit.isa.model.words import GatherOOB
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.loads import in_row_order
 from ptokit.sim.kernels.lowering import ONCE, Gather, Leaf, leaves
@@ -21,7 +21,7 @@ from ptokit.sim.record.expressions import Apply, Known, Traced
 class Gathers:
     """Instructions that gather; quick ways for plain tables of 32-bit elements."""
 
-    def __init__(self, function: Emitter) -> None:
+    def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
         self.held: dict[Gather, list[str]] = {}  # tables in registers
         self.runs = Runs()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.lanes import Lanes, Words, element
 from ptokit.sim.kernels.walk import Access, Act, LanePositions, Walk, address, counters
 from ptokit.sim.record.code import Int, NotNative
@@ -14,7 +14,7 @@ from ptokit.sim.record.expressions import Apply, ScatterStore, Traced
 class Scatter:
     """Walks the indices row by row; `targets` are the elements and, where tracked, their shadow."""
 
-    def __init__(self, function: Emitter, store: ScatterStore, targets: list[Access]) -> None:
+    def __init__(self, function: FunctionBase, store: ScatterStore, targets: list[Access]) -> None:
         if not all(isinstance(n, int) for n in (store.rows.count, store.cols.count)):
             raise NotNative("a scatter over an unknown number of elements")
         self.function, self.code, self.store = function, function.code, store

@@ -12,8 +12,8 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.layouts import Axis, IndexMap, known
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.kernels import matmul, ordering
-from ptokit.sim.kernels.emitter import Emitter, bound
 from ptokit.sim.kernels.folds import Fold
+from ptokit.sim.kernels.functionbase import FunctionBase, bound
 from ptokit.sim.kernels.lanes import Lanes, element
 from ptokit.sim.kernels.lowering import IDEMPOTENT, Leaf
 from ptokit.sim.kernels.walk import LanePositions, Walk, counters
@@ -56,7 +56,7 @@ def _few(rows: Num) -> int:
 class Temporaries:
     """Called with a product, a fold, a compaction or a window to copy: where the result is."""
 
-    def __init__(self, function: Emitter) -> None:
+    def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
         self.merges: dict[tuple[Traced, ...], tuple[Elements, Elements]] = {}
 
@@ -70,7 +70,7 @@ class Temporaries:
             "pack": self._packed,
             "bits": self._bits,
             "pad": self._widened,
-            "beside": self._beside,
+            "join_columns": self._join_columns,
             "sort": self._sorted,
             "merge": lambda node: self._merged(node)[0],
             "taken": lambda node: self._merged(node)[1],
@@ -246,7 +246,7 @@ class Temporaries:
         self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
         return octets
 
-    def _beside(self, node: Whole) -> Elements:
+    def _join_columns(self, node: Whole) -> Elements:
         cells, start = self.scratch.room(node.rows, node.cols, node.dtype), 0
         for part in node.args:
             if not known(part.cols, 0):

@@ -171,9 +171,9 @@ def _columns(code: Code, square: Square) -> list[str]:
             rows = [_row(code, "%block", "%step", number + n * width) for n in range(apart)]
             pieces = [_loaded(code, square, row, first, piece) for row in rows]
             if piece == width:
-                lines.append([_beside(code, kind, pieces, width)])
+                lines.append([_concatenated(code, kind, pieces, width)])
             else:
-                a, b = (_beside(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
+                a, b = (_concatenated(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
                 lines.append(_halves(lanes, kind, a, b, width))
         for part in zip(*lines, strict=True):
             columns += _interleaved(lanes, kind, list(part))
@@ -206,7 +206,7 @@ def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
     return found
 
 
-def _beside(code: Code, kind: str, pieces: list[str], width: int) -> str:
+def _concatenated(code: Code, kind: str, pieces: list[str], width: int) -> str:
     """Vectors one after another in a longer one."""
     while len(pieces) > 1:
         lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ptokit.sim.kernels.emitter import Host
+from ptokit.sim.kernels.functionbase import Host
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
 VERSION = f"1 {version('llvmlite')}"

@@ -175,7 +175,7 @@ class _Launch:
             for memory in self.shared[number].values():
                 memory.data[:] = 0
             for worker, place in zip(self.workers[number], places, strict=True):
-                self._again(worker, place)
+                self._restart(worker, place)
         else:
             self.shared[number] = shared = grid.shared_memories()
             self.workers[number] = [self._worker(place, shared) for place in places]
@@ -265,7 +265,7 @@ class _Launch:
         session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, blocks)
 
-    def _again(self, worker: Worker, place: CorePlace) -> None:
+    def _restart(self, worker: Worker, place: CorePlace) -> None:
         """The same core for another block: its memories count as unwritten."""
         core = worker.core
         assert isinstance(core, GroupedCore)

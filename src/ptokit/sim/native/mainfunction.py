@@ -15,7 +15,7 @@ from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import LOG, LOG_WORDS, Core
-from ptokit.sim.kernels.emitter import Host
+from ptokit.sim.kernels.functionbase import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.memory import NO_MEMORY
 from ptokit.sim.native.coroutines import suspend

@@ -84,12 +84,12 @@ class ByteRegions:
         )
         for number in range(region.start // size, (region.stop - 1) // size + 1):
             buckets.setdefault(number, []).append(region)
-        for other in self._beside(region):
+        for other in self._in_same_buckets(region):
             if other.written and other.overlaps(region):
                 region.near.append(other)
                 other.near.append(region)
 
-    def _beside(self, region: ByteRegion) -> Iterator[ByteRegion]:
+    def _in_same_buckets(self, region: ByteRegion) -> Iterator[ByteRegion]:
         """The regions in the same buckets, each once."""
         size, buckets = self._buckets[region.space]
         first = region.start // size
@@ -104,7 +104,7 @@ class ByteRegions:
             return
         region.written = True
         known = {id(other) for other in region.near}
-        for other in self._beside(region):
+        for other in self._in_same_buckets(region):
             if id(other) not in known and other.overlaps(region):
                 region.near.append(other)
                 other.near.append(region)

@@ -20,7 +20,7 @@ from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.execute import Core
 from ptokit.sim.pipes.dryrun import DryRun, DryRunLimits
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.openvalues import addresses, depending, from_memory, source, undecided
 from ptokit.sim.pipes.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
 from ptokit.sim.pipes.pathconditions import Condition, conditions_of

@@ -19,7 +19,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import ReadyOp, moves
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.pipes.issuing import Issue, Way
+from ptokit.sim.pipes.issue import Issue, Way
 from ptokit.sim.pipes.openvalues import deciding, is_issued, picking, source
 from ptokit.sim.pipes.pathchoices import ChosenFlow, PathChoice, ShortenedFlow
 from ptokit.sim.pipes.pathconditions import Condition, PathCondition

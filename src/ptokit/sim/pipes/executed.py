@@ -20,7 +20,7 @@ from ptokit.sim.native.executionlog import OF_BLOCK, Logged
 from ptokit.sim.native.plan import LogPoint
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace, Ranges
 from ptokit.sim.pipes.footprints import first_byte, place_of
-from ptokit.sim.pipes.issuing import CoreIssue, Issue
+from ptokit.sim.pipes.issue import CoreIssue, Issue
 
 Numbers: TypeAlias = "Sequence[int]"
 FlagCall: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers

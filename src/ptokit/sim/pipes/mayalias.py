@@ -15,7 +15,7 @@ from ptokit.isa.model.types import Kind, PtrType, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace
 from ptokit.sim.pipes.entries import PipeWork, QueueEntry
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.openvalues import from_memory
 
 DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity

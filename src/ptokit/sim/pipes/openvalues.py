@@ -9,7 +9,7 @@ from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLOW, RESIZES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 
 SELECT = "select"  # the shape of what is one of two values
 END = "upper"  # what ends a loop, of its operands

@@ -25,7 +25,7 @@ from ptokit.sim.pipes.byteregions import Ranges
 from ptokit.sim.pipes.entries import BufferChannel, Channel, FlagChannel
 from ptokit.sim.pipes.executed import ExecutedLog, LoggedAccess
 from ptokit.sim.pipes.innerflags import uses_inner, watched
-from ptokit.sim.pipes.issuing import CoreIssue, Issue, IssuedFlags
+from ptokit.sim.pipes.issue import CoreIssue, Issue, IssuedFlags
 from ptokit.sim.pipes.orderscan import (
     CHANNEL_ROWS,
     GRANULE_BYTES,

@@ -8,7 +8,7 @@ from itertools import chain
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.issuing import Issue, Turn
+from ptokit.sim.pipes.issue import Issue, Turn
 from ptokit.sim.pipes.openvalues import (
     block_queries,
     decided,

@@ -15,7 +15,7 @@ from ptokit.sim.pipes.entries import Await, Post, QueueEntry, Ticket
 from ptokit.sim.pipes.hazards import Findings, Hazard, HazardKind, find
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes, signal_clashes
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.poppedtiles import SLOTS_OF
 from ptokit.sim.pipes.ticketleftovers import Leftover, left_over
 

@@ -19,7 +19,7 @@ from ptokit.sim.pipes.entries import (
     Ticket,
 )
 from ptokit.sim.pipes.hazards import OrderFault, first_fault
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 
 MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
 Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong together

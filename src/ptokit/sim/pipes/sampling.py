@@ -17,7 +17,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.openvalues import (
     depending,
     depends,

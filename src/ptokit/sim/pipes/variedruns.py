@@ -16,7 +16,7 @@ from ptokit.ir.module import Func, Value
 from ptokit.isa.pages.grid import launch_query
 from ptokit.sim.execute import whole_number
 from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.mayalias import (
     DependenceDistance,
     alias_pattern,

@@ -161,7 +161,7 @@ def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType
             return t.u8, x.rows, -(-x.cols // 8)
         case "bits":
             return BOOL, x.rows, how["cols"]
-        case "beside":
+        case "join_columns":
             return x.dtype, x.rows, sum((o.cols for o in others), x.cols)
         case "sort":
             return x.dtype, x.rows, x.cols

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
     from ptokit.api.executable import Run
     from ptokit.api.program import Program
-    from ptokit.sim.pipes.runissue import RunIssue
+    from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 
 @click.command(short_help="Run a program on arrays.")
@@ -170,18 +170,18 @@ class RunCall:
             click.echo(f"{warning.render()}\n", err=True)
         self._finish(result, time.perf_counter() - start)
 
-    def _issue(self, program: Program) -> RunIssue | None:
+    def _issue(self, program: Program) -> LoggedIssue | None:
         """What notes the order of the pipes, where that is asked for."""
         if not self.races:
             return None
         from ptokit.api.pipechecks import synchronised
         from ptokit.api.settings import target_named
-        from ptokit.sim.pipes.runissue import RunIssue
+        from ptokit.sim.pipes.loggedissue import LoggedIssue
 
         given = target_named(self.target)
-        return RunIssue(given, between_blocks=not synchronised(program))
+        return LoggedIssue(given, between_blocks=not synchronised(program))
 
-    def _say_races(self, program: Program, issue: RunIssue) -> None:
+    def _say_races(self, program: Program, issue: LoggedIssue) -> None:
         """What the order of the pipes leaves open; errors end the command."""
         from ptokit.api.pipechecks import races_of_run
 

@@ -195,7 +195,7 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
         each = RECORD // dst.dtype.size
         lengths = [s.valid.cols // each for s in sources]
         first, *others = [s.lines(u64)[0, :n] for s, n in zip(sources, lengths, strict=True)]
-        records = first.beside(*others)
+        records = first.join_columns(*others)
         count = least(dst.valid.cols // each, sum(lengths))
         merged, taken = records.merged(keys_of(records, dst.dtype), lengths, count)
         if not exhausted:

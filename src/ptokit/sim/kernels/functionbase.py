@@ -1,6 +1,7 @@
 """What every part of a function's generation shares: its parameters, and how operands are walked.
 
-The parts (gathers, folds, temporaries, assignments) stand on this; `emit` puts them together.
+The parts (gathers, folds, temporaries, assignments) stand on this; `instructionfunction` puts
+them together.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def bound(count: Num) -> int:
 
 
 @dataclass
-class Emitter(ABC):
+class FunctionBase(ABC):
     """Parameters and accesses of a function under construction.
 
     `related` tells how two operands lie.

@@ -10,11 +10,11 @@ from ptokit.isa.model.targets import Target
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.executed import ExecutedLog
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.orderproof import order_holds
 
 
-class RunIssue(Issue):
+class LoggedIssue(Issue):
     """What a run issues, in either engine."""
 
     logs: ClassVar[bool] = True

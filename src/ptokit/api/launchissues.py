@@ -22,11 +22,11 @@ from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.pipes.drylaunch import MOST_ISSUED, DryLaunch
-from ptokit.sim.pipes.issuing import Issue
+from ptokit.sim.pipes.issue import Issue
+from ptokit.sim.pipes.loggedissue import LoggedIssue
 from ptokit.sim.pipes.openvalues import decided, depending, depends
 from ptokit.sim.pipes.pathchoices import ALONE, HeldNumbers
 from ptokit.sim.pipes.pathruns import dry_runs
-from ptokit.sim.pipes.runissue import RunIssue
 from ptokit.sim.pipes.sampling import Try, blocks_led, most_telling, samples
 from ptokit.sim.pipes.variedruns import varied_runs
 
@@ -40,7 +40,7 @@ class OfFunctions(Protocol):
     def entry_named(self, name: str | None) -> Func: ...
 
 
-def issued(
+def launch_issues(
     program: OfFunctions,
     target: Target,
     func: str | Func | None = None,
@@ -70,7 +70,7 @@ def issued(
         if short is not None:
             yield short
             return
-    issue = RunIssue(target, between_blocks=between_blocks)
+    issue = LoggedIssue(target, between_blocks=between_blocks)
     executable.execute(arrays, observers=(issue,))
     yield issue
 
@@ -105,7 +105,7 @@ FEW_TRIED = 24  # runs in which arrays hold different numbers
 ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
 
 
-def _asked(executable: Executable) -> list[Value]:
+def _launch_arguments(executable: Executable) -> list[Value]:
     """The arguments that the launch does not give."""
     return [arg for arg in executable.every_argument() if launch_query(arg.name) is None]
 
@@ -132,7 +132,7 @@ def _ended(
     executable: Executable, target: Target, sample: Sample, problem: PtoError, *, legal: bool
 ) -> Issue:
     """A run of cores that wait for ever; a warning where other numbers may be `legal`."""
-    issue, given = Issue(target), [arg.name for arg in _asked(executable)]
+    issue, given = Issue(target), [arg.name for arg in _launch_arguments(executable)]
     numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample[name], int)]
     free = legal or any(decided(func, depending(func)) for func in _funcs(executable))
     severity = Severity.WARNING if free else Severity.ERROR
@@ -160,7 +160,7 @@ def _tries(
     refused: list[tuple[Sample, PtoError]],
 ) -> Iterator[Try]:
     """What is issued on each sample; those that no legal run is on are noted as `refused`."""
-    for sample in samples(_asked(executable), whole=whole):
+    for sample in samples(_launch_arguments(executable), whole=whole):
         try:
             if whole:
                 yield _funcs(executable), _executed(executable, sample, target, blocks)
@@ -193,7 +193,7 @@ def _shown_endless(executable: Executable, target: Target, blocks: int) -> Itera
 
     Where iterations and branches are chosen, those of two cores may not fit.
     """
-    for sample in islice(samples(_asked(executable), whole=False), FEW_SAMPLES):
+    for sample in islice(samples(_launch_arguments(executable), whole=False), FEW_SAMPLES):
         with suppress(PtoError):  # not legal, or too long
             launch = _dry_launch(executable, sample, target, blocks)
             launch.most, launch.periods, launch.held = FEW_ISSUED, (None,), None
@@ -221,7 +221,7 @@ def _executed(
     executable: Executable, sample: Sample, target: Target, blocks: int
 ) -> Sequence[Issue]:
     """What a run on arrays issues that are as large as what the program views of them."""
-    issue = RunIssue(target)
+    issue = LoggedIssue(target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
     return [issue]

@@ -14,7 +14,7 @@ from itertools import combinations
 from ptokit.isa.model import dtypes as t
 from ptokit.isa.model.words import GatherOOB
 from ptokit.sim.kernels.assign import Assign
-from ptokit.sim.kernels.emitter import Emitter
+from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.gathers import Gathers
 from ptokit.sim.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.sim.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
@@ -35,7 +35,7 @@ from ptokit.sim.record.expressions import (
 )
 
 
-class Function(Emitter):
+class InstructionFunction(FunctionBase):
     """A function under construction."""
 
     def __post_init__(self) -> None:
