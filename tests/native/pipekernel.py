@@ -1,4 +1,4 @@
-"""A kernel of a vector core and the cube, on two pipes, as text."""
+"""A kernel of a vector core and the cube, on two FIFOs, as text."""
 
 HEAD = """
 !V = !pto.tensor_view<16x16xf32>

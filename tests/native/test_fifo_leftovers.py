@@ -1,4 +1,4 @@
-"""What a launch leaves in the queues between its cores is said once, in both engines the same."""
+"""What a launch leaves in the FIFOs between its cores is said once, in both engines the same."""
 
 from __future__ import annotations
 

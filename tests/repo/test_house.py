@@ -29,14 +29,14 @@ HOUSE = {
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_033,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 5_109,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
-    "text/write": 1_510,  # values that regions pass on, in C++; shapes of pipes, cases; own names
+    "text/write": 1_510,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
     "sim": 2_630,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_870,  # queues between cores; caches of ranks; maps; parts of boxes
-    "sim/cores": 1_260,  # the schedule, queues and signals of cores and ranks that run at once
+    "analysis": 4_870,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 928,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
-    "sim/kernels": 3_584,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
+    "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_881,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 5_010,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_456,  # blocks, cases become regions; what each core runs; addresses; flags

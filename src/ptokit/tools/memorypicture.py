@@ -7,6 +7,7 @@ from html import escape
 
 from ptokit.analysis.memorymap import MemoryMap, TileLiveRange
 
+HEADINGS = ("function", "target", "memory", "in use", "capacity", "ends at", "line", "alive there")
 NAMED = 6  # most tiles that a row of the table names
 WIDTH, HEIGHT = 760, 240  # of a plot
 LEFT, TOP, PANEL = 96, 64, 360  # room for numbers; a panel with its title and lines below
@@ -17,13 +18,10 @@ BEYOND, OWN = "#e15759", "#8d99a6"  # what does not fit; tiles at addresses of t
 
 def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
     """A row for each memory: most bytes in use, of how many, at which line, and who lives there."""
-    rows = [
-        ("function", "target", "memory", "in use", "capacity", "ends at", "line", "alive there")
-    ]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
-        line = str(each.line or "")
-        numbers = (share, f"{each.capacity:,}", f"{each.end:,}", line)
+        numbers = (share, f"{each.capacity:,}", f"{each.end:,}", str(each.line or ""))
         rows.append((f"@{each.function}", each.target, each.space, *numbers, _names(each.live)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:

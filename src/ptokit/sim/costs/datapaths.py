@@ -61,7 +61,7 @@ def bandwidth(file: str, path: str) -> Bandwidth | None:
 def moved(page: type[Instr], operands: Operands, file: str) -> Cost | None:
     """The cost of what moves data; None where there are no figures of its path.
 
-    An entry of a pipe between cores has one end here, and lies in global memory between them.
+    An entry of a FIFO has one end here, and lies in global memory between them.
     """
     source, target = ends(page, operands)
     if page.fifo_role not in CARRIES:

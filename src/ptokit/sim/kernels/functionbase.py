@@ -1,7 +1,6 @@
 """What every part of a function's generation shares: its parameters, and how operands are walked.
 
-The parts (gathers, folds, temporaries, assignments) stand on this; `instructionfunction` puts
-them together.
+The parts (gathers, folds, temporaries, assignments) stand on this; `opfunction` puts them together.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Role
 from ptokit.sim.kernels.functionbase import numbered
-from ptokit.sim.kernels.instructionfunction import InstructionFunction
+from ptokit.sim.kernels.opfunction import OpFunction
 from ptokit.sim.native.mainfunction import MainFunction
 from ptokit.sim.record.code import Condition, every, text
 
@@ -19,12 +19,12 @@ class FirstUse:
     """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
 
     name: str
-    function: InstructionFunction
+    function: OpFunction
     op: Op
     operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
 
 
-def definition(function: InstructionFunction) -> str:
+def definition(function: OpFunction) -> str:
     """Parameters and body: what instructions have in common that share one function."""
     apart = "noalias " if not function.crossing else ""
     parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
@@ -36,7 +36,7 @@ def definition(function: InstructionFunction) -> str:
     return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
 
 
-def passed(main: MainFunction, function: InstructionFunction) -> str:
+def passed(main: MainFunction, function: OpFunction) -> str:
     """The arguments of a call, in the order of the parameters."""
     found: list[str] = []
     for (number, _, shadow), (_, cells) in function.pointers.items():

@@ -28,7 +28,7 @@ from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
 from ptokit.sim.execute import element_of, given, moves, refined
-from ptokit.sim.kernels.instructionfunction import InstructionFunction
+from ptokit.sim.kernels.opfunction import OpFunction
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
 from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
@@ -413,9 +413,7 @@ class Compiler(MainFunction):
     ) -> None:
         """Compile and call what was recorded."""
         apart = partial(related, guards=self.recording.guards)
-        function = InstructionFunction(
-            self.host, apart, lambda cells: cells.memory.name in self.tracked
-        )
+        function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
         before = None if size is True else self.initial.copy()
@@ -446,7 +444,7 @@ class Compiler(MainFunction):
         self,
         op: Op,
         env: Env,
-        function: InstructionFunction,
+        function: OpFunction,
         condition: Condition,
         size: Condition,
         number: int | None,
@@ -474,7 +472,7 @@ class Compiler(MainFunction):
         elif isinstance(size, Truth):
             self.code.start(after)
 
-    def _shared(self, function: InstructionFunction, op: Op, env: Env) -> str:
+    def _shared(self, function: OpFunction, op: Op, env: Env) -> str:
         """The name of a function with this text; instructions that need the same share it."""
         body = definition(function)
         if body not in self.functions:

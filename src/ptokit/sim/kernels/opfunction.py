@@ -35,7 +35,7 @@ from ptokit.sim.record.expressions import (
 )
 
 
-class InstructionFunction(FunctionBase):
+class OpFunction(FunctionBase):
     """A function under construction."""
 
     def __post_init__(self) -> None:
