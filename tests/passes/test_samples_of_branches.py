@@ -339,3 +339,31 @@ def test_a_condition_that_follows_from_another_holds() -> None:
         assert not [d for d in pto.loads(crossed).races(chip) if d.is_error]
         free = IMPLIED.replace("slt, %n, %c64", "sgt, %n, %c64")
         assert "hazard" in [d.slug for d in pto.loads(free).races(chip)]
+
+
+# the barrier is left out and the tile stored: no run with all branches taken, or none, shows it
+APART = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%n: index, %m: index")}\
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %slow = arith.cmpi eq, %n, %c1 : index
+  %kept = arith.cmpi ne, %m, %c1 : index
+  pto.tload ins(%p : {P}) outs(%t : {T})
+  scf.if %slow {{
+    pto.barrier <PIPE_ALL>
+  }}
+  scf.if %kept {{
+    pto.tstore ins(%t : {T}) outs(%q : {P})
+  }}
+  return
+}}
+"""
+
+
+def test_a_branch_that_is_taken_while_another_one_is_not() -> None:
+    for chip in ("a2a3", "a5"):
+        (found,) = [d for d in pto.loads(APART).races(chip) if d.slug == "hazard"]
+        assert found.is_error
+        same = APART.replace("cmpi ne, %m", "cmpi eq, %n")
+        assert not [d for d in pto.loads(same).races(chip) if d.slug == "hazard"]
+        opposite = APART.replace("cmpi ne, %m", "cmpi ne, %n")
+        assert [d for d in pto.loads(opposite).races(chip) if d.slug == "hazard"]

@@ -7,7 +7,7 @@ from collections.abc import Container, Hashable, Iterator
 from itertools import chain
 from typing import TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo
+from ptokit.analysis.aliases import AliasClasses, PointsTo, repeats
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import ALLOCATES, FLOW
 from ptokit.isa.model.globaltypes import GlobalType
@@ -38,6 +38,16 @@ def placing(func: Func) -> frozenset[Value]:
         for number in _places(op)
         if not _all_shared(op) or not (handles if op.results else places).isdisjoint(_led(op))
     )
+
+
+def branching(func: Func) -> Iterator[Value]:
+    """The conditions of branches around what goes into a queue, or orders it."""
+    for op in func.body.walk():
+        if not isinstance(op, Op) or any(repeats(op, region) for region in op.regions):
+            continue
+        inner = (one for region in op.regions for one in region.walk())
+        if any(isinstance(one, Op) and moves(one) for one in inner):
+            yield from (value for _, value in op.values())
 
 
 def _places(op: Op) -> Iterator[Value]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Value
@@ -20,6 +20,7 @@ from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.mayalias import (
     DependenceDistance,
     alias_pattern,
+    branching,
     dependence_distances,
     placing,
 )
@@ -32,7 +33,7 @@ MOST_WORK = 1_500  # entries of so many blocks
 MOST_VARIED = 500  # instructions of a run on other numbers
 NEARBY = range(8)  # what is added to a number, or stands for it
 LENGTHS = (7, 4)  # of loops: others are taken where any is
-MOST_MIXTURES = 24
+SMALL_MIXTURES, MOST_MIXTURES = 16, 12
 STALE_RUNS = 8  # runs in which nothing else shares bytes: they are enough
 PERIOD = 24  # of the iterations that long loops leave out
 Numbers: TypeAlias = "tuple[tuple[str, int], ...]"  # arguments, by name
@@ -48,8 +49,11 @@ def varied_runs(
     `given`: the arguments that say which block it is.
     """
     places = {func: placing(func) for func in launch.funcs}
+    ways = {func: frozenset(branching(func)) for func in launch.funcs}
     others = [*_other_blocks(launch, _Place(given, places), before)]
     yield from others
+    if _leading(places, each_iteration=False) or sum(map(len, ways.values())) > 1:
+        places = {func: places[func] | ways[func] for func in places}
     yield from _other_numbers(launch, _Place(given, places), [*before, *others])
 
 
@@ -109,18 +113,34 @@ def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) ->
     blocks = FEW_BLOCKS if place.by_block and not launch.together else 1
     varied = replace(launch, blocks=blocks, mixed=False, refused=[])
     varied.most, varied.periods = MOST_VARIED, (PERIOD,)
-    distances = set[DependenceDistance]().union(*map(dependence_distances, before))
+    seen = {*map(_shown, before)}
+    distances = set[DependenceDistance]().union(*(one.distances for one in seen))
+    paths = {one.path for one in seen}
     own = {name: launch.numbers[name] for name in names}
     stale = 0
     for numbers in _mixtures(own) if steered else _lengths(own):
         stale += 1
         for one in _exact(varied, numbers):
-            if (new := dependence_distances(one)) - distances:
-                distances |= new
-                stale = 0
+            if (new := _shown(one)) not in seen:
+                stale = stale if new.distances <= distances and new.path in paths else 0
+                distances |= new.distances
+                paths.add(new.path)
+                seen.add(new)
                 yield one
         if stale == STALE_RUNS:
             break
+
+
+class _Shown(NamedTuple):
+    """What a run shows: which instructions depend on which, and which ops it comes to."""
+
+    distances: frozenset[DependenceDistance]
+    path: frozenset[int]
+
+
+def _shown(issue: Issue) -> _Shown:
+    path = frozenset(id(entry.op) for core in issue.cores for entry in core)
+    return _Shown(frozenset(dependence_distances(issue)), path)
 
 
 def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
@@ -153,6 +173,8 @@ def _mixtures(numbers: Mapping[str, int]) -> Iterator[Numbers]:
     random = Random(0)
     for near in NEARBY:
         yield tuple(dict.fromkeys(numbers, near).items())
+    for _ in range(SMALL_MIXTURES if len(numbers) > 1 else 0):
+        yield tuple((name, random.choice(NEARBY)) for name in numbers)
     for near in NEARBY:
         yield tuple((name, number + near) for name, number in numbers.items())
     for _ in range(MOST_MIXTURES if len(numbers) > 1 else 0):
