@@ -33,7 +33,7 @@ from ptokit.analysis.tileallocator import (
 )
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, error
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FifoRole
@@ -49,12 +49,14 @@ class Planned:
     """The placed tiles of a function: addresses by value, and whose bytes are whose.
 
     `over` are those that an instruction may write over another: where such a tile is allocated,
-    its bytes may still hold that one.
+    its bytes may still hold that one. `behind` is where each memory ends that must have room behind
+    what the target has: for tiles that lie in slots of FIFOs on hardware.
     """
 
     addresses: dict[Value, int] = field(default_factory=dict[Value, int])
     tiles: dict[str, list[Storage]] = field(default_factory=dict[str, "list[Storage]"])  # by memory
     over: set[Value] = field(default_factory=set[Value])
+    behind: dict[str, int] = field(default_factory=dict[str, int])
 
     def conflict(
         self, kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
@@ -81,9 +83,34 @@ def _inside(tile: Storage, target: Target) -> bool:
     return not capacity or (tile.start >= 0 and tile.end <= capacity)
 
 
-def plan(interference: Interference, facts: Facts, *, received: bool = False) -> Planned:
-    """An address for each tile without one; with `received` also for those that FIFOs give."""
-    return place_tiles(interference.tiles(facts, received=received), interference, facts)
+def plan(interference: Interference, facts: Facts) -> Planned:
+    """An address for each tile without one, and for those that FIFOs give: of a run."""
+    tiles, planned = place_beside_slots(interference, facts)
+    every = interference.tiles(facts, received=True)
+    for space, there in by_memory(t for v, t in every.items() if v not in tiles).items():
+        line, whole = facts.target.alignment, [(0, facts.target.capacity[space])]
+        found = TileAllocator(there, whole, SPACIOUS, line, dict).shortest()
+        for tile in there:
+            tile.address = planned.addresses[tile.value] = found[tile.value]
+        planned.tiles.setdefault(space, []).extend(there)
+        planned.behind[space] = max(tile.end for tile in there)
+    return planned
+
+
+def place_beside_slots(
+    interference: Interference, facts: Facts
+) -> tuple[dict[Value, Storage], Planned]:
+    """The tiles at their places; those that FIFOs give are among them if all have room.
+
+    On hardware these lie in the buffers of their FIFOs.
+    """
+    for received in (True, False):
+        tiles = interference.tiles(facts, received=received)
+        planned = place_tiles(tiles, interference, facts)
+        slots = _places_of_slots(interference.func, tiles.values(), facts.target)
+        if planned.fits(facts.target) and not [*_without_room(slots, facts.target)]:
+            break
+    return tiles, planned
 
 
 def place_tiles(
@@ -157,17 +184,40 @@ def _unplaced(op: Op) -> bool:
 
 def place_slots(func: Func, tiles: Iterable[Storage], target: Target) -> dict[Op, int]:
     """A place for each of those buffers, where no tile ever lies; PtoError if there is none."""
-    places: dict[Op, int] = {}
+    places = _places_of_slots(func, tiles, target)
+    if problems := [*_without_room(places, target)]:
+        raise PtoError(problems)
+    return {op: at for op, (_, at, _) in places.items()}
+
+
+def _without_room(
+    places: Mapping[Op, tuple[str, int, int]], target: Target
+) -> Iterator[Diagnostic]:
+    """The buffers that end behind their memory."""
+    for op, (space, at, end) in places.items():
+        if end > target.capacity[space] > 0:
+            yield Diagnostic(
+                "out-of-memory",
+                f"{op.name}: its buffer does not fit",
+                op.span,
+                seen=f"beside the tiles no {end - at} bytes in a row are left of {space}",
+                help="use smaller tiles, or fewer slots",
+                targets=(target.name,),
+            )
+
+
+def _places_of_slots(
+    func: Func, tiles: Iterable[Storage], target: Target
+) -> dict[Op, tuple[str, int, int]]:
+    """The memory of each of those buffers, and its first byte and the one behind its last."""
+    places = dict[Op, tuple[str, int, int]]()
     there = by_memory(tile for tile in tiles if tile.address is not None)
     for space, sizes in reserved(func).items():
         used = merged((tile.start, tile.end) for tile in there.get(space, ()))
-        places |= zip(sizes, in_gaps(sizes.values(), used, target.alignment), strict=True)
-        for op, size in sizes.items():
-            if places[op] + size > target.capacity[space]:
-                seen = f"beside the tiles no {size} bytes in a row are left of {space}"
-                help = "use smaller tiles, or fewer slots"
-                message = f"{op.name}: its buffer does not fit"
-                raise error("out-of-memory", message, op.span, seen=seen, help=help)
+        found = in_gaps(sizes.values(), used, target.alignment)
+        places |= {
+            op: (space, at, at + n) for (op, n), at in zip(sizes.items(), found, strict=True)
+        }
     return places
 
 
@@ -271,6 +321,10 @@ def check_addresses(
     place_tiles(tiles, interference, facts)
     for there in by_memory(tiles.values()).values():
         yield from _overflowing(there, facts.target, given)
+    slots = _places_of_slots(interference.func, tiles.values(), facts.target)
+    fixed = {t.space for t in tiles.values() if t.explicit or not _inside(t, facts.target)}
+    movable = {op: place for op, place in slots.items() if place[0] not in fixed}
+    yield from _without_room(movable, facts.target)
     yield from _crowded(tiles.values(), facts.target)
 
 

@@ -7,14 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference, Storage
-from ptokit.analysis.placement import (
-    Planned,
-    check_addresses,
-    place_slots,
-    place_tiles,
-)
+from ptokit.analysis.liveness import Interference
+from ptokit.analysis.placement import check_addresses, place_beside_slots, place_slots
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.index import walk
@@ -37,7 +31,7 @@ def place(func: Func, target: Target) -> Func:
     problems = [p for p in check_addresses(interference, facts) if p.is_error]
     if problems:
         raise PtoError(problems)
-    tiles, planned = _planned(interference, facts)
+    tiles, planned = place_beside_slots(interference, facts)
     for tile in tiles.values():
         if tile.explicit and tile.address is None and planned.tiles.get(tile.space):
             message = f"%{tile.value.name}: only the run knows its address, so none beside is safe"
@@ -47,19 +41,6 @@ def place(func: Func, target: Target) -> Func:
     for address, op in written.numbers.items():
         op.results[0].name = names.name(f"at_{address}")
     return replace(func, body=replace(body, ops=[*written.numbers.values(), *body.ops]))
-
-
-def _planned(interference: Interference, facts: Facts) -> tuple[dict[Value, Storage], Planned]:
-    """The tiles at their places; those that FIFOs give beside them, as in a run, if there is room.
-
-    On hardware these lie in the buffers of their FIFOs.
-    """
-    for received in (True, False):
-        tiles = interference.tiles(facts, received=received)
-        planned = place_tiles(tiles, interference, facts)
-        if planned.fits(facts.target):
-            return tiles, planned
-    return tiles, planned
 
 
 def placed(func: Func) -> bool:

@@ -61,6 +61,7 @@ class Core:
         self.block_idx, self.block_num = block_idx, block_num
         self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
+        self.behind: Mapping[str, int] = {}  # where larger ones end: see `Planned`
         self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # rules that only warn
 
     def taken_warnings(self) -> list[Diagnostic]:
@@ -129,7 +130,8 @@ class Core:
         if name == LOG:
             return self.log
         if name not in self.spaces:
-            self.spaces[name] = Memory.blank(name, self.target.capacity[name])
+            size = max(self.target.capacity[name], self.behind.get(name, 0))
+            self.spaces[name] = Memory.blank(name, size)
         return self.spaces[name]
 
     def readings(self) -> dict[Resource, Any]:

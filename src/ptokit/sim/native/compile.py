@@ -50,13 +50,14 @@ class CompiledBody:
     def __init__(self, bound: Bound, target: Target) -> None:
         self.func = bound.func
         self.known = learned(bound.func, target, bound.numbers)
-        self.planned = plan(Interference(bound.func), self.known, received=True)
+        self.planned = plan(Interference(bound.func), self.known)
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
 
     def job_on(self, core: Core, real: Env) -> Job:
         """What there is to compile for a core, with these arguments."""
+        core.behind = self.planned.behind
         given = self.known, self.planned, real, self.shown
         return Job(core, *given, self._generate)
 
@@ -166,6 +167,7 @@ class CompiledFunction(CompiledBody):
     def job(self, bound: Bound, *, apart: bool = False) -> Job:
         """What there is to compile, with handles on these arguments."""
         core = Core(self.target, self.fixpipe, 0, self.blocks)
+        core.behind = self.planned.behind
         real = bound.apart() if apart else bound.shared()
         if self.blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)

@@ -78,7 +78,7 @@ class MainFunction:
         """The memory behind a location."""
         name = SPACES[loc]
         found = next((s for s in self.spaces if s.name == name), None)
-        return found or self.new_space(name, self.core.target.capacity[name])
+        return found or self.new_space(name, self.core.space_named(name).size)
 
     def shared_space(self, name: str) -> Space:
         """A memory that the core has in common with others."""

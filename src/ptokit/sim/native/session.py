@@ -160,6 +160,8 @@ class Session:
         cores = [
             self.core if blocks == 1 else Core(target, fixpipe, 0, blocks) for _ in range(count)
         ]
+        for core in cores:
+            core.behind = self.planned.behind
         ranges = zip(cores, pairwise(edges), strict=True)
         return [Worker(self, core, *edge, blocks) for core, edge in ranges]
 

@@ -139,6 +139,7 @@ class Interpreter:
         self.core = core
         self.facts = facts
         self.planned = planned
+        core.behind = planned.behind
         self.limits = limits
         self.observers = observers
         self.count = Counter[str]()

@@ -71,7 +71,7 @@ class InterpretedFunction:
 def placed(bound: Bound, target: Target) -> Planned:
     """Where the tiles of a function are placed."""
     known = learned(bound.func, target, bound.numbers)
-    return plan(Interference(bound.func), known, received=True)
+    return plan(Interference(bound.func), known)
 
 
 prepare = InterpretedFunction
