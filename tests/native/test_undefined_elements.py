@@ -171,3 +171,40 @@ def test_the_cpu_simulator_refuses_other_regions(engine: str) -> None:
     program = loaded(MORE, out="all", kind=ROW, rows=1, cols=16)
     with pytest.raises(pto.PtoError, match="shapes do not fit"):
         program.run(target="cpu", engine=engine, x=X, y=np.zeros((1, 16), np.float32))
+
+
+def in_a_loop(source: str) -> pto.Program:
+    """The result has 8 rows in the first iteration and 16 in the second, a source has 8."""
+    kind = "!pto.tile_buf<vec, 16x16xf32, valid={}>".format
+    few, all_, open_ = kind("8x16"), kind("16x16"), kind("?x16")
+    return pto.loads(f"""
+func.func @f(%a: {all_}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %few = pto.alloc_tile : {few}
+  pto.texpands ins(%one : f32) outs(%few : {few})
+  scf.for %i = %c0 to %c2 step %c1 {{
+    %more = arith.muli %i, %c8 : index
+    %rows = arith.addi %more, %c8 : index
+    %d = pto.alloc_tile valid_row = %rows : {open_}
+    {source.format(few=few, open=open_)}
+  }}
+  return
+}}
+""")
+
+
+def test_what_is_too_small_in_one_iteration_is_a_warning() -> None:
+    """So does the run, which checks each iteration."""
+    program = in_a_loop("pto.tabs ins(%few : {few}) outs(%d : {open})")
+    (verdict,) = program.verdicts("a5")
+    (found,) = verdict.diagnostics
+    assert (found.is_error, found.slug) == (False, "shape")
+    assert "iteration 1" in str(found.seen)
+    assert "what is computed of nothing is undefined" in verdict.reason
+    for engine in ENGINES:
+        made = program.compile(target="a5", engine=engine)
+        assert [w.slug for w in made.execute({"a": np.zeros((16, 16), np.float32)}).warnings]

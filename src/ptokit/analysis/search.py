@@ -22,7 +22,7 @@ from ptokit.analysis.intervalanalysis import (
     widened,
 )
 from ptokit.analysis.ranges import Range
-from ptokit.analysis.violation import blamed, violation
+from ptokit.analysis.violation import UNDEFINED, blamed, taken, tolerated, violation
 from ptokit.diagnostics.diagnostic import Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -97,10 +97,12 @@ class Search(IntervalAnalysis):
             raise Unproven
         self.wanted[op].remove(rule)
         if outcome is False:
-            found = violation(op.page, rule, env, blamed(op, rule))
+            goes_on = tolerated(rule, env)  # what varies stands behind a `?`
+            found = (taken if goes_on else violation)(op.page, rule, env, blamed(op, rule))
             severity = Severity.WARNING if rule.late else found.severity
             self.found.append(self._at(replace(found, severity=severity)))
-            self.left += [undecided_rule(op, rule, LATE)] * rule.late
+            if goes_on or rule.late:  # another iteration may go further
+                self.left.append(undecided_rule(op, rule, UNDEFINED if goes_on else LATE))
         else:
             why = unknowns(op, rule, env) or "a number is known only when it runs"
             self.left.append(undecided_rule(op, rule, why))

@@ -8,7 +8,7 @@ another one, whose queue goes on, has raised the flag.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
@@ -142,6 +142,15 @@ class QueuedInterpreter(Interpreter):
             flags.put(pipe, partial(step, env))
 
         return queued
+
+    def _queue_of(self, op: Op, pipe: Pipe) -> Queue:
+        """Its pipe; the pipe that popped gives the slot back."""
+        fifo = self.ends.get(op)
+        if fifo is not None and op.page.fifo_role is FifoRole.POPS:
+            self.popped[fifo].append(pipe)
+        elif fifo is not None and op.page.fifo_role is FifoRole.FREES and self.popped[fifo]:
+            return self.popped[fifo].popleft()
+        return pipe
 
     def ended(self) -> None:
         """Nothing raises a flag any more."""
