@@ -14,14 +14,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ptokit.analysis.earlywaits import waits_early
+from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Func, Op
-from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.lang.traits import FLAGS, FifoRole
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer
@@ -118,6 +120,8 @@ class QueuedInterpreter(Interpreter):
     ) -> None:
         super().__init__(core, facts, planned, limits, observers)
         self.flags = core.state.flags = QueuedFlags(core.state.flags)
+        self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
+        self.popped = defaultdict[Fifo, deque[Queue]](deque)  # whose slots are not given back yet
 
     def execution(self, op: AnyOp) -> Step:
         """One op made ready, for the queue of its pipe."""
@@ -137,20 +141,20 @@ class QueuedInterpreter(Interpreter):
         values = [value for _, value in op.values()]
 
         def queued(env: Env) -> None:
-            if flags.held(pipe):
+            queue = self._queue_of(op, pipe)
+            if flags.held(queue):
                 env = {value: _kept(env[value]) for value in values}
-            flags.put(pipe, partial(step, env))
+            flags.put(queue, partial(step, env))
 
         return queued
 
     def _queue_of(self, op: Op, pipe: Pipe) -> Queue:
         """Its pipe; the pipe that popped gives the slot back."""
-        fifo = self.ends.get(op)
-        if fifo is not None and op.page.fifo_role is FifoRole.POPS:
+        fifo, role = self.ends.get(op), op.page.fifo_role
+        if fifo is not None and role is FifoRole.POPS:
             self.popped[fifo].append(pipe)
-        elif fifo is not None and op.page.fifo_role is FifoRole.FREES and self.popped[fifo]:
-            return self.popped[fifo].popleft()
-        return pipe
+        frees = fifo is not None and role is FifoRole.FREES and self.popped[fifo]
+        return frees.popleft() if frees else pipe
 
     def ended(self) -> None:
         """Nothing raises a flag any more."""
