@@ -27,7 +27,7 @@ HOUSE = {
     "isa/pages": 12_106,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
-    "text/types": 1_033,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
+    "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
     "text/read": 5_109,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_510,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,

@@ -190,6 +190,16 @@ def test_no_rows_is_left_to_the_checker() -> None:
     assert kind.rows == 0
 
 
+def test_a_convolution_tile_is_printed_as_the_assembler_prints_it() -> None:
+    text = (
+        "!pto.conv_tile<mat, 1x2x3x4x8xf32, config=#pto.conv_tile_config<fmap_h=3, fmap_w=4, "
+        "pad_list=1x0x2x3, filter_h=2, filter_w=3, dilation_h=1, dilation_w=2, stride_h=2, "
+        "stride_w=1, pad_value=1.5 : f32, channel_size=16, repeat_stride=4, repeat_time=2, "
+        "repeat_mode=1, dst_stride=5, dst_mposition=6, transpose=false>>"
+    )
+    assert spell(type_named(text), "dps") == text
+
+
 MAP = "!pto.conv_tile<mat, 1x1x3x4x16xf16, config=#pto.conv_tile_config<"
 BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vcc, 16x16xf16>", "unknown-word", "vcc", "did you mean vec?"),

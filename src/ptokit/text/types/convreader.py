@@ -107,10 +107,15 @@ def _sides(text: str, at: int) -> tuple[int, ...]:
     return tuple(number(side.strip(), at) for side in sides)
 
 
+def implied(sizes: tuple[int, ...]) -> dict[str, int]:
+    """What the extents of a feature map say of its height, width and channels."""
+    c1, height, width, c0 = (1, 1, 1, 1, *sizes)[-4:]
+    return dict(zip(IMPLIED, (height, width, c1 * c0), strict=True))
+
+
 def _agrees(key: str, said: int, sizes: tuple[int, ...], at: int, length: int) -> None:
     """Height, width and channels say what the extents say; 0 says nothing."""
-    c1, height, width, c0 = (1, 1, 1, 1, *sizes)[-4:]
-    found = {"fmap_h": height, "fmap_w": width, "channel_size": c1 * c0}[key]
+    found = implied(sizes)[key]
     if said not in (0, found):
         message = f"{key} is {said}, the extents say {found}"
         raise BadType("attribute", message, at, at + length, f"write {found}, or leave it out")

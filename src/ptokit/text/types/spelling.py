@@ -10,6 +10,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
+from ptokit.text.types.convspelling import convolution
 from ptokit.text.types.pairs import PAIR, in_pairs
 
 DPS = "dps"
@@ -38,6 +39,8 @@ def spell(kind: Type, form: str) -> str:
             return f"!pto.local_array<{''.join(f'{n}x' for n in shape)}{spell(element, form)}>"
         case StructType(fields) if form == DPS:
             return f"!pto.struct<{', '.join(spell(field, form) for field in fields)}>"
+        case ConvTileType() if form == DPS:
+            return convolution(kind)
         case ConvTileType():
             dims = "".join(f"{n}x" for n in kind.shape)
             loc = "" if kind.loc is Loc.MAT else f", loc={kind.loc.text}"

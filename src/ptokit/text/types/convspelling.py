@@ -1,0 +1,39 @@
+"""Printing convolution tiles as the assembler writes them: with a configuration."""
+
+from __future__ import annotations
+
+from ptokit.isa.model.tiles import ConvTileType
+from ptokit.isa.model.words import ConvLayout
+from ptokit.text.types.convreader import IMPLIED, NUMBERS, implied
+
+ORDER = (
+    *("filter_h", "filter_w", "dilation_h", "dilation_w", "stride_h", "stride_w", "pad_value"),
+    *("channel_size", "repeat_stride", "repeat_time", "repeat_mode", "dst_stride", "dst_mposition"),
+)
+
+
+def convolution(kind: ConvTileType) -> str:
+    """`!pto.conv_tile<mat, 1x1x4x4x16xf16, config=...>`; what is plain goes without saying."""
+    dims = "".join(f"{n}x" for n in kind.shape)
+    dtype = kind.dtype.mlir or kind.dtype.name
+    layout = f", layout=#pto.layout<{kind.layout.text}>"
+    layout = "" if kind.layout is ConvLayout.NC1HWC0 else layout
+    plain = ConvTileType(kind.dtype, kind.shape, kind.layout, kind.loc)
+    config = "" if kind == plain else f", {_configuration(kind)}"
+    return f"!pto.conv_tile<{kind.loc.text}, {dims}{dtype}{layout}{config}>"
+
+
+def _configuration(kind: ConvTileType) -> str:
+    """Every key in the order in which the assembler prints them."""
+    said: dict[str, object] = {**implied(kind.shape)}
+    said |= {key: getattr(kind, name)[place] for key, (name, place) in NUMBERS.items()}
+    said["pad_value"] = _number(kind.pad_value)
+    sides = "x".join(map(str, kind.padding))
+    first = ", ".join(f"{key}={said[key]}" for key in IMPLIED[:2])
+    rest = ", ".join(f"{key}={said[key]}" for key in ORDER)
+    return f"config=#pto.conv_tile_config<{first}, pad_list={sides}, {rest}, transpose=false>"
+
+
+def _number(value: float) -> str:
+    """An attribute of MLIR: its number and its type."""
+    return f"{int(value)} : i32" if value == int(value) else f"{value!r} : f32"
