@@ -42,7 +42,7 @@ def checked(text: str, target: str, memory: str, *more: str) -> str:
 def test_the_table_says_how_full_where_and_of_what() -> None:
     lines = checked(FITS, "a2a3", "-").splitlines()
     assert lines[-2].split() == [
-        *["function", "target", "memory", "in", "use", "of", "ends", "at", "line"],
+        *["function", "target", "memory", "in", "use", "capacity", "ends", "at", "line"],
         *["alive", "there"],
     ]
     row = "@f a2a3 UB 196,608 (100 %) 196,608 196,608 6 %x 65,536, %a 65,536, %b 65,536"

@@ -276,10 +276,11 @@ ELSEWHERE = [
             ("right", "zn", "left", "nz"),
             ("acc", "nz", "mat", "nz"),
             ("bias", "nd", "mat", "nd"),
-            ("scaling", "nd", "mat", "nd"),
             ("left", "nz", "acc", "nz"),
         )
     ),
+    no("a2a3", "location", "scaling f16 32x32 nd", "mat f16 64x64 nd"),
+    no("a5", "layout", "scaling f16 32x32 nd", "mat f16 64x64 nd"),
     ok("cpu", "mat f16 31x16 valid 31x16", "mat f16 64x64 nz", 1, 3),
     ok("cpu", "left f16 32x32 nz", "bias f16 64x64", 5, 9),
     ok("cpu", "scaling f32 32x32", "right f32 64x64 nn", 5, 9),
