@@ -75,12 +75,15 @@ def part_of(whole: View, like: View, number: int = 0) -> View:
 
 
 def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled, ...]:
-    """A view holds so many parts (None: one), one after another along the rows: see `part_of`."""
+    """A view holds so many parts (None: one), one after another along the rows: see `part_of`.
+
+    The assembler takes less: its own tests have such programs.
+    """
     numbers = part.along if count is None else part.along * count
     outer = (whole.n0 >= part.n0, whole.n1 >= part.n1, whole.n2 >= part.n2)
     holds = both(*outer, whole.along >= numbers, whole.across >= part.across)
     help = "give it as many rows as all parts together have: behind it is what belongs to others"
-    return when(whole.filled, named("shape", holds, help=help))
+    return ends_a_run(when(whole.filled, named("shape", holds, help=help)))
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
