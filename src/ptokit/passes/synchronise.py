@@ -93,7 +93,7 @@ def _require_known(kernel: SyncKernel) -> None:
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)
         if FIFO in op.page.uses and len(kernel.kinds) < len(OTHER):
-            message = f"{op.name}: no function and no section is at the other end of its pipe"
+            message = f"{op.name}: no function and no section is at the other end of its FIFO"
             raise refuse(message, op.span, "give the program both ends, or flags of its own")
 
 
