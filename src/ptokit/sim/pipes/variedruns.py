@@ -32,10 +32,11 @@ FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: where blocks have places of their 
 MOST_WORK = 1_500  # entries of so many blocks
 MOST_VARIED = 500  # instructions of a run on other numbers
 NEARBY = range(8)  # what is added to a number, or stands for it
-LENGTHS = (7, 4)  # of loops: others are taken where any is
-SMALL_MIXTURES, MOST_MIXTURES = 16, 12
-STALE_RUNS = 8  # runs in which nothing else shares bytes: they are enough
-PERIOD = 24  # of the iterations that long loops leave out
+LENGTHS = (7, 4)  # values of a number that only says how often a loop iterates
+SMALL_MIXTURES = 16  # of small numbers alone
+SAMPLE_MIXTURES = 12  # of small numbers and those of the sample
+STALE_RUNS = 8  # after so many mixtures in a row with no new dependence or path no more are tried
+PERIOD = 24  # long loops are shortened by a multiple of so many iterations
 Numbers: TypeAlias = "tuple[tuple[str, int], ...]"  # arguments, by name
 
 
@@ -73,7 +74,7 @@ class _Place:
 def _other_blocks(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
     """What each of other blocks than the first issues alone.
 
-    What lies between blocks that numbers and arrays are samples nobody knows.
+    Conflicts between blocks are not looked for: sample numbers and arrays say nothing of them.
     """
     blocks = _blocks_of_interest(launch, place, before)
     every = replace(launch, blocks=blocks, mixed=False, refused=[])
@@ -177,7 +178,7 @@ def _mixtures(numbers: Mapping[str, int]) -> Iterator[Numbers]:
         yield tuple((name, random.choice(NEARBY)) for name in numbers)
     for near in NEARBY:
         yield tuple((name, number + near) for name, number in numbers.items())
-    for _ in range(MOST_MIXTURES if len(numbers) > 1 else 0):
+    for _ in range(SAMPLE_MIXTURES if len(numbers) > 1 else 0):
         yield tuple(
             (name, random.choice((0, 0, number)) + random.choice(NEARBY))
             for name, number in numbers.items()
