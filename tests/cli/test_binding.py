@@ -405,6 +405,10 @@ def test_what_cannot_be_compared_is_saved_nowhere(
     [
         (("x.npy", "8", "8", "9"), "4 arguments are given"),
         (("x.npy", "x=x.npy"), "argument-twice"),
+        (("x.npy", "N=8"), "did you mean n?"),
+        (("3", "n=8"), "given the number 3"),
+        (("X.npy", "n=8"), "did you mean x.npy?"),
+        (("x.npy", "n=8", "-o", "y"), "-o 'y' is not of the form"),
         (("x.bin:f32:7x16", "n=8"), "x.bin has 512, which is 128 elements of f32"),
         (("x.bin:f16", "n=8"), "%x has elements of f32"),
         (("none.bin", "n=8"), "none.bin: No such file"),

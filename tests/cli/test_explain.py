@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from ptokit.isa.index import chapter, pages
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import Loc
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
-from ptokit.tools.manual import contents, explain, instruction_page
+from ptokit.tools.manual import contents, explain, instruction_page, suggestions
 from ptokit.tools.manual.topics import chapters
 
 LISTED = re.findall(r"^  (\S+)  ", contents(), re.MULTILINE)
@@ -51,10 +52,22 @@ def test_things_of_one_name_are_all_explained() -> None:
         ("arith.addi", "lhs + rhs"),
         ("round_mode", "CAST_FLOOR"),
         ("TEXTRACT", "fix-pipe"),
+        (" textract", "fix-pipe"),
+        ("error[window-out-of-bounds]", "pto.textract"),
+        ("warning[near-capacity]:", "near-capacity"),
+        ("UB", "TileType::Vec"),
+        ("l0a_mx", "scale_left"),
+        *((name, "after to_dps") for name in PASSES),
     ],
 )
 def test_names_that_users_type(name: str, says: str) -> None:
     assert says in (explain(name) or "")
+
+
+@pytest.mark.parametrize("page", [*pages()][:: len(pages()) // 20])
+def test_a_slip_of_the_pen_is_told_the_name(page: type[Instr]) -> None:
+    name = page.mnemonic().removeprefix("pto.")
+    assert name in suggestions(f"{name}x"), suggestions(f"{name}x")
 
 
 def test_a_page_states_each_rule_and_no_condition_twice_in_a_row() -> None:

@@ -172,6 +172,26 @@ def test_wrong_words_of_run(words: tuple[str, ...], message: str, array: Path) -
 
 
 @pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ((GEMM,), f"`ptokit check {GEMM}`"),
+        (("check", GEMM.replace("gemm.pto", "gem.pto")), f"did you mean {GEMM}?"),
+        (("check", __file__), "in Python a kernel is checked and run by calling it"),
+        (("fmt", str(ROOT)), "give a .pto file"),
+        (("run", str(ROOT / "examples" / "nix" / "a.pto")), "give a .pto file"),
+        (("run", GEMM, "--entry", "g"), "--entry NAME"),
+        (("new", "kernel", "class"), "no name of a Python function"),
+        (("new", "kernel", "copy"), "choose another name"),
+        (("new", "kernel", "pto"), "choose another name"),
+    ],
+)
+def test_what_a_newcomer_types_first(words: tuple[str, ...], advice: str) -> None:
+    done = ptokit(*words)
+    assert done.exit_code == 2, done.output
+    assert advice in done.output
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("f16", "16\u00b2x32", "nd"),

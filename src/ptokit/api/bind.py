@@ -9,6 +9,7 @@ from typing import Any
 from ptokit.analysis.aliases import written_args
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
@@ -29,8 +30,9 @@ def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
     known = dict.fromkeys(names)
     for name in arrays:
         if name not in known:
-            takes = f"it takes {', '.join(known) or 'none'}"
-            raise call_error("unknown-argument", f"there is no argument {name!r}", seen=takes)
+            takes, near = f"it takes {', '.join(known) or 'none'}", did_you_mean(name, known)
+            message = f"there is no argument {name!r}"
+            raise call_error("unknown-argument", message, seen=takes, help=near)
 
 
 @gc_disabled()
@@ -70,7 +72,8 @@ def named_arguments(
     names = [arg.name for arg in func.args]
     if len(given) > len(names):
         seen = f"it takes {len(names)}: {', '.join(names)}" if names else "it takes none"
-        raise call_error("unknown-argument", f"{len(given)} arguments are given", seen=seen)
+        many = "1 argument is given" if len(given) == 1 else f"{len(given)} arguments are given"
+        raise call_error("unknown-argument", many, seen=seen)
     first = dict(zip(names, given, strict=False))
     for place, name in enumerate(first):
         if name in arrays:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from ptokit.api import signals
 from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.diagnostics.nearest import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,8 @@ LARGEST_TEXT = 1 << 26  # bytes of a program: /dev/zero has no end
 LARGEST_ARRAY = 1 << 32  # bytes of a raw file
 CHUNK = 1 << 24
 STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+TEXT = "give a .pto file: the text of a program"
+PYTHON = "in Python a kernel is checked and run by calling it; its text() is a program"
 ARRAY = (
     "give a number, a .npy file of numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"
 )
@@ -39,10 +42,12 @@ WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, ne
 
 def read_text_bytes(path: PathLike) -> bytes:
     """The bytes of a program; CallError with the system's reason where it cannot be read."""
-    with _reading(path) as file:
+    if Path(path).suffix == ".py":
+        raise _unreadable(path, "it is Python, not the text of a program", PYTHON)
+    with _reading(path, TEXT) as file:
         raw = file.read(LARGEST_TEXT + 1)
     if len(raw) > LARGEST_TEXT:
-        raise _unreadable(path, f"a program has at most {LARGEST_TEXT >> 20} MiB")
+        raise _unreadable(path, f"a program has at most {LARGEST_TEXT >> 20} MiB", TEXT)
     return raw
 
 
@@ -258,10 +263,12 @@ def _opened(path: PathLike, mode: str) -> Generator[BinaryIO]:
 
 
 @contextmanager
-def _reading(path: PathLike, help: str | None = None) -> Generator[BinaryIO]:
+def _reading(path: PathLike, help: str) -> Generator[BinaryIO]:
     try:
         with _opened(path, "rb") as file:
             yield file
+    except FileNotFoundError as problem:
+        raise _unreadable(path, problem.strerror, _beside(path) or help) from None
     except OSError as problem:
         raise _unreadable(path, problem.strerror or str(problem), help) from None
 
@@ -275,7 +282,18 @@ def _reported(path: Path) -> Generator[None]:
         raise call_error("unwritable-file", f"cannot write {path}: {reason}") from None
 
 
-def _unreadable(path: PathLike, reason: str, help: str | None = None) -> CallError:
+def _beside(path: PathLike) -> str | None:
+    """Names the file of the same folder and kind whose name is most like one that is not there."""
+    wanted = Path(path)
+    try:
+        others = {p.stem: p for p in wanted.parent.iterdir() if p.suffix == wanted.suffix}
+    except OSError:  # no such folder either
+        return None
+    near = nearest(wanted.stem, others)
+    return f"did you mean {others[near[0]]}?" if near else None
+
+
+def _unreadable(path: PathLike, reason: str, help: str) -> CallError:
     return call_error("unreadable-file", f"{path}: {reason}", help=help)
 
 

@@ -203,7 +203,7 @@ class Program(Rich):
             return chosen[0]
         found = ", ".join(f"@{f.name}" for f in chosen or every) or "none"
         message = "choose a function" if name is None else f"no function @{name}"
-        advice = "--entry NAME, in Python func=, chooses one" if chosen else None
+        advice = "--entry NAME, in Python func=, chooses one" if every else None
         raise call_error("no-such-function", message, seen=f"the program has {found}", help=advice)
 
     def run(
@@ -493,5 +493,5 @@ def decoded(raw: bytes, name: str) -> str:
             "not-utf8",
             f"{name}: the file is not UTF-8 text",
             seen=f"byte 0x{raw[problem.start]:02x} at offset {problem.start}",
-            help="save it as UTF-8",
+            help="give the text of a program; if this is one, save it as UTF-8",
         ) from None

@@ -460,7 +460,7 @@ CATALOGUE: dict[str, Entry] = {
         "Every block of a launch runs on a core with memories of its own. Global memory is all "
         "they share, so tiles cannot be passed in or out of more than one block.",
     ),
-    "no-such-function": Entry("there is no such function", "Name one with --func."),
+    "no-such-function": Entry("there is no such function", "Name one with --entry."),
     "no-such-instruction": Entry(
         "the program has no such instruction",
         "`--show-code` takes an instruction of the program, in any of its spellings.",
@@ -491,7 +491,9 @@ CATALOGUE: dict[str, Entry] = {
         "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "
         "old value is still needed has no destination-passing form without a copy.",
     ),
-    "not-utf8": Entry("the file is not UTF-8 text", "Save it as UTF-8."),
+    "not-utf8": Entry(
+        "the file is not UTF-8 text", "Save it as UTF-8; an array or a compiled file is no program."
+    ),
     "unreadable-file": Entry(
         "the file cannot be read",
         "Check its name and your permissions; an argument is a number or a .npy file of numbers, "

@@ -434,9 +434,10 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
     try:
         codes = bits_of(array, kind.dtype)
     except ValueError:
-        raise mismatch(
-            arg, f"%{arg.name} has elements of {kind.dtype}", f"the array has {array.dtype}"
-        ) from None
+        number = isinstance(given, int | float)
+        seen = f"given the number {given}" if number else f"the array has {array.dtype}"
+        help = "give an array" if number else CONVERTED
+        raise mismatch(arg, f"%{arg.name} has elements of {kind.dtype}", seen, help) from None
     if kind.dtype.pairs and array.dtype == np.uint8 and array.max(initial=0) > ONE:
         one = "an item of 8 bits is one element of 4 bits"
         raise mismatch(arg, f"%{arg.name}: {one}", f"the largest item is {array.max()}")

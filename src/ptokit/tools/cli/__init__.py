@@ -14,7 +14,18 @@ from ptokit.tools.cli.run_command import run
 from ptokit.tools.cli.text_commands import convert, fmt, opt
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands; a file in the place of one gets advice."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0].endswith(".pto"):
+            ctx.fail(f"{args[0]!r} is no command: to check it, `ptokit check {args[0]}`")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ptokit")
 def main() -> None:
     """Write, check and run PTO tile kernels on a laptop."""

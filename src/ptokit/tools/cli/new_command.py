@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -41,6 +43,9 @@ def test_{name}(target: str, rows: int) -> None:
 '''
 
 
+IMPORTED = {"np", "numpy", "pto", "ptokit", "pytest"}  # by the files that are written
+
+
 @click.group()
 def new() -> None:
     """Write the first files of a kernel of your own."""
@@ -59,8 +64,7 @@ def kernel(name: str, folder: Path) -> None:
     """Write a kernel in Python, NAME.py, and its test, test_NAME.py; no file is overwritten."""
     from ptokit.api.files import write_files
 
-    if not name.isidentifier():
-        usage(f"{name!r} is no name of a Python function")
+    _require_name(name)
     files = {f"{name}.py": KERNEL, f"test_{name}.py": TEST}
     taken = [str(folder / file) for file in files if (folder / file).exists()]
     if taken:
@@ -70,3 +74,11 @@ def kernel(name: str, folder: Path) -> None:
     write_files(made)
     for path, _ in made:
         click.echo(f"wrote {path}")
+
+
+def _require_name(name: str) -> None:
+    """It becomes the name of a function and of a module."""
+    if not name.isidentifier() or iskeyword(name):
+        usage(f"{name!r} is no name of a Python function")
+    if name in sys.stdlib_module_names or name in IMPORTED:
+        usage(f"{name}.py would hide the module {name!r} of Python: choose another name")

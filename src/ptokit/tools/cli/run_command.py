@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @target_option()
 @click.option(
-    *("-o", "--output", "outputs"), multiple=True, metavar="NAME=FILE", help="Save as .npy or .bin."
+    *("-o", "--output", "outputs"),
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Save as .npy, or the elements alone as .bin.",
 )
 @click.option(
     "--expect",

@@ -28,7 +28,7 @@ def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
     for text in texts:
         match = NAMED.fullmatch(text)
         if match is None:
-            usage(f"{text!r} is not of the form NAME=VALUE")
+            usage(f"{what}{text!r} is not of the form NAME=VALUE")
         name, value = match.groups()
         if name in found:
             usage(f"{what}{name}= is given twice: {found[name]} and {value}")

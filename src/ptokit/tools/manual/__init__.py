@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import wrap
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
-from ptokit.isa.index import index, lookup
+from ptokit.isa.index import index, lookup, pages
 from ptokit.tools.manual.contents import contents
 from ptokit.tools.manual.instruction import instruction_page, slugs
 from ptokit.tools.manual.topics import topics
 
 __all__ = ["contents", "explain", "instruction_page", "suggestions"]
 
+PRINTED = re.compile(r"(?:error|warning)\[([\w-]+)\]:?")
+
 
 def explain(name: str) -> str | None:
-    """The page of an instruction, a type, a location, a diagnostic, ...; None if there is none."""
+    """The page of an instruction, a type, a location, a diagnostic, ...; None if there is none.
+
+    A diagnostic may be named as it is printed: error[window-out-of-bounds].
+    """
+    name = PRINTED.sub(r"\1", name.strip())
     forms = lookup(name)
     if forms:
         return "\n\n".join(instruction_page(page) for page in forms)
@@ -28,8 +35,10 @@ def explain(name: str) -> str | None:
 
 
 def suggestions(name: str) -> list[str]:
-    """Names that are near."""
-    return nearest(name.lower(), [*index(), *CATALOGUE, *topics()], 3)
+    """Names of pages that are like this one, at most three."""
+    mnemonics = (page.mnemonic().removeprefix("pto.") for page in pages())
+    known = dict.fromkeys([*mnemonics, *CATALOGUE, *topics()])
+    return nearest(name.removeprefix("pto."), known, 3)
 
 
 def slug_page(slug: str) -> str:
@@ -37,7 +46,8 @@ def slug_page(slug: str) -> str:
     entry = CATALOGUE[slug]
     raised = sorted({p.mnemonic() for ps in index().values() for p in ps if slug in slugs(p)})
     lines = [slug, "", f"{entry.title[0].upper()}{entry.title[1:]}.", "", *wrap(entry.text, 80)]
-    return "\n".join(lines + (["", f"Raised by: {', '.join(raised)}"] if raised else []))
+    by = wrap(f"Raised by: {', '.join(raised)}", 100, break_on_hyphens=False) if raised else []
+    return "\n".join([*lines, *([""] if raised else []), *by])
 
 
 def dispute_page(name: str) -> str:

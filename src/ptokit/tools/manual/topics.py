@@ -67,11 +67,18 @@ TYPES = {
 
 @cache
 def topics() -> dict[str, Page]:
-    """Every page by its name; pages that share a name follow one another."""
+    """Every page by its name; pages that share a name follow one another.
+
+    A memory is also known by what hardware manuals call it (UB), a pass by its own name.
+    """
     found: dict[str, list[Page]] = {}
     for _, rows in _topics():
         for name, _, page in rows:
             found.setdefault(name, []).append(page)
+    for loc, memory in SPACES.items():
+        found.setdefault(memory.lower(), []).append(partial(_location, loc))
+    for name in PASSES:
+        found.setdefault(name, []).append(_passes)
     return {name: partial(_together, pages) for name, pages in found.items()}
 
 
