@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_assembler import FINE, HARD, of, program, tile, wrong
+from test_assembler import FINE, HARD, Case, of, program, require_slugs, tile, wrong
 
 import ptokit as pto
 
@@ -140,11 +140,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_it_asks_of_operands(case: str) -> None:
-    text, targets, slugs = CASES[case]
-    for target in targets:
-        assert wrong(text, target) == set(slugs), target
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_operands_that_it_asks_for(case: Case) -> None:
+    require_slugs(*case)
 
 
 @pytest.mark.parametrize("kind", [COLUMN, BLOCK])

@@ -100,11 +100,7 @@ class Checker:
         unsettled = any(value in self.facts.types for _, value in op.values())
         if rule.slug != "shape" or not self.facts.target.chip or not unsettled:
             return True
-        types, self.facts.types = self.facts.types, {}
-        try:
-            return rule.holds(self.facts.environment(op)) is False
-        finally:
-            self.facts.types = types
+        return rule.holds(self.facts.as_stated().environment(op)) is False
 
     def control(self, op: Op, env: Mapping[str, Any]) -> None:
         """An op with regions: its body says when they run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ptokit.analysis.ranges import Range
@@ -33,6 +33,10 @@ class Facts:
     varying: set[Value] = field(default_factory=set[Value])
     open: dict[Op, list[Rule]] = field(default_factory=dict[Op, "list[Rule]"])
     blind: bool = False
+
+    def as_stated(self) -> Facts:
+        """The same numbers, and types with no more detail than the text states."""
+        return replace(self, types={})
 
     def type_of(self, value: Value) -> Type:
         kind = value.type if value.resized else self.types.get(value, value.type)

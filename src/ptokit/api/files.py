@@ -6,6 +6,7 @@ are read and written as they stand.
 
 from __future__ import annotations
 
+import errno
 import io
 import math
 import os
@@ -267,8 +268,8 @@ def _reading(path: PathLike, help: str) -> Generator[BinaryIO]:
     try:
         with _opened(path, "rb") as file:
             yield file
-    except FileNotFoundError as problem:
-        raise _unreadable(path, problem.strerror, _beside(path) or help) from None
+    except FileNotFoundError:
+        raise _unreadable(path, os.strerror(errno.ENOENT), _beside(path) or help) from None
     except OSError as problem:
         raise _unreadable(path, problem.strerror or str(problem), help) from None
 
