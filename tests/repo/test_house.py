@@ -21,15 +21,15 @@ HOUSE = {
     "isa/formula": 681,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_347,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_804,  # what pages import as a whole, tiles of examples too; results in C++
-    "isa/disputes": 960,
+    "isa/disputes": 968,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
     "isa/pages": 12_106,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_109,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
-    "text/write": 1_510,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
+    "text/read": 5_114,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/write": 1_513,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
     "sim": 2_632,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies

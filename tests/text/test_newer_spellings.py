@@ -34,6 +34,8 @@ SAME = {
     f"pto.tfillpad_expand ins(%a : {UB}) outs(%b : {UB})",
     f'pto.tfillpad ins(%a : {UB}) outs(%a : {UB}) {{mode = "inplace"}}':
     f"pto.tfillpad_inplace ins(%a : {UB}) outs(%a : {UB})",
+    f"pto.tfillpad ins(%a : {UB}) outs(%a : {UB}) {{mode = #pto.tfillpad_mode<in_place>}}":
+    f"pto.tfillpad_inplace ins(%a : {UB}) outs(%a : {UB})",
     f'{GATHER}, "col") outs(%b : {UB})':
     f"pto.tgather ins(%a : {UB}) outs(%b : {UB}) {{maskPattern = P0101, gatherAxis = col}}",
     f"pto.tinsert ins(%a : {UB}) outs(%b : {UB}) {{tinsertMode = #pto.tinsert_mode<split2>}}":

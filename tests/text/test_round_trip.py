@@ -180,3 +180,13 @@ def test_printing_in_another_form_asks_for_conversion() -> None:
         print_module(module, "dps")
     with pytest.raises(ValueError, match="form must be one of as, ssa, dps"):
         print_module(module, "level1")
+
+
+def test_an_argument_says_its_type_where_two_uses_imply_different_ones() -> None:
+    text = """\
+.arg %n : index
+%t = tload %v pad_value = %n offset = %n : !pto.partition_tensor_view<...> -> !pto.tile<...>
+"""
+    module = read(text)
+    check(module, "as")
+    assert ".arg %n : index" in print_module(module, "as")

@@ -146,6 +146,7 @@ SPELLINGS: list[tuple[str, Type]] = [
     ("i1", ScalarType("i1")),
     ("ui32", ScalarType("u32")),
     ("f8E4M3FN", ScalarType("f8e4m3")),
+    ("f8E4M3", ScalarType("f8e4m3")),
     ("!pto.hif8", ScalarType("hif8")),
     ("f64", OpaqueType("f64")),
     ("!pto.pipe", HandleType("pipe")),

@@ -241,8 +241,9 @@ C: dict[str, Dispute] = {
     ),
     "C48": Dispute(
         "may a plain fill-pad make the declared shape larger?",
-        "C++: no, that is TFILLPAD_EXPAND. Assembler: yes in vec, it chooses by the shapes.",
-        "yes in vec, with a warning that names the C++",
+        "C++: no, that is TFILLPAD_EXPAND. Assembler: yes in vec, it chooses by the shapes; "
+        "versions before had a word, `mode`, for the choice, which it refuses now.",
+        "yes in vec, with a warning that names the C++; the word is read",
         "text of compilers leaves the choice to the assembler",
     ),
     "C49": Dispute(

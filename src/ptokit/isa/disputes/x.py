@@ -161,6 +161,13 @@ X: dict[str, Dispute] = {
         "pairs is taken with a warning, and does not run",
         "a byte holds neighbours; with packed rows of nz no product of two factors fits",
     ),
+    "X43": Dispute(
+        "is f8E4M3 the type f8E4M3FN?",
+        "MLIR: no, it has infinities. Assembler: alike, but factors of products with scales are "
+        "f8E4M3FN.",
+        "yes; text is printed with f8E4M3FN",
+        "the chip has one format of these bits, and formatted text is taken everywhere",
+    ),
     "X42": Dispute(
         "what does an address of global memory lead to after arithmetic on it?",
         "assembler: whatever lies there; the result is for scalar loads and stores only. C++: what "

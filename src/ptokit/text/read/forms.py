@@ -95,8 +95,13 @@ def _by_words(forms: Sequence[type[Instr]], call: Call) -> Sequence[type[Instr]]
 
 
 def _selected(page: type[Instr], call: Call) -> bool:
-    """Whether the text has the attribute that means this form."""
-    return any((g.key, str(g.value).strip('"')) == page.asm.selected for g in call.attrs)
+    """Whether the text has the attribute that means this form, its word in any spelling."""
+    return any((g.key, _bare(str(g.value))) == page.asm.selected for g in call.attrs)
+
+
+def _bare(word: str) -> str:
+    """`inplace` of `"inplace"` and `#pto.tfillpad_mode<in_place>`."""
+    return word.strip('">').rpartition("<")[2].replace("_", "")
 
 
 def _in_place(page: type[Instr], call: Call) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import Elided
+from ptokit.isa.model.types import Elided, Kind
 from ptokit.text.read.signature import signature
 from ptokit.text.write.attributes_out import entry
 from ptokit.text.write.pairs_out import counting_pairs
@@ -114,20 +114,25 @@ def _arguments(w: Writer, func: Func) -> None:
 
 
 def _implied(w: Writer, func: Func, value: Value) -> bool:
-    """Whether some use in this form gives the type of `value`, or implies it."""
-    ops = [op for op in func.walk() if isinstance(op, Op)]
-    return any(
-        used is value and _gives_type(w, op.page, name, value)
-        for op in ops
+    """Whether some use in this form gives the type of `value`, and none implies another one."""
+    places = [
+        (op.page, name)
+        for op in func.walk()
+        if isinstance(op, Op)
         for name, used in op.values()
+        if used is value
+    ]
+    untyped = [p.operand(n) for p, n in places if _untyped(w, p, n)]
+    implied = {o.scalar or "index" for o in untyped if o.kind in (Kind.INDEX, Kind.SCALAR)}
+    listed = any(
+        not _untyped(w, p, n) and (p.asm.typed is None or n in p.asm.typed) for p, n in places
     )
+    return implied <= {str(value.type)} and bool(implied or listed)
 
 
-def _gives_type(w: Writer, page: type[Instr], name: str, value: Value) -> bool:
-    operand = page.operand(name)
-    if operand.key or (w.form == "as" and name in page.asm.brackets):
-        return str(value.type) == (operand.scalar or "index")
-    return page.asm.typed is None or name in page.asm.typed
+def _untyped(w: Writer, page: type[Instr], name: str) -> bool:
+    """Whether the operand has a place of its own, where text lists no types."""
+    return bool(page.operand(name).key) or (w.form == "as" and name in page.asm.brackets)
 
 
 def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
