@@ -64,6 +64,15 @@ def test_names_that_users_type(name: str, says: str) -> None:
     assert says in (explain(name) or "")
 
 
+def test_a_page_says_which_rules_only_warn() -> None:
+    """Where the same formula is an error on one target and a warning on another, both are told."""
+    (cpu, chips, *_) = [
+        line for line in (explain("tload") or "").split("\n") if "rows == dst" in line
+    ]
+    assert cpu.endswith("[shape; cpu]")
+    assert chips.endswith("[shape, warning before a run; a2a3]")
+
+
 @pytest.mark.parametrize("page", [*pages()][:: len(pages()) // 20])
 def test_a_slip_of_the_pen_is_told_the_name(page: type[Instr]) -> None:
     name = page.mnemonic().removeprefix("pto.")

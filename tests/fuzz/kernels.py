@@ -61,7 +61,7 @@ class Kernel(Writer):
         """The op at the end of the open block, unless a rule that is decided now refuses it."""
         env = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
-        if any(rule.holds(env) is False and not rule.warning for rule in rules):
+        if any(rule.holds(env) is False and rule.required for rule in rules):
             return False
         self.put(op, self.here)
         return True

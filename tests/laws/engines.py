@@ -229,7 +229,7 @@ def legal(case: Case) -> bool:
     side = build(case, filled=False)
     operands = {o.name: side.handles.get(o.name) for o in case.page.operands}
     env = environment(case.page, operands, side.handles, TARGETS[case.target])
-    rules = [r for r in case.page.rules_on(TARGETS[case.target]) if not r.warning]
+    rules = [r for r in case.page.rules_on(TARGETS[case.target]) if r.required]
     return all(rule.holds(env) is not False for rule in rules)
 
 

@@ -325,5 +325,5 @@ def _takers(op: Op) -> Iterator[Target]:
     for target in TARGETS.values():
         env = Facts(target).environment(op)
         rules = op.page.rules_on(target)
-        if not any(rule.holds(env) is False for rule in rules if not rule.warning):
+        if not any(rule.holds(env) is False for rule in rules if rule.required):
             yield target

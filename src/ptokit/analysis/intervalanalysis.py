@@ -88,7 +88,7 @@ class IntervalAnalysis(Checker):
             super().judge(op, rule, env, outcome)
         elif outcome is False and not varies:
             self.postponed(op, rule, env, UNDEFINED if tolerated(rule, env) else BEHIND)
-        elif self.facts.blind or rule.warning or same_value(op, rule.formula):
+        elif self.facts.blind or not rule.required or same_value(op, rule.formula):
             return
         elif varies and not self.guards:
             self.open.setdefault(op, []).append(rule)

@@ -137,8 +137,8 @@ class FirstIterations(Search):
         env = self.facts.environment(op)
         if not roots or any(self.storage.of(value) in roots for value in written):
             return
-        rules = op.page.rules_on(self.facts.target)
-        if not all(r.warning or r.holds(env) is True or same_value(op, r.formula) for r in rules):
+        rules = [r for r in op.page.rules_on(self.facts.target) if r.required]
+        if not all(r.holds(env) is True or same_value(op, r.formula) for r in rules):
             return
         found = self.trial(op, set(unwritten.values()), self.facts)
         if found is None:

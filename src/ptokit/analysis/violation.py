@@ -30,7 +30,7 @@ def broken(
         slug=rule.slug,
         message=f"{label}: {CATALOGUE[rule.slug].title}",
         span=span,
-        severity=Severity.WARNING if rule.warning else Severity.ERROR,
+        severity=Severity.ERROR if rule.required else Severity.WARNING,
         rule=str(rule.formula),
         when=None if rule.condition is None else str(rule.condition),
         seen=seen(rule.formula, env),

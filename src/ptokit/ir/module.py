@@ -54,10 +54,7 @@ def _shallow(one: T) -> T:
 
 
 Binding: TypeAlias = "Value | tuple[Value, ...]"
-STORED = (
-    Kind.TILE,
-    Kind.CONV,
-)  # outputs of these kinds are results in SSA form; others are written
+STORED = (Kind.TILE, Kind.CONV)  # outputs of these kinds are results in SSA form
 
 
 class Comments(NamedTuple):

@@ -43,7 +43,7 @@ def _completed(op: AnyOp, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
 def _broken(op: Op, facts: Facts) -> set[str]:
     """The slugs of the rules that the op breaks."""
     env = facts.environment(op)
-    rules = (rule for rule in op.page.rules_on(facts.target) if not rule.warning)
+    rules = (rule for rule in op.page.rules_on(facts.target) if rule.required)
     return {rule.slug for rule in rules if rule.holds(env) is False}
 
 

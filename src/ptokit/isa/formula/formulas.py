@@ -70,7 +70,7 @@ class Many:
         return Many(tuple(self._each(operator.add, other)))
 
     def __le__(self, other: Many) -> Value:
-        return _kleene(False, self._each(operator.le, other))
+        return _conjunction(self._each(operator.le, other))
 
     def _each(self, function: Callable[..., Value], other: Many) -> Iterator[Value]:
         for a, b in zip(self.values, other.values, strict=False):
@@ -89,7 +89,7 @@ class Static(Many):
         if not isinstance(other, Many):
             return NotImplemented
         stated = [(a, b) for a, b in zip(self.values, other.values, strict=False) if a is not None]
-        return _kleene(False, [True, *(UNKNOWN if _open(b) else a == b for a, b in stated)])
+        return _conjunction(UNKNOWN if _open(b) else a == b for a, b in stated)
 
     __hash__ = Many.__hash__
 
@@ -101,7 +101,7 @@ class Least:
     values: tuple[Value, ...]
 
     def __ge__(self, other: Value) -> Value:
-        return _kleene(False, (UNKNOWN if _open(v) else v >= other for v in self.values))
+        return _conjunction(UNKNOWN if _open(v) else v >= other for v in self.values)
 
     def __str__(self) -> str:
         return str(min((v for v in self.values if isinstance(v, int)), default="?"))
@@ -185,7 +185,7 @@ class Expr:
         return Node("in", self, Const(options))
 
 
-def _remainder(left: int, right: int) -> int:
+def _remainder(left: int, right: int) -> int:  # that of `operator` has no types
     return left % right
 
 
@@ -194,7 +194,7 @@ def _quotient(left: int, right: int) -> int:
 
 
 def _never(*_: Value) -> Value:
-    raise AssertionError("`and` and `or` have three values: see _kleene")
+    raise AssertionError("`and` and `or` have three values: see _logical")
 
 
 def _inverse(value: Value) -> Value:
@@ -202,7 +202,7 @@ def _inverse(value: Value) -> Value:
 
 
 def _contains(value: Value, options: tuple[Value, ...]) -> Value:
-    return _kleene(True, (value == option for option in options))
+    return _disjunction(value == option for option in options)
 
 
 # operator -> (binding strength for printing, function)
@@ -262,7 +262,6 @@ class Field(Expr):
         name, path = self.operand, self.path
         if path == ("given",):
             return lambda env: env.get(name, ABSENT) is not ABSENT
-
         if len(path) == 1:
             (only,) = path
 
@@ -340,8 +339,18 @@ class Node(Expr):
         return f" {self.op} ".join(texts)
 
 
-def _kleene(decisive: bool, values: Iterable[Value]) -> Value:
-    """Three-valued `and` (False decides) or `or` (True does).
+def _conjunction(values: Iterable[Value]) -> Value:
+    """`and` in the three-valued logic of Kleene: one False decides."""
+    return _decided(False, values)
+
+
+def _disjunction(values: Iterable[Value]) -> Value:
+    """`or` in the three-valued logic of Kleene: one True decides."""
+    return _decided(True, values)
+
+
+def _decided(decisive: bool, values: Iterable[Value]) -> Value:
+    """What values are together of which a `decisive` one decides.
 
     What speaks of an absent operand decides nothing: ABSENT. A value may also be a condition that
     only an executor can decide: then so is the whole.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from enum import Enum
+from functools import cached_property, reduce
 from itertools import product
 from typing import TypeAlias
 
@@ -28,14 +29,22 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
 )
 
 
+class Enforced(Enum):
+    """When it is an error to break a rule; else it is a warning. The values are the manual's."""
+
+    ALWAYS = "error"
+    IN_RUNS = "warning before a run"
+    NEVER = "warning"
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """One constraint: on `targets`, where all `conditions` hold, `formula` must hold.
 
     The targets are those of these names and all that are like them; None: every target. The
     conditions are those of the `when`s around it, outermost first. `help` says what to do about a
-    violation; `slug` names the diagnostic. With `warning` it is no error, `late` only in a run.
-    Compilers look at types alone: where a type says `?`, only `enough` must hold, see `of_types`.
+    violation; `slug` names the diagnostic. Compilers look at types alone: where a type says `?`,
+    only `enough` must hold, see `of_types`.
     """
 
     formula: Expr
@@ -43,9 +52,18 @@ class Rule:
     targets: tuple[str, ...] | None = None
     conditions: tuple[Expr, ...] = ()
     help: str | None = None
-    warning: bool = False
-    late: bool = False
+    enforced: Enforced = Enforced.ALWAYS
     enough: Expr | None = None
+
+    @property
+    def required(self) -> bool:
+        """Whether a run goes on only where the rule holds."""
+        return self.enforced is not Enforced.NEVER
+
+    @property
+    def late(self) -> bool:
+        """Whether breaking it is an error in a run only."""
+        return self.enforced is Enforced.IN_RUNS
 
     @cached_property
     def condition(self) -> Expr | None:
@@ -172,12 +190,12 @@ def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
 
 def warns(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn."""
-    return tuple(replace(rule, warning=True) for rule in rules_of(items))
+    return tuple(replace(rule, enforced=Enforced.NEVER) for rule in rules_of(items))
 
 
 def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn before the program runs: compilers take what breaks them."""
-    return tuple(replace(rule, late=True) for rule in rules_of(items))
+    return tuple(replace(rule, enforced=Enforced.IN_RUNS) for rule in rules_of(items))
 
 
 def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:
@@ -190,18 +208,12 @@ def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:
 
 def either(*formulas: Expr) -> Expr:
     """At least one of the formulas holds."""
-    result = formulas[0]
-    for formula in formulas[1:]:
-        result = result | formula
-    return result
+    return reduce(Expr.__or__, formulas)
 
 
 def both(*formulas: Expr) -> Expr:
     """All of the formulas hold."""
-    result = formulas[0]
-    for formula in formulas[1:]:
-        result = result & formula
-    return result
+    return reduce(Expr.__and__, formulas)
 
 
 def slug_of(formula: Expr) -> str:

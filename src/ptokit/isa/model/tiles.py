@@ -13,7 +13,7 @@ from math import prod
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import Rule, named, rules_of, when
-from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.dtypes import DType, i16
 from ptokit.isa.model.extents import FRACTALS, Extents
 from ptokit.isa.model.layouts import (
     DN,
@@ -219,6 +219,11 @@ def tile_type(
     shape = Shape(rows, cols) if valid is None else Shape(*valid)
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad, compact)
 
+
+# Tiles that text spells as vectors of MLIR: the type, and what such a tile holds.
+VECTORS: dict[str, tuple[TileType, str]] = {
+    "vector<4xi16>": (tile_type(VEC, i16, 1, 16, valid=(1, 4)), "what a merge counts"),
+}
 
 # The layout each L0 location has by its alias (TileLeft, TileRight, ...).
 ALIASES: dict[Loc, tuple[Layout, int]] = {

@@ -167,7 +167,7 @@ class Compiler(MainFunction):
         if not op.results and not op.regions and op.page.executes:
             self._data(op, env, pending)
             return
-        self._handles(op, env, [rule for rule in pending if not rule.warning])
+        self._handles(op, env, [rule for rule in pending if rule.required])
 
     def _regions(self, op: Op, env: Env) -> tuple[CompiledRegion, ...]:
         return tuple(CompiledRegion(self, r, env, self.compile_block) for r in op.regions)
@@ -203,7 +203,7 @@ class Compiler(MainFunction):
     def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
         """Whether the rules hold that nobody could decide before."""
         met = [(rule, rule.holds(seen)) for rule in pending]
-        if any(result is UNKNOWN and not rule.warning for rule, result in met):
+        if any(result is UNKNOWN and rule.required for rule, result in met):
             raise NotNative("a rule that nobody decides before its instruction")
         return every(result for _, result in met if result is not UNKNOWN)
 

@@ -248,44 +248,56 @@ def _group(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]
     opened = cursor.i
     cursor.expect("(")
     found: list[Item] = []
-    index: list[Item] = []
-    typed = 0  # how many of `found` have their types
-    flags = {page.asm.flag for page in forms} - {""}
+    indexed = len(call.index)
+    with_type = 0  # how many of `found` have their types
     for _ in cursor.elements(")", opened):
-        text = cursor.texts[cursor.i]
-        if text == "{":
-            call.attrs += dictionary(cursor)
-        elif text[:1] == "#":
-            call.attrs.append(attached(cursor))
-        elif text[:1].isalpha() and cursor.texts[cursor.i + 1] == "=":
-            _keyword(cursor, names, call)
-            _keyword_type(cursor, call, text)
-        elif cursor.texts[cursor.i + 1] == "(" and text in _clauses(forms):
-            found += _inside(cursor, names, call, forms)
-        elif text[:1] == '"':
-            call.attrs.append(_quoted(cursor, forms))
-        elif _at_clause(cursor):
-            found.append(_named_item(cursor, names, call, forms))
-        else:
-            if not cursor.at_operand():
-                cursor.fail("expected an operand or ')'", opened)
-            found.append(read_item(cursor, names))
-            if cursor.texts[cursor.i] == "[":
-                index += in_brackets(cursor, names)
-            if cursor.texts[cursor.i] in flags:
-                call.attrs.append(_flag(cursor))
-            if cursor.texts[cursor.i] == "{":
-                call.attrs += dictionary(cursor)
+        found += _element(cursor, names, call, forms, opened)
         if cursor.texts[cursor.i] == ":":
-            call.apart = call.apart or typed > 0
-            typed = _group_types(cursor, found, index, typed)
+            call.apart = call.apart or with_type > 0
+            with_type = _group_types(cursor, found, call.index[indexed:], with_type)
         while _at_clause(cursor):  # behind the types no comma stands before it
             found.append(_named_item(cursor, names, call, forms))
             if cursor.texts[cursor.i] == ":":
-                typed = _group_types(cursor, found, index, typed)
-    call.index += index
+                with_type = _group_types(cursor, found, call.index[indexed:], with_type)
     named = [item for items in call.keyed.values() for item in items]
     return [item for item in found if item not in named]
+
+
+def _element(
+    cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]], opened: int
+) -> list[Item]:
+    """What stands between two commas of a group: operands, or attributes, which go to the call."""
+    text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
+    if text == "{":
+        call.attrs += dictionary(cursor)
+    elif text[:1] == "#":
+        call.attrs.append(attached(cursor))
+    elif text[:1].isalpha() and after == "=":
+        _keyword(cursor, names, call)
+        _keyword_type(cursor, call, text)
+    elif after == "(" and text in _clauses(forms):
+        return _inside(cursor, names, call, forms)
+    elif text[:1] == '"':
+        call.attrs.append(_quoted(cursor, forms))
+    elif _at_clause(cursor):
+        return [_named_item(cursor, names, call, forms)]
+    elif not cursor.at_operand():
+        cursor.fail("expected an operand or ')'", opened)
+    else:
+        return [_operand(cursor, names, call, forms)]
+    return []
+
+
+def _operand(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[Instr]]) -> Item:
+    """An operand of a group with the indices, the word and the attributes behind it."""
+    item = read_item(cursor, names)
+    if cursor.texts[cursor.i] == "[":
+        call.index += in_brackets(cursor, names)
+    if cursor.texts[cursor.i] in {page.asm.flag for page in forms} - {""}:
+        call.attrs.append(_flag(cursor))
+    if cursor.texts[cursor.i] == "{":
+        call.attrs += dictionary(cursor)
+    return item
 
 
 def _clauses(forms: Sequence[type[Instr]]) -> dict[str, tuple[str, ...]]:
@@ -334,16 +346,19 @@ def _named_item(cursor: Cursor, names: Names, call: Call, forms: Sequence[type[I
     return item
 
 
-def _group_types(cursor: Cursor, found: list[Item], index: list[Item], typed: int) -> int:
-    """Types after a colon go to the operands that have none; bracketed ones come last."""
+def _group_types(cursor: Cursor, found: list[Item], index: list[Item], with_type: int) -> int:
+    """Types after a colon go to the operands behind the first `with_type`, then to indices.
+
+    How many operands have a type then: all. PtoError where their number is another one.
+    """
     colon = cursor.i
     cursor.i += 1
-    waiting = [*found[typed:], *index]
+    waiting = [*found[with_type:], *index]
     given = [(cursor.type(), cursor.i - 1)]
     while cursor.texts[cursor.i] == "," and _type_follows(cursor):
         cursor.i += 1
         given.append((cursor.type(), cursor.i - 1))
-    few = len(found) - typed
+    few = len(found) - with_type
     if len(given) not in (few, len(waiting)):
         message = f"{counted(few, 'operand')}, but {counted(len(given), 'type')}"
         raise cursor.wrong("operand-count", message, colon)

@@ -246,7 +246,8 @@ def finish(
             wanted = f"takes {slot.wanted} as {slot.name}"
             message = f"{page.mnemonic()} {wanted}, not {value.type}"
             raise p.wrong("type-mismatch", message, at)
-    expect_results(p, page, len(types), results) if results else None
+    if results:
+        expect_results(p, page, len(types), results)
     if any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType
     op.results = [p.names.define(n, kind, i) for (n, i), kind in zip(results, types, strict=False)]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from math import prod
 
-from ptokit.isa.model.dtypes import SPELLINGS, dtype_named, i16
+from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import MultiTileType, TileType, tile_type
+from ptokit.isa.model.tiles import VECTORS, MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import (
     HANDLES,
     I1,
@@ -25,7 +25,7 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import VEC, GlobalLayout, Loc
+from ptokit.isa.model.words import GlobalLayout, Loc
 from ptokit.text.types.convreader import conv_of
 from ptokit.text.types.pairs import in_elements, pairs_named
 from ptokit.text.types.parts import (
@@ -48,7 +48,6 @@ FOREIGN = re.compile(
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
 CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
-COUNTS = "vector<4xi16>"  # of the records that a merge takes of each list: a tile of one line
 # memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
 BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
@@ -83,8 +82,8 @@ def _read(spelling: str) -> Type:
     buffer = BUFFER.match(spelling)
     if buffer is not None and (kind := _memref(buffer)) is not None:
         return replace(kind, written=spelling)
-    if spelling == COUNTS:
-        return replace(tile_type(VEC, i16, 1, 16, valid=(1, 4)), written=COUNTS)
+    if spelling in VECTORS:
+        return replace(VECTORS[spelling][0], written=spelling)
     if FOREIGN.match(spelling):
         return OpaqueType(spelling, foreign=True)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")

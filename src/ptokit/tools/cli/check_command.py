@@ -61,25 +61,15 @@ def check(
     picture of it.
     """
     from ptokit.analysis.legality import Outcome
-    from ptokit.api.settings import target_named
     from ptokit.tools.verdicts import report, report_json
 
-    readings = (*readings, PEDANTIC) if pedantic else readings
     words = TARGETS if target == "all" else (target,)
-    names = [with_readings(word, *readings) for word in words]
-    with call_errors():
-        list(map(target_named, names))
+    names = _with_readings(words, (*readings, PEDANTIC) if pedantic else readings)
     if memory is not None and memory != "-" and not memory.endswith(".svg"):
         usage(f"--memory takes FILE.svg, or - for the table only, not {memory}")
     if races:
         require_pipes(*names)
-    try:
-        program = read_program(kernel)
-    except PtoError as problem:
-        if style == "json":
-            click.echo(report_json([], problem.diagnostics))
-            sys.exit(status(problem))
-        raise
+    program = _read(kernel, style)
     found = program.verdicts(*names, allow_unknown=allow_unknown, level=level, races=races)
     maps = [] if memory is None else _maps(program, names)
     if style == "json":
@@ -91,6 +81,30 @@ def check(
         _show(maps, memory, style)
     if any(verdict.word is Outcome.REFUSED for verdict in found):
         sys.exit(1)
+
+
+def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
+    """The names of targets under readings; a usage error where there is no such reading."""
+    from ptokit.api.settings import target_named
+
+    names = [with_readings(word, *readings) for word in words]
+    with call_errors():
+        for name in names:
+            target_named(name)
+    return names
+
+
+def _read(kernel: Path, style: str) -> Program:
+    """The program; what cannot be read is told in the style of verdicts, and ends the command."""
+    from ptokit.tools.verdicts import report_json
+
+    try:
+        return read_program(kernel)
+    except PtoError as problem:
+        if style != "json":
+            raise
+        click.echo(report_json([], problem.diagnostics))
+        sys.exit(status(problem))
 
 
 def _hint_target(program: Program, checked: Iterable[str]) -> None:

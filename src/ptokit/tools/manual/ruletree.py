@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Enforced, Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
 
@@ -34,25 +34,28 @@ def outline(page: type[Instr]) -> Iterator[str]:
 
 
 def _lines(page: type[Instr], group: Group, indent: str) -> Iterator[str]:
-    for formula, rules in _alike(group.rules).items():
-        yield f"{indent}{formula}   [{_label(page, rules)}]"
+    for (formula, slug), rules in _alike(group.rules).items():
+        yield f"{indent}{formula}   [{slug}{_places(page, rules)}]"
     for condition, below in group.groups.items():
         yield f"{indent}when {condition}"
         yield from _lines(page, below, f"{indent}  ")
 
 
-def _alike(rules: list[Rule]) -> dict[str, list[Rule]]:
-    """Rules by the text of their formula."""
-    texts: dict[str, list[Rule]] = {}
+def _alike(rules: list[Rule]) -> dict[tuple[str, str], list[Rule]]:
+    """Rules by the text of their formula and what they report."""
+    texts: dict[tuple[str, str], list[Rule]] = {}
     for rule in rules:
-        texts.setdefault(str(rule.formula), []).append(rule)
+        texts.setdefault((str(rule.formula), _slug(rule)), []).append(rule)
     return texts
 
 
-def _label(page: type[Instr], rules: list[Rule]) -> str:
-    """The slug of rules with one formula, a warning marked, and where they apply."""
+def _slug(rule: Rule) -> str:
+    """What a rule reports, and when that is no error."""
+    return rule.slug if rule.enforced is Enforced.ALWAYS else f"{rule.slug}, {rule.enforced.value}"
+
+
+def _places(page: type[Instr], rules: list[Rule]) -> str:
+    """Where rules that read alike apply, if not on all targets of their page."""
     held = tuple(t.name for t in TARGETS.values() if set(rules) & set(page.rules_on(t)))
-    slugs = dict.fromkeys(f"{r.slug}, warning" if r.warning else r.slug for r in rules)
     held = held or rules[0].targets or ()  # readings are chosen by name
-    where = "" if held == page.homes() else f"; {', '.join(held)}"
-    return f"{', '.join(slugs)}{where}"
+    return "" if held == page.homes() else f"; {', '.join(held)}"
