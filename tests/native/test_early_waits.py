@@ -97,6 +97,15 @@ def test_iterations_wait_for_the_line_below(engine: str) -> None:
 
 
 @ENGINES
+def test_a_flag_that_was_awaited_is_raised_again_below(engine: str) -> None:
+    """The set above is of the wait before: the second wait is early."""
+    down, up = flag("wait", "MTE2", "V"), flag("set", "MTE2", "V")
+    again = (down, ADD, flag("set", "V", "MTE3"), LOAD, up, flag("wait", "V", "MTE3"), STORE, ALL)
+    found = program(LOAD, up, down, *again).run(target="a2a3", engine=engine, x=X, y=Y)["y"]
+    np.testing.assert_array_equal(found, X + 1)
+
+
+@ENGINES
 @pytest.mark.parametrize(
     "lines",
     [

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 837,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 700,  # levels; lists whose members are alike; views of several layouts
-    "isa/model": 2_349,  # words by number; kinds of cores, structs; drawn types; views of boxes
+    "isa/model": 2_355,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_804,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 968,
     "isa": 125,  # the index
@@ -33,9 +33,9 @@ HOUSE = {
     "text": 20,
     "sim": 2_632,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_920,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_961,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
-    "sim/reference": 940,  # what of arrays is viewed; traces, breakpoints; kernels of several cores
+    "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_884,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 5_040,  # what is issued, samples, paths; hazards, proofs in compiled code; waves

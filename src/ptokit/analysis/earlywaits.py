@@ -6,9 +6,10 @@ what raises the flag. Then the order of the text is not the order of what the pi
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptokit.ir.module import Func, Op
+from ptokit.ir.module import Block, Func, Op
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.words import Pipe
@@ -28,20 +29,25 @@ class _Flag(NamedTuple):
         return self[:2] == other[:2] and (not known or self.event == other.event)
 
 
+class _Signal(NamedTuple):
+    """What an instruction does with a flag."""
+
+    flag: _Flag
+    raises: bool
+
+
 class _Noted:
-    """The words of flags: those that instructions raise and await are noted."""
+    """The words of flags: those that an instruction raises and awaits are noted."""
 
     def __init__(self) -> None:
-        self.raised: list[_Flag] = []
-        self.early: list[_Flag] = []
+        self.found: list[_Signal] = []
 
     def set(self, source: Queue, target: Queue, event: int | None) -> None:
-        self.raised.append(_Flag(source, target, event))
+        self.found.append(_Signal(_Flag(source, target, event), raises=True))
 
     def wait(self, source: Queue, target: Queue, event: int | None) -> None:
-        flag = _Flag(source, target, event)
-        if source is not target and not any(flag.may_be(other) for other in self.raised):
-            self.early.append(flag)
+        if source is not target:
+            self.found.append(_Signal(_Flag(source, target, event), raises=False))
 
     def otherwise(self, *_: object) -> None:
         """Nothing else raises or awaits a flag."""
@@ -49,16 +55,51 @@ class _Noted:
     join = barrier = acquire = release = otherwise
 
 
-def waits_early(func: Func) -> bool:
-    """Whether a function awaits a flag that only a line below raises, in another queue."""
-    signals = [op for op in func.body.walk() if isinstance(op, Op) and op.page.uses == (FLAGS,)]
-    if not signals:
-        return False
+class _Reader:
+    """Follows a function in the order of the text and counts how often each flag may be up."""
+
+    def __init__(self) -> None:
+        self.up = Counter[_Flag]()
+        self.early: list[_Flag] = []
+        self.late: list[_Flag] = []  # awaited early, and raised below
+
+    def read(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, Op) and op.page.uses == (FLAGS,):
+                for signal in _signals(op):
+                    self._signal(*signal)
+            before, after = self.up.copy(), Counter[_Flag]()
+            for region in op.regions:  # one of them runs, or none
+                self.up = before.copy()
+                self.read(region)
+                after |= self.up
+            self.up = before | after
+
+    def _signal(self, flag: _Flag, raises: bool) -> None:
+        if raises:
+            self.up[flag] += 1
+            self.late += (one for one in self.early if flag.may_be(one))
+            return
+        perhaps = [other for other, times in self.up.items() if times and flag.may_be(other)]
+        if not perhaps and flag.target is not Pipe.S:  # the scalar unit issues nothing more
+            self.early.append(flag)
+        if perhaps == [flag] and flag.event is not None:
+            self.up[flag] -= 1
+
+
+def _signals(op: Op) -> list[_Signal]:
     from ptokit.sim.execute import given  # it needs numpy, which most checks do without
 
     noted = _Noted()
-    for op in signals:
-        unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}
-        op.page.run(**arguments(op.page, given(op) | unknown, {FLAGS: noted}))
-    late = [flag for flag in noted.early if flag.target is not Pipe.S]
-    return any(flag.may_be(other) for flag in late for other in noted.raised)
+    unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}
+    op.page.run(**arguments(op.page, given(op) | unknown, {FLAGS: noted}))
+    return noted.found
+
+
+def waits_early(func: Func) -> bool:
+    """Whether a function awaits a flag that only a line below raises, in another queue."""
+    if not any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.body.walk()):
+        return False
+    reader = _Reader()
+    reader.read(func.body)
+    return bool(reader.late)

@@ -104,6 +104,12 @@ class TileType(Rich):
         """The declared shape of the tile whose lines these are: of a window, the one around it."""
         return self.around or Shape(self.rows, self.cols)
 
+    @property
+    def closed(self) -> TileType:
+        """Valid as a whole where the valid region is left open: nothing says less."""
+        given = zip(self.valid, (self.rows, self.cols), strict=True)
+        return replace(self, valid=Shape(*(n if valid is None else valid for valid, n in given)))
+
     def cut_from(self, source: TileType) -> TileType:
         """As a window of `source`."""
         if self.loc not in CUBE_OPERANDS or source.declared == Shape(self.rows, self.cols):

@@ -137,18 +137,12 @@ def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int 
         commit(fifo, split)
 
 
-def whole(kind: TileType) -> TileType:
-    """An entry whose type leaves its valid region open is valid as a whole: nothing says less."""
-    given = zip(kind.valid, (kind.rows, kind.cols), strict=True)
-    return replace(kind, valid=Shape(*(n if valid is None else valid for valid, n in given)))
-
-
 def popped(fifo: FifoEnd, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
     """A new tile with the entry, or a view of its slot."""
     lane = fifo.lane if subblock is None else subblock
     if not is_tile_type(kind):
         return receive(fifo, kind, split, lane)
-    tile = machine.new(whole(kind))
+    tile = machine.new(kind.closed)
     pop(fifo, tile, split, lane)
     return tile
 
@@ -358,7 +352,7 @@ class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), exampl
 
     @staticmethod
     def run(machine: Tiles, entry: TileType) -> Cells:
-        return machine.new(whole(entry))
+        return machine.new(entry.closed)
 
 
 class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY):

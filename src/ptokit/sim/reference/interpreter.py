@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.analysis.unknown import unknown_op
@@ -176,6 +177,10 @@ class Interpreter:
         """One op made ready."""
         return execution(op, self)
 
+    def fifo_end(self, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        """The end of a FIFO as bodies see it."""
+        return InterpretedFifoEnd(fifo, core)
+
     def ended(self) -> None:
         """The function has come to its end."""
 
@@ -224,11 +229,11 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
         return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
     if op.page.unexecuted:
         return _refuse(not_executed(op))
-    made = _Execution(op, run)
+    made = OpExecution(op, run)
     return made.number if made.counts else made
 
 
-class _Execution:
+class OpExecution:
     """One op made ready: where its operands come from, which rules still depend on values."""
 
     def __init__(self, op: Op, run: Interpreter) -> None:
@@ -256,22 +261,23 @@ class _Execution:
             if SIGNALS in op.page.uses:
                 found[SIGNALS] = core.signals
             if op in core.ends:
-                found[FIFO] = InterpretedFifoEnd(core.ends[op], core)
+                found[FIFO] = self.run.fifo_end(core.ends[op], core)
         return found
 
     def __call__(self, env: Env) -> None:
+        values = self.operands(env)
+        outcome = self.execute(values, tuple(partial(r, env) for r in self.regions))
+        if self.op.results:
+            self.define(env, outcome)
+
+    def operands(self, env: Env) -> dict[str, Any]:  # Any: what a body takes
+        """What it takes, as its rules want it, with the refined type of its result."""
         if self.limited:
             self.run.limits.before(self.op)
-        if self.waits and isinstance(self.run.core, GroupedCore):
-            self.run.core.schedule.at(self.op.name, self.op.span)
         values = self.ready.values(env)
         if self.ready.open or self.refine is not None:
             values |= self._checked(values)
-        outcome = self._execute(values, tuple(partial(r, env) for r in self.regions))
-        if self.page.reported:
-            self.run.count[self.page.mnemonic()] += 1
-        if self.op.results:
-            self._define(env, outcome)
+        return values
 
     def number(self, env: Env) -> None:
         """The op, where it only computes one number."""
@@ -282,7 +288,7 @@ class _Execution:
         try:
             env[self.op.results[0]] = self.page.run(**values)
         except (ZeroDivisionError, PtoError):
-            self._execute(values, ())
+            self.execute(values, ())
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
@@ -301,19 +307,26 @@ class _Execution:
             return {}
         return {self.result: refined(self.refine, seen, target)}
 
-    def _execute(
-        self, values: Mapping[str, Any], regions: tuple[RegionBody, ...]
+    def execute(
+        self, values: Mapping[str, Any], regions: tuple[RegionBody, ...] = ()
     ) -> Any:  # Any: above
+        """Run the body; what it gives."""
+        if self.waits and isinstance(self.run.core, GroupedCore):
+            self.run.core.schedule.at(self.op.name, self.op.span)
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
         try:
-            return self.ready.run(values, offer)
+            outcome = self.ready.run(values, offer)
         except ZeroDivisionError:
             name = self.page.mnemonic()
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
         except PtoError as problem:
             raise problem.at(self.op.span) from None
+        if self.page.reported:
+            self.run.count[self.page.mnemonic()] += 1
+        return outcome
 
-    def _define(self, env: Env, outcome: Any) -> None:
+    def define(self, env: Env, outcome: Any) -> None:
+        """Give the results their handles and numbers."""
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
             value = given.kept() if isinstance(given, NumpyArray) else given

@@ -8,26 +8,31 @@ another one, whose queue goes on, has raised the flag.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
 from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.fifos import Fifo
-from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Func, Op
-from ptokit.isa.lang.traits import FLAGS, FifoRole
+from ptokit.ir.module import AnyOp, Func, Op, Value
+from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, FifoRole
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
-from ptokit.sim.execute import Core, moves
-from ptokit.sim.limits import RunLimits
-from ptokit.sim.observer import Observer
-from ptokit.sim.reference.interpreter import Interpreter, Step
+from ptokit.sim.execute import moves
+from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
+from ptokit.sim.reference.interpreter import (
+    InterpretedMachine,
+    Interpreter,
+    OpExecution,
+    Step,
+)
+from ptokit.sim.reference.queuedfifo import QueuedFifoEnd, ReceivingMachine, in_another_slot
 from ptokit.sim.state import Flags, Queue
 from ptokit.sim.tile import Matrix
 
@@ -48,6 +53,7 @@ class QueuedFlags(Flags):
         self.issued = None if type(issued) is Flags else issued
         self.span: Span | None = None  # of the instruction
         self.queues = defaultdict[Queue, deque[_Entry]](deque)
+        self.going = deque[Queue]()  # the queues that go on, the first one now
 
     def held(self, queue: Queue) -> bool:
         """Whether the queue of a pipe waits."""
@@ -101,27 +107,31 @@ class QueuedFlags(Flags):
             self._go_on(queue)
 
     def _go_on(self, queue: Queue) -> None:
-        """Execute what the queue holds up to the next wait."""
-        entries = self.queues[queue]
-        while entries and entries[0].ready():
-            entries.popleft().act()
+        """Execute what the queue holds up to the next wait, then what that lets go on."""
+        self.going.append(queue)
+        if len(self.going) > 1:
+            return
+        while self.going:
+            entries = self.queues[self.going[0]]
+            while entries and entries[0].ready():
+                entries.popleft().act()
+            self.going.popleft()
 
 
 class QueuedInterpreter(Interpreter):
     """Executes what the scalar unit does in the order of the text, and the rest as queues go on."""
 
-    def __init__(
-        self,
-        core: Core,
-        facts: Facts,
-        planned: Planned,
-        limits: RunLimits,
-        observers: Sequence[Observer] = (),
-    ) -> None:
-        super().__init__(core, facts, planned, limits, observers)
+    def __init__(self, *how: Any) -> None:
+        """Any: as `Interpreter` takes it."""
+        super().__init__(*how)
+        core = self.core
         self.flags = core.state.flags = QueuedFlags(core.state.flags)
         self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
+        self.counted: dict[int, int] = {}  # the counters of FIFOs, when all issued is done
         self.popped = defaultdict[Fifo, deque[Queue]](deque)  # whose slots are not given back yet
+
+    def fifo_end(self, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        return QueuedFifoEnd(fifo, core, self.counted)
 
     def execution(self, op: AnyOp) -> Step:
         """One op made ready, for the queue of its pipe."""
@@ -136,9 +146,15 @@ class QueuedInterpreter(Interpreter):
 
             return told
         pipe = op.page.pipe_of(self.facts.environment(op)) if moves(op) else None
+        if isinstance(step, OpExecution) and op in self.ends:
+            return self._at_fifo(step, pipe or Pipe.S)
         if pipe in (None, Pipe.S) or op.results or op.regions:
             return step
-        values = [value for _, value in op.values()]
+        return self._queued(op, step, pipe)
+
+    def _queued(self, op: Op, step: Step, pipe: Queue) -> Step:
+        """The op, when its queue comes to it."""
+        flags, values = self.flags, [value for _, value in op.values()]
 
         def queued(env: Env) -> None:
             queue = self._queue_of(op, pipe)
@@ -148,7 +164,71 @@ class QueuedInterpreter(Interpreter):
 
         return queued
 
-    def _queue_of(self, op: Op, pipe: Pipe) -> Queue:
+    def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
+        """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
+        op = step.op
+        role, (entry,) = op.page.fifo_role, [*_entries(op)][:1] or (None,)
+        if role is FifoRole.OPENS:
+            return step
+        of_tile = entry is not None and isinstance(entry.type, TileType | ConvTileType)
+        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and not of_tile):
+            return self._numbered(step, pipe)
+        if role is not FifoRole.POPS or entry is None:
+            return self._queued(op, step, pipe)
+        if op.results:
+            return self._received(step, pipe)
+        queued = self._queued(op, step, pipe)
+
+        def popped(env: Env) -> None:
+            if self._keeps_slots():
+                in_another_slot(env[entry])
+            queued(env)
+
+        return popped
+
+    def _keeps_slots(self) -> bool:
+        """Whether a pop leaves entries in their slots, which something issued may still read."""
+        return not self.core.target.releases and any(self.flags.queues.values())
+
+    def _numbered(self, step: OpExecution, pipe: Pipe) -> Step:
+        """A view becomes a slot at once; its queue waits for the other end."""
+        end = step.offer[FIFO]
+        assert isinstance(end, QueuedFifoEnd)
+
+        def numbered(env: Env) -> None:
+            queue, end.later = self._queue_of(step.op, pipe), []
+            try:
+                step(env)
+                left = end.later
+            finally:
+                end.later = None
+            self.flags.put(queue, partial(self._caught_up, step.op, left))
+
+        return numbered
+
+    def _caught_up(self, op: Op, left: Sequence[Callable[[], None]]) -> None:
+        if isinstance(self.core, GroupedCore):
+            self.core.schedule.at(op.name, op.span)
+        for act in left:
+            act()
+
+    def _received(self, step: OpExecution, pipe: Pipe) -> Step:
+        """A pop that makes its tile."""
+        machine = step.offer[MACHINE]
+        assert isinstance(machine, InterpretedMachine)
+        step.offer = {**step.offer, MACHINE: (promising := ReceivingMachine(machine))}
+
+        def received(env: Env) -> None:
+            queue, values = self._queue_of(step.op, pipe), step.operands(env)
+            made = promising.promise(values[step.result or ""].closed)
+            if self._keeps_slots():
+                in_another_slot(made)
+            step.define(env, made)
+            self.flags.put(queue, partial(step.execute, values))
+
+        return received
+
+    def _queue_of(self, op: Op, pipe: Queue) -> Queue:
         """Its pipe; the pipe that popped gives the slot back."""
         fifo, role = self.ends.get(op), op.page.fifo_role
         if fifo is not None and role is FifoRole.POPS:
@@ -164,6 +244,12 @@ class QueuedInterpreter(Interpreter):
 def _kept(value: Any) -> Any:  # Any: a handle or a number
     """What an instruction gets when it is issued: a handle may name other bytes later."""
     return copy(value) if isinstance(value, Matrix) else value
+
+
+def _entries(op: Op) -> Iterator[Value]:
+    """What is pushed or popped: the tiles and views among results and operands."""
+    every = (*op.results, *(value for _, value in op.values()))
+    return (v for v in every if isinstance(v.type, TileType | ConvTileType | GlobalType))
 
 
 def interpreter_of(func: Func) -> type[Interpreter]:
