@@ -135,6 +135,37 @@ def test_parts_of_boxes_are_room_for_scales_alone(target: str, more: str) -> Non
     assert [d.slug for d in found if d.severity is Severity.ERROR] == ["tile-shape"]
 
 
+GIVEN = """
+func.func @f(%src: !pto.tile_buf<vec, {src}>, %tmp: !pto.tile_buf<vec, 1x96xui8>,
+             %dst: !pto.tile_buf<vec, {dst}, slayout=row_major>) {{
+  pto.tmov ins(%src, %tmp : !pto.tile_buf<vec, {src}>, !pto.tile_buf<vec, 1x96xui8>)
+    outs(%dst : !pto.tile_buf<vec, {dst}, slayout=row_major>)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "wrong"),
+    [
+        ("32x4xui8, valid=20x4", "32x4xui8, valid=20x4", set[str]()),
+        ("20x4xui8", "32x4xui8, valid=20x4", {"shape"}),
+    ],
+)
+def test_a_caller_may_give_room_of_parts_of_boxes(src: str, dst: str, wrong: set[str]) -> None:
+    found = pto.loads(GIVEN.format(src=src, dst=dst)).check("a5")
+    assert {d.slug for d in found if d.severity is Severity.ERROR} == wrong
+    assert "tile-shape" in {d.slug for d in found if d.severity is Severity.WARNING}
+
+
+def test_a_move_of_scales_is_left_to_the_run() -> None:
+    scales = "!pto.tile_buf<vec, 16x32x!pto.f8E8M0>"
+    move = f"pto.tmov ins(%a : {scales}) outs(%b : {scales})"
+    text = f"func.func @f(%a: {scales}, %b: {scales}) {{\n {move}\n return\n}}"
+    assert [d.severity for d in pto.loads(text).check("a5")] == [Severity.WARNING]
+    assert [d.severity for d in pto.loads(text).check("a2a3")] == [Severity.ERROR] * 2
+
+
 ON_A5 = """
 func.func @f(%src: !pto.tile_buf<vec, {src}>, %dst: !pto.tile_buf<vec, {dst}>,
              %exp: !pto.tile_buf<vec, {exp}>, %max: !pto.tile_buf<vec, {notes}>,

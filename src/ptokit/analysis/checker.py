@@ -222,8 +222,7 @@ def type_errors(
     kind: Stored, target: Target, label: str, span: Span | None, part: bool = False
 ) -> Iterator[Diagnostic]:
     """The first rule of types of tiles and views that one breaks."""
-    rule = _broken_rule(kind, target, part)
-    if rule is not None:
+    if (rule := _broken_rule(kind, target, part)) is not None:
         yield broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
 
 
@@ -238,13 +237,15 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
+WHOLE_BOXES = {str(rule.formula) for rule in BOX_RULES}
 GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
 RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a FIFO"
 
 
 def _unasked(found: Diagnostic, why: str) -> Diagnostic:
     """What is wrong with a tile that is not allocated: what nobody asks of one is a warning."""
-    return replace(found, severity=Severity.WARNING, help=why) if found.slug == LINES else found
+    asked = found.slug != LINES and found.rule not in WHOLE_BOXES
+    return found if asked else replace(found, severity=Severity.WARNING, help=why)
 
 
 def check_func(

@@ -31,11 +31,7 @@ from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
 
 SHARED_SLOTS = "give the FIFO its slots in global memory, and the buffer of the core that pops"
-WAYS = {
-    "c2v_consumer_buf": TO_VECTOR,
-    "v2c_consumer_buf": TO_CUBE,
-    "peer_local_addr": TO_CUBE,
-}
+WAYS = {"c2v_consumer_buf": TO_VECTOR, "v2c_consumer_buf": TO_CUBE, "peer_local_addr": TO_CUBE}
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 

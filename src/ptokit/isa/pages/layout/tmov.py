@@ -8,6 +8,7 @@ MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
 AS_IT_IS = "the assembler takes f32 as f32, the C++ of A2/A3 only as f16 or bf16"
 BOXES_TO_L0 = "the assembler looks at no layout here, C++ unrolls boxes: make it nz or zn"
+ANY_TYPE = "the assembler looks at no element type here, C++ has a list of them"
 SCALES = (u8, hif8, f8e8m0)
 
 
@@ -96,7 +97,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on_a2a3(src, dst),
             on(
                 A5,
-                dst.dtype.isin(*MOVE_VEC_A5),
+                ends_a_run(named("element-type", dst.dtype.isin(*MOVE_VEC_A5), help=ANY_TYPE)),
                 either(dst.layout == src.layout, both(src.layout == ND, dst.layout.isin(NZ, ZN))),
                 when(
                     both(src.layout == ND, dst.layout == ZN),
@@ -185,6 +186,7 @@ def whole_boxes(dst: Operand) -> Expr:
     return (dst.valid.rows + 15) // 16 * 16 * dst.valid.cols
 
 
+CLEARED = "hardware clears the rows that are missing at the end of src"
 LARGER = "hardware keeps 64 bytes in tmp, and a byte for each group of 16 rows and column"
 
 
@@ -242,6 +244,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
             both(dst.fractal != 32, axis == GroupAxis.ALONG),
             named("shape", dst.valid.cols % 2 == 0, help="groups go in pairs"),
             named("shape", whole_boxes(dst) <= dst.numel, help="room for whole boxes of 16 rows"),
+            on(A5, named("shape", whole_boxes(dst) <= src.numel, help=CLEARED)),
         ),
         when(
             both(dst.fractal != 32, axis == GroupAxis.DOWN),
