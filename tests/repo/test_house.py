@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 837,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 700,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_355,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_804,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_809,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 968,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums

@@ -18,10 +18,10 @@ from ptokit.isa.formula.rules import (
     on,
     warns,
 )
-from ptokit.isa.lang.operands import Operand, TypeOf
+from ptokit.isa.lang.operands import Operand, Scratch, TypeOf
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
 from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import VEC
 
 DTypes = tuple[DType, ...]
@@ -32,6 +32,11 @@ NUMBERS: DTypes = (i8, u8, i16, u16, i32, u32, i64, u64, *FLOATS)
 # what the vector unit of each chip computes with
 VEC_A2A3: DTypes = (i16, i32, f16, f32)
 VEC_A5: DTypes = NUMBERS
+
+
+def scratch_of_a2a3() -> Operand:
+    """Room for A2/A3 to compute in, which the other targets take and ignore."""
+    return Scratch(Kind.TILE, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
 def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:

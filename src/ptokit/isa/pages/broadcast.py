@@ -18,7 +18,7 @@ class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUT
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
     src1 = In(Tile, doc="the right operands: narrow, or as wide as dst")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     src1_col = Attr(int, None, key="src1Col")  # hints of compilers, without a meaning of their own
     src0_is_dst = Attr(bool, None, key="src0eqdst")
     high_precision = Attr(bool, None, key="highPrecision")

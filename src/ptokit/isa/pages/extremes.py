@@ -168,7 +168,7 @@ class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2"
     word: ClassVar[str]
     dst = Out(Tile, doc="one valid row: an index for each column")
     src = In(Tile, doc="the columns to look through")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     example = {"tmp": VEC_F32, "dst": OF_A_COLUMN.replace("f32", "i32")}
     elided = {"dst": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32)}
     rules = (arg_types(dst, src, ARG_COL_A2A3, ARG_COL_A5), of_columns(src, tmp, dst))

@@ -34,7 +34,7 @@ class RowReduce(Instr, inner_flags=(A2A3,), abstract=True, pipe=V, specials=NAN_
 
     dst = Out(Tile, doc="one valid column: a result for each row")
     src = In(Tile, doc="the rows to reduce")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     example = {"tmp": VEC_F32, "dst": OF_A_ROW}
     elided = {"dst": Like(src, src.valid.rows, Const(1))}
 

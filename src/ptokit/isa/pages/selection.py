@@ -172,7 +172,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
     mask = In(Tile, doc="a bit for each element")
     src0 = In(Tile, doc="elements for bits that are 1")
     src1 = In(Tile, doc="elements for bits that are 0")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src0)}
     rules = (
@@ -199,7 +199,7 @@ class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E
     dst = Out(Tile, doc="receives the elements chosen; may be the source")
     mask = In(Tile, doc="a bit for each element")
     src = In(Tile, doc="elements for bits that are 1")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     scalar = In(Scalar, doc="the element for bits that are 0; it takes src's element type")
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src)}

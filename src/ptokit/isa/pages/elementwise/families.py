@@ -91,7 +91,7 @@ TILES = (Binary.dst, Binary.src0, Binary.src1)
 class BinaryTmp(Binary, abstract=True):
     """dst = f(src0, src1) with scratch."""
 
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
 
 
 class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
@@ -156,7 +156,7 @@ class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPU
 class WithScalarTmp(WithScalar, abstract=True):
     """dst = f(src, scalar) with scratch."""
 
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
 
 
 class WithInteger(WithScalar, abstract=True):

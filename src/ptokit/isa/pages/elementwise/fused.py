@@ -135,7 +135,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
     src0 = In(Tile, doc="i32 to add")
     src1 = In(Tile, doc="i32 to add")
     deq_scale = In(Scalar, scalar="f32", cpp="deqScale", doc="the scale of all")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>", "src0": VEC_I32, "src1": VEC_I32}
     elided = {"dst": like(src0, dtype=lambda _: f16)}
     rules = (

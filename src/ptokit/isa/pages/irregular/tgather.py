@@ -25,7 +25,7 @@ class TGather(
     dst = Out(Tile, doc="receives one element for each index")
     src0 = In(Tile, doc="the table")
     indices = In(Tile, cpp="src1", doc="which elements")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     outside = Attr(GatherOOB, None, key="gatherOob")
     example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
@@ -144,7 +144,7 @@ class CompareGather(
     dst = Out(Tile, doc="receives the indices of the matches, row by row")
     src0 = In(Tile, doc="the elements to compare")
     cdst = Out(Tile, doc="receives the number of matches of each row")
-    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
+    tmp = scratch_of_a2a3()
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
     equal = either(src0.dtype != i32, cmp == CmpMode.EQ)
     rules = (
