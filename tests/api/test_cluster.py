@@ -286,15 +286,20 @@ def test_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
 # kernels of several cores
 
 
-@pytest.mark.parametrize("name", [*several.APART, *several.TOGETHER])
+EVERY = {**several.APART, **several.TOGETHER, **several.SHARING, **several.MEETING}
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_kernels_of_several_cores(
     client: Client, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Bytes, counts, and of those that fail the lowest block's error, as in one process."""
-    text = {**several.APART, **several.TOGETHER}[name]
-    expected = several.outcome(text, engine="reference", blocks=4)
+    expected = several.outcome(EVERY[name], engine="reference", blocks=4)
     printed = capsys.readouterr().out
-    assert several.outcome(text, blocks=4, cluster=client) == expected
+    runs_whole = vars(Launch)["_whole"]
+    with patch.object(Launch, "_whole", autospec=True, side_effect=runs_whole) as whole:
+        assert several.outcome(EVERY[name], blocks=4, cluster=client) == expected
+    assert whole.called == (name in {**several.TOGETHER, **several.MEETING})
     assert capsys.readouterr().out == printed
     require_nothing_left(client)
 

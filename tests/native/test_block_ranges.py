@@ -11,9 +11,10 @@ import pytest
 import ptokit as pto
 from native.test_blocks_in_order import MEETINGS, ROWS, Floats, load, program, store
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.blockrange import Sizes, divisible, run_range
+from ptokit.sim.native.blockrange import Sizes, divided, run_range
 from ptokit.sim.native.compile import CompiledFunction
 from ptokit.sim.patches import Patch
+from ptokit.sim.pipes.sharedbytes import blocks_meet, shared_bytes
 
 BLOCKS = 16
 APART = {
@@ -33,7 +34,7 @@ def by_ranges(text: str, arrays: dict[str, Floats], edges: list[int]) -> dict[st
     made = pto.loads(text).compile(blocks=edges[-1])
     bound, function = made.prepared(arrays)
     assert isinstance(function, CompiledFunction)
-    assert divisible(function, bound, RunLimits())
+    assert divided(function, bound, RunLimits()) == frozenset()
     whole, count = bound.shared(), Counter[str]()
     memories = {arg.name: whole[arg].memory for arg in bound.written}
     sizes: Sizes | None = None
@@ -64,11 +65,19 @@ def test_ranges_make_the_whole(name: str, edges: list[int], given: bool) -> None
 
 @pytest.mark.parametrize("name", MEETINGS)
 def test_blocks_that_keep_an_order_stay_together(name: str) -> None:
+    """It is known before they run, or found where two ranges meet."""
     x = np.ones((ROWS, 16), np.float32)
     made = pto.loads(program(MEETINGS[name])).compile(blocks=4)
     bound, function = made.prepared({"x": x, "y": x})
     assert isinstance(function, CompiledFunction)
-    assert not divisible(function, bound, RunLimits())
+    shared = divided(function, bound, RunLimits())
+    if shared is None:
+        return
+    spans = (range(0, 1), range(1, 3), range(3, 4))
+    done = [run_range(function, bound, RunLimits(), span, None, shared) for span in spans]
+    parts = [shared_bytes(one.logs, one.kept) or {} for one in done]
+    meet = blocks_meet(parts, dict.fromkeys(shared, x.nbytes))
+    assert meet == (name != "they share nothing")
 
 
 def test_a_patch_is_of_bits() -> None:

@@ -12,7 +12,9 @@ import pytest
 import ptokit as pto
 from native.test_kernels_again import LEFT_OVER
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.blockrange import divisible, run_range
+from ptokit.sim.native.blockrange import divided, run_range
+from ptokit.sim.native.compiledkernel import CompiledKernel
+from ptokit.sim.pipes.sharedbytes import blocks_meet, shared_bytes
 
 BLOCKS = 4
 TOLD = "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}", "pto.sync.wait <PIPE_MTE2>, 3"
@@ -44,9 +46,23 @@ APART = {  # kernels on %x and %y, 64x16
     "some fail": beginning(f"{THIRD}    scf.if %third {{ pto.trap }}", ""),
     "some wait for ever": beginning("", f"{THIRD}    scf.if %third {{ {TOLD[1]} }}"),
 }
+AGAIN = "pto.tload ins(%b : !P) outs(%t : !T)\n    pto.tstore ins(%t : !T) outs(%a : !P)\n"
+SHARING = {  # blocks read and write an array
+    "what the cube read is written": stored("xs, " + OFFSETS.format("row")),
+    "what the vector core wrote is read": LEFT_OVER.replace("  pto.tfree", AGAIN + "    pto.tfree"),
+}
+MEETING = {
+    "what later blocks read is written": stored("xs, " + OFFSETS.format("block")),
+    "what earlier blocks wrote is read": LEFT_OVER.replace(
+        "  pto.tfree", AGAIN.replace("%b", "%top") + "    pto.tfree"
+    ).replace(
+        "  %address",
+        "  %top = pto.partition_view %ys, offsets = [%c0, %c0], sizes = [%c16, %c16] : !V -> !P\n"
+        "  %address",
+    ),
+}
 TOGETHER = {
     "blocks meet": beginning(*ALL),
-    "each reads what another writes": stored("xs, " + OFFSETS.format("row")),
     "the last one stays": stored("ys, " + OFFSETS.format("c0")),
     "one prints": LEFT_OVER.replace("pto.tfree", "pto.tprint ins(%t : !T)\n    pto.tfree"),
 }
@@ -66,22 +82,33 @@ def outcome(text: str, **how: Any) -> object:  # Any: options
     return {name: array.tobytes() for name, array in done.outputs.items()}, done.instructions
 
 
-def by_ranges(text: str, edges: list[int]) -> object:
-    """`outcome` of ranges of blocks, one after the other."""
+def parts_of(text: str, edges: list[int]) -> tuple[Any, list[Any], frozenset[str]]:
+    """What ranges of blocks do, and the arrays that they read and write. Any: what was bound."""
     made = pto.loads(text, "k.pto").compile(blocks=BLOCKS, target="a5")
     bound, function = made.prepared(given())
-    assert divisible(function, bound, RunLimits())
-    memories: dict[str, Any] = bound.targets(bound.inputs)  # Any: memories
-    count = Counter[str]()
+    assert isinstance(function, CompiledKernel)
+    shared = divided(function, bound, RunLimits())
+    assert shared is not None
+    spans = [range(*edge) for edge in pairwise(edges)]
+    done = [run_range(function, bound, RunLimits(), span, None, shared) for span in spans]
+    return bound, [(one, shared_bytes(one.logs, one.kept)) for one in done], shared
+
+
+def by_ranges(text: str, edges: list[int]) -> object:
+    """`outcome` of ranges of blocks, one after the other."""
     try:
-        for edge in pairwise(edges):
-            done = run_range(function, bound, RunLimits(), range(*edge), None)
-            count += done.count
-            for name, patch in done.written.items():
-                patch.onto(memories[name].data)
-                assert patch.nbytes < memories[name].size or edge == (0, BLOCKS)
+        bound, parts, shared = parts_of(text, edges)
     except pto.PtoError as problem:
         return str(problem)
+    memories: dict[str, Any] = bound.targets(bound.inputs)  # Any: memories
+    assert not blocks_meet([p for _, p in parts], {n: memories[n].size for n in shared})
+    count = Counter[str]()
+    for done, others in parts:
+        count += done.count
+        patches = {**done.written, **{name: one.writes for name, one in others.items()}}
+        for name, patch in patches.items():
+            patch.onto(memories[name].data)
+            assert patch.nbytes < memories[name].size or len(parts) == 1
     return {name: memory.data.tobytes() for name, memory in memories.items()}, count
 
 
@@ -93,15 +120,31 @@ def test_ranges_make_the_whole(name: str, edges: list[int]) -> None:
     assert by_ranges(APART[name], edges) == expected
 
 
+@pytest.mark.parametrize("edges", [[0, 4], [0, 1, 2, 4]])
+@pytest.mark.parametrize("name", SHARING)
+def test_ranges_that_share_arrays_make_the_whole(name: str, edges: list[int]) -> None:
+    """What only the cores of a block share."""
+    assert by_ranges(SHARING[name], edges) == outcome(
+        SHARING[name], engine="reference", blocks=BLOCKS
+    )
+
+
+@pytest.mark.parametrize("name", MEETING)
+def test_ranges_that_meet_are_noticed(name: str) -> None:
+    bound, parts, shared = parts_of(MEETING[name], [0, 1, 4])
+    sizes = {n: memory.size for n, memory in bound.targets(bound.inputs).items() if n in shared}
+    assert blocks_meet([part for _, part in parts], sizes)
+
+
 @pytest.mark.parametrize("name", TOGETHER)
 def test_blocks_that_stay_together(name: str) -> None:
     made = pto.loads(TOGETHER[name]).compile(blocks=BLOCKS, target="a5")
     bound, function = made.prepared(given())
-    assert not divisible(function, bound, RunLimits())
+    assert divided(function, bound, RunLimits()) is None
 
 
 def test_nothing_is_dealt_out_that_is_counted_or_one() -> None:
     for blocks, limits in ((BLOCKS, RunLimits(99)), (1, RunLimits())):
         made = pto.loads(LEFT_OVER).compile(blocks=blocks, target="a5")
         bound, function = made.prepared(given())
-        assert not divisible(function, bound, limits)
+        assert divided(function, bound, limits) is None

@@ -1,8 +1,8 @@
 """A launch on a Dask cluster: ranges of blocks run apart, their writes are put together in order.
 
-Blocks that one process keeps in order, or that wait for one another, and programs that print or
-only the reference can run, run whole on one worker. So bytes, counts and diagnostics are those of
-one process.
+Blocks that one process keeps in order, that wait for one another or read what others wrote, and
+programs that print or only the reference can run, run whole on one worker. So bytes, counts and
+diagnostics are those of one process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from itertools import pairwise
@@ -35,12 +35,14 @@ from ptokit.sim.patches import Patch
 
 if TYPE_CHECKING:
     from ptokit.sim.native.blockrange import RangeResult, Sizes
+    from ptokit.sim.pipes.sharedbytes import SharedArrays
 
 RANGES = 4  # for each thread of the cluster: one that lags, or dies, costs little
 _executables = Recent[Executable]()  # a worker's
 _printing = Lock()  # a worker's: text that a run prints is taken from its standard output
 
-Task: TypeAlias = "tuple[range, Sizes | None]"  # blocks, and how large the first one made outputs
+# blocks, how large the first one made outputs, arrays that blocks read and write
+Task: TypeAlias = "tuple[range, Sizes | None, frozenset[str]]"
 
 
 def launched(
@@ -139,32 +141,36 @@ class Launch:
 
     def run(self, function: PreparedFunction) -> Outcome:
         """Outputs and counts."""
-        from ptokit.sim.native.blockrange import divisible
+        from ptokit.sim.native.blockrange import divided
 
         bound, found = self.bound, None
-        if divisible(function, bound, self.limits):
-            found = self._by_ranges(bound)
+        shared = divided(function, bound, self.limits)
+        if shared is not None:
+            found = self._by_ranges(bound, shared)
         return self._whole() if found is None else found
 
-    def _by_ranges(self, bound: Any) -> Outcome | None:  # Any: as in Launch
-        """Run ranges of blocks apart; None where they have to run together."""
-        from ptokit.sim.native.blockrange import RangeResult
+    def _by_ranges(self, bound: Any, shared: frozenset[str]) -> Outcome | None:
+        """Run ranges of blocks apart; None where they have to run together. Any: as in Launch.
 
+        `shared`: arrays that blocks read and write. Where ranges meet in one, what they computed,
+        and what is wrong with them, may not be what it is in order.
+        """
         growing = any(memory.growable for memory in bound.targets(bound.inputs).values())
-        parts: list[RangeResult] = []
+        parts: list[RangeOutcome] = []
         sizes: Sizes | None = None
-        with Workers(self.client, self._work(bound.written)) as workers:
+        blank = [arg for arg in bound.written if arg.name not in shared]
+        with Workers(self.client, self._work(blank)) as workers:
             for first, last in pairwise((0, 1, self.blocks) if growing else (0, self.blocks)):
-                tasks = [(span, sizes) for span in self._ranges(first, last)]
+                tasks = [(span, sizes, shared) for span in self._ranges(first, last)]
                 found = workers.call(_run_range, tasks, self._counted, _is_problem)
                 problem = found[-1]
-                if problem is None or (isinstance(problem, PtoError) and first):
+                if problem is None or (isinstance(problem, PtoError) and (first or shared)):
                     return None
                 if isinstance(problem, PtoError):
                     raise problem from None
-                parts += [part for part in found if isinstance(part, RangeResult)]
-                sizes = problem.grown
-        return self._together(bound, parts)
+                parts += [part for part in found if isinstance(part, RangeOutcome)]
+                sizes = problem.done.grown
+        return self._together(bound, parts, shared)
 
     def _ranges(self, first: int, last: int) -> list[range]:
         count = min(last - first, RANGES * threads(self.client))
@@ -174,16 +180,24 @@ class Launch:
     def _counted(self, task: Task) -> None:
         self.done += len(task[0])
 
-    def _together(self, bound: Any, parts: Sequence[RangeResult]) -> Outcome:  # Any: as in Launch
-        """The arrays, with what the blocks wrote in ascending order."""
+    def _together(
+        self, bound: Any, parts: Sequence[RangeOutcome], shared: frozenset[str]
+    ) -> Outcome | None:  # Any: as in Launch
+        """The arrays, with what the blocks wrote in ascending order; None where ranges meet."""
+        from ptokit.sim.pipes.sharedbytes import blocks_meet
+
         count, memories = Counter[str](), bound.targets(bound.inputs)
-        for part in parts:
-            count.update(part.count)
-            self.warnings.warned(part.warnings)
+        sizes = {name: memories[name].size for name in shared}
+        if blocks_meet([part.shared for part in parts], sizes):
+            return None
+        for done, others in parts:
+            count.update(done.count)
+            self.warnings.warned(done.warnings)
             for name, memory in memories.items():
-                if name in part.grown:
-                    memory.grow(*part.grown[name])
-                part.written[name].onto(memory.data)
+                if name in done.grown:
+                    memory.grow(*done.grown[name])
+                written = others[name].writes if name in shared else done.written[name]
+                written.onto(memory.data)
         return bound.outputs(bound.inputs), count
 
     def _whole(self) -> Outcome:
@@ -221,18 +235,28 @@ def _is_problem(found: object) -> bool:
     return found is None or isinstance(found, PtoError)
 
 
-def _run_range(work: Work, task: Task) -> RangeResult | PtoError | None:
+class RangeOutcome(NamedTuple):
+    """What the blocks of a range did; `shared`: to arrays that blocks read and write."""
+
+    done: RangeResult
+    shared: SharedArrays
+
+
+def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
     """On a worker: what these blocks wrote, or what is wrong; None where they must run together."""
     from ptokit.sim.native.blockrange import run_range
+    from ptokit.sim.pipes.sharedbytes import shared_bytes
     from ptokit.sim.record.code import NotNative
 
     try:
         bound, function = work.ready
-        return run_range(function, bound, work.limits(), *task)
+        done = run_range(function, bound, work.limits(), *task)
     except NotNative:
         return None
     except PtoError as problem:
         return problem
+    shared = shared_bytes(done.logs, done.kept)
+    return None if shared is None else RangeOutcome(replace(done, logs=(), kept={}), shared)
 
 
 def _run_whole(work: Work, _: None) -> WholeRun:

@@ -89,12 +89,13 @@ class Bound:
         """`shared`, made once."""
         return self.shared()
 
-    def apart(self) -> Env:
+    def apart(self, kept: frozenset[str] = frozenset()) -> Env:
         """`shared`, for some blocks that run apart from the others.
 
-        Arrays that may be written are blank and as large; the others are the same at each call.
+        Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
+        the others are the same at each call.
         """
-        blank = _blanks(self.targets(self.inputs))
+        blank = _blanks(self.targets(self.inputs), kept)
         return {arg: _elsewhere(handle, blank) for arg, handle in self.inputs.items()}
 
     def targets(self, env: Env) -> dict[str, Memory]:
@@ -191,11 +192,14 @@ class Bound:
         return found
 
 
-def _blanks(memories: Mapping[str, Memory]) -> dict[Memory, Memory]:
-    """For each of these one as large of which nothing is written."""
-    made = {memory: Memory.blank(memory.name, memory.size) for memory in memories.values()}
-    for memory, blank in made.items():
-        blank.growable = memory.growable
+def _blanks(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[Memory, Memory]:
+    """For each of these one as large of which nothing is written, or a copy."""
+    made: dict[Memory, Memory] = {}
+    for name, memory in memories.items():
+        made[memory] = other = Memory.blank(memory.name, memory.size)
+        other.growable = memory.growable
+        if name in kept and memory.given:
+            other.hold(memory.data, shown=False)
     return made
 
 
@@ -247,9 +251,9 @@ class BoundKernel:
         found = {arg.name: arg for bound in self.cores.values() for arg in bound.written}
         return tuple(found.values())
 
-    def apart(self) -> dict[KernelKind, Env]:
+    def apart(self, kept: frozenset[str] = frozenset()) -> dict[KernelKind, Env]:
         """`shared`, for some blocks that run apart from the others: see `Bound.apart`."""
-        blank = _blanks(self.targets(self.inputs))
+        blank = _blanks(self.targets(self.inputs), kept)
         return {
             kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}
             for kind, env in self.inputs.items()

@@ -154,26 +154,32 @@ class CompiledFunction(CompiledBody):
         return session
 
     def session(
-        self, bound: Bound, limits: RunLimits, *, apart: bool = False, logged: bool = False
+        self,
+        bound: Bound,
+        limits: RunLimits,
+        *,
+        apart: bool = False,
+        kept: frozenset[str] = frozenset(),
+        logged: bool = False,
     ) -> Session:
         """The code with these arguments; NotNative if there is none.
 
-        `apart`: see `Bound.apart`; `logged`: it writes down what it executes.
+        `apart` and `kept`: see `Bound.apart`; `logged`: it writes down what it executes.
         """
-        job = self.job(bound, apart=apart)
+        job = self.job(bound, apart=apart, kept=kept)
         job.logged = logged
-        return self.started(job, limits, (*variant_of(limits), apart, logged))
+        return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
 
-    def job(self, bound: Bound, *, apart: bool = False) -> Job:
+    def job(self, bound: Bound, *, apart: bool = False, kept: frozenset[str] = frozenset()) -> Job:
         """What there is to compile, with handles on these arguments."""
         core = Core(self.target, self.fixpipe, 0, self.blocks)
         core.behind = self.planned.behind
-        real = bound.apart() if apart else bound.shared()
+        real = bound.apart(kept) if apart else bound.shared()
         if self.blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
         job = self.job_on(core, real)
         if apart:
-            job.marked = frozenset(f"%{arg.name}" for arg in bound.written)
+            job.marked = frozenset(f"%{a.name}" for a in bound.written if a.name not in kept)
         return job
 
 

@@ -27,7 +27,7 @@ from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
-from ptokit.sim.native.plan import BLOCK, CELL, WAITING, keeps_order
+from ptokit.sim.native.plan import BLOCK, CELL, WAITING, Plan
 from ptokit.sim.native.session import Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
@@ -90,16 +90,24 @@ class CompiledKernel:
         self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
         return (outputs, count), logs
 
-    def apart(self, bound: BoundKernel, limits: RunLimits, span: range) -> _Launch:
+    def apart(
+        self,
+        bound: BoundKernel,
+        limits: RunLimits,
+        span: range,
+        kept: frozenset[str] = frozenset(),
+    ) -> _Launch:
         """A launch of some blocks on arrays of its own, which tells what it has written.
 
-        NotNative where blocks wait for one another, or only the reference can run them.
+        With `kept` arrays, see `Bound.apart`, it is logged. NotNative where blocks wait for one
+        another, or only the reference can run them.
         """
         if not self.switches or self.grid.together:
             raise NotNative("the blocks run at once")
         require_unwatched(limits, ())
-        names = frozenset(f"%{arg.name}" for arg in bound.written)
-        return _Launch(self, bound.apart(), limits, span=span, marked=names)
+        names = frozenset(f"%{arg.name}" for arg in bound.written if arg.name not in kept)
+        own = bound.apart(kept)
+        return _Launch(self, own, limits, span=span, marked=names, logged=bool(kept))
 
     def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
         return launch_cores(self.grid, launch.board.schedule, launch.programs)
@@ -215,10 +223,10 @@ class _Launch:
             observer.warned(found)
             observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how[0], every))
 
-    def keeps_order(self) -> bool:
-        """Whether what a block does depends on those before it."""
+    def plans(self) -> list[Plan]:
+        """What the cores of a block run."""
         self.programs(self.span.start)
-        return keeps_order([worker.session.plan for worker in self.workers[0]])
+        return [worker.session.plan for worker in self.workers[0]]
 
     def logs(self) -> list[Logged]:
         """What each core has executed, of all blocks."""
@@ -258,7 +266,7 @@ class _Launch:
         core = kind_of_core(target, fixpipe, place, self.kernel.grid, self.board)
         core.shared = {**memories, SIGNALS_MEMORY: self.signals}
         body = self.kernel.bodies[place.kind]
-        kind = place.lane, self.logged, bool(self.marked), variant_of(self.limits)
+        kind = place.lane, self.logged, self.marked, variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
         job.suspends, job.logged = self.kernel.switches, self.logged
         job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}

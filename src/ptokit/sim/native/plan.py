@@ -82,13 +82,17 @@ class Plan:
     @property
     def serial(self) -> bool:
         """Whether blocks have to run one after another."""
-        return keeps_order([self])
+        return self.in_order or bool(shared_arrays([self]))
 
 
-def keeps_order(plans: Sequence[Plan]) -> bool:
-    """Whether what a block does depends on those before it: `plans` are of a block's programs."""
-    reads = frozenset[str]().union(*(plan.reads for plan in plans))
-    return any(plan.in_order or reads & plan.writes for plan in plans)
+def shared_arrays(plans: Sequence[Plan]) -> frozenset[str]:
+    """The arrays that a block may find as those before it left them, by their spaces.
+
+    `plans` are of a block's programs.
+    """
+    every = frozenset[str]()
+    reads, writes = every.union(*(p.reads for p in plans)), every.union(*(p.writes for p in plans))
+    return reads & writes
 
 
 def places(block: Block) -> dict[int, int]:
