@@ -20,7 +20,7 @@ HOUSE = {
     "diagnostics": 837,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 700,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_355,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_809,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_815,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 968,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
@@ -33,13 +33,13 @@ HOUSE = {
     "text": 20,
     "sim": 2_636,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_961,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 4_967,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
-    "sim/pipes": 5_136,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
-    "passes": 4_456,  # blocks, cases become regions; what each core runs; addresses; flags
+    "sim/pipes": 5_553,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
+    "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_522,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_395,  # a file per command; reports, trace events; comparison, traces, breakpoints

@@ -105,9 +105,16 @@ class Range:
             return a._divided(b, quotient)
         return self._dividing(a, quotient)
 
+    def remainder_of(self, a: Number, b: Number) -> Number:
+        """What division toward zero leaves, of which this range is a side."""
+        if not isinstance(b, int) or b == 0:
+            return a - self.quotient_of(a, b) * b
+        most = abs(b) - 1
+        return between(max(min(low(a), 0), -most), min(max(high(a), 0), most))
+
     def __and__(self, other: Number) -> Number:
-        both_positive = self.low >= 0 and low(other) >= 0
-        return between(0, min(self.high, high(other))) if both_positive else EVERY
+        ends = [high(n) for n in (self, other) if low(n) >= 0]  # no bit that such a one has not
+        return between(0, min(ends)) if ends else EVERY
 
     def __or__(self, other: Number) -> Number:
         if self.low < 0 or low(other) < 0:
@@ -125,6 +132,8 @@ class Range:
 
     def bitwise(self, word: str, a: Number, b: Number) -> Number:
         """What processors do with the bits of two numbers, of which this range is a side."""
+        if word == "urem" and isinstance(b, int) and b > 0 and low(a) < 0:
+            return between(0, b - 1)
         if low(a) < 0 or low(b) < 0:
             return EVERY
         divided = {"udiv": lambda: a // b, "urem": lambda: a % b}.get(word)

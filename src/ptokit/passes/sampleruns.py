@@ -37,6 +37,7 @@ from ptokit.sim.pipes.entries import (
     Ticket,
 )
 from ptokit.sim.pipes.issue import Issue
+from ptokit.sim.pipes.mayalias import shown
 from ptokit.sim.pipes.pathchoices import HeldNumbers
 from ptokit.sim.pipes.pathruns import dry_runs
 from ptokit.sim.pipes.runsalike import RunsAlike
@@ -216,6 +217,16 @@ def _issued(
     tickets[one.up, channel] += 1
     ticket = Ticket(channel, tickets[one.up, channel])
     return Post(*at(edge.source), ticket=ticket) if one.up else Await(*at(edge.target), (ticket,))
+
+
+def telling(runs: Sequence[SampleRun]) -> tuple[list[SampleRun], list[SampleRun]]:
+    """The runs that show something new, and further ones on other numbers."""
+    steps, kept, others = set[object](), list[SampleRun](), list[SampleRun]()
+    for run in runs:
+        new = {*chain.from_iterable(shown(run.issue))} - steps
+        (kept if new or not run.issue.given else others).append(run)
+        steps |= new
+    return kept, others
 
 
 def not_run(kernel: SyncKernel, runs: Sequence[SampleRun]) -> list[Op]:

@@ -21,7 +21,14 @@ from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.passes.eventids import numbered, widened
 from ptokit.passes.ownflags import KeptFlagsWarning, events, fault, meets
 from ptokit.passes.percore import OTHER
-from ptokit.passes.sampleruns import EdgedRun, SampleRun, SyncKernel, not_run, sample_runs
+from ptokit.passes.sampleruns import (
+    EdgedRun,
+    SampleRun,
+    SyncKernel,
+    not_run,
+    sample_runs,
+    telling,
+)
 from ptokit.passes.shared import refuse
 from ptokit.passes.syncedges import (
     MarkedFuncs,
@@ -109,18 +116,20 @@ class _Synchronising:
         self.kernel, self.target = kernel, target
         self.places = Places(kernel.funcs, kernel.sections)
         self.apart: Pairs = frozenset()
-        self.runs = sample_runs(kernel, MarkedFuncs.of(self.places), target)
+        every = sample_runs(kernel, MarkedFuncs.of(self.places), target)
+        self.runs, self.others = telling(every)
         if not self.runs:
             message = "no run on samples is legal, so nobody knows what the pipes do"
             help = "`ptokit check` says what is wrong"
             raise refuse(message, kernel.funcs[0].span, help)
         ops = (op for func in kernel.funcs for op in func.body.walk() if isinstance(op, Op))
         inner = any(has_inner_flags(op.page, target) for op in ops)
-        self.taken = {*events(core for run in self.runs for core in run.cores)}
+        self.taken = {*events(core for run in every for core in run.cores)}
         self.taken |= {(*pipes, 0) for pipes in INNER_PAIRS if inner}
 
     def completed(self) -> Sequence[Func]:
         """The functions with what their own flags leave open; PtoError where none go beside."""
+        self._missed({})
         found = [find(one.cores, self.target, one.run.regions) for one in self._issued({})]
         if not any(one.hazards or one.stuck for one in found):
             return self.kernel.funcs
@@ -136,6 +145,28 @@ class _Synchronising:
     @gc_disabled()
     def run(self) -> Sequence[Func]:
         """The functions with flags and barriers."""
+        given = self._sufficient_and_needed()
+        while self._missed(given):
+            given = self._sufficient_and_needed()
+        if given or not self.kernel.flags:
+            skipped = not_run(self.kernel, [*self.runs, *self.others])
+            given |= dict.fromkeys(self._around(skipped), 0)
+        return insert_edges(self.places, given)
+
+    def _missed(self, numbers: Mapping[SyncEdge, int]) -> bool:
+        """Whether these edges leave something open in another run, which then counts, too."""
+        gaps = at_gaps(self.places, numbers)
+        for run in self.others:
+            cores = run.with_edges(gaps, numbers).cores
+            fault = first_fault(cores, self.target, run.regions, self.apart)
+            if fault is not OrderFault.NONE:
+                self.others.remove(run)
+                self.runs.append(run)
+                return True
+        return False
+
+    def _sufficient_and_needed(self) -> dict[SyncEdge, int]:
+        """Edges with numbers that order every run, none of them superfluous."""
         edges: list[SyncEdge] | None = []
         tried, numbers = set[SyncEdge](), dict[SyncEdge, int | None]()
         while edges is not None:
@@ -148,9 +179,7 @@ class _Synchronising:
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
             given = self._needed(given)
-        if given or not self.kernel.flags:
-            given |= dict.fromkeys(self._around(not_run(self.kernel, self.runs)), 0)
-        return insert_edges(self.places, given)
+        return given
 
     def _around(self, ops: Sequence[Op]) -> Iterator[SyncEdge]:
         """Barriers of all pipes before and after each of these: what they do nobody has seen."""

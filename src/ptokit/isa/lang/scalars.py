@@ -35,6 +35,12 @@ def quotient(a: Integer, b: Integer) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def remainder(a: Integer, b: Integer) -> int:
+    """What division toward zero leaves, with the sign of `a`; some numbers know more of it."""
+    bounded = None if is_known(a, b) else getattr(_symbol(a, b), "remainder_of", None)
+    return a - quotient(a, b) * b if bounded is None else bounded(a, b)
+
+
 def choice(condition: Integer, yes: Integer, no: Integer, dtype: DType | None = None) -> Any:
     """`yes` where the condition is 1, else `no`; `dtype`: of floats."""
     if isinstance(condition, int):

@@ -3,7 +3,15 @@
 from functools import partial
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.lang.scalars import Integer, bitwise, choice, quotient, truth, wrapped
+from ptokit.isa.lang.scalars import (
+    Integer,
+    bitwise,
+    choice,
+    quotient,
+    remainder,
+    truth,
+    wrapped,
+)
 from ptokit.isa.model.tiles import TileType
 
 WIDTH_OF_INDEX = 64
@@ -138,11 +146,6 @@ def shifted_right(a: Integer, b: Integer) -> int:
 def below(a: int, b: int) -> int:
     """Whether a < b as unsigned numbers: half of all numbers on, signed order is that."""
     return truth(wrapped(a + HALF, 64) < wrapped(b + HALF, 64))
-
-
-def remainder(a: int, b: int) -> int:
-    """The remainder that goes with `quotient`: the sign of the dividend."""
-    return a - quotient(a, b) * b
 
 
 class AddI(BinaryScalar, own="addi", f=operator.add, asm=infix("+")):

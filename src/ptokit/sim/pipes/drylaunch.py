@@ -75,7 +75,7 @@ class DryLaunch:
             bound=bound,
             refused=[],
             alike=self.alike.on_other_numbers(),
-            plan=self._lasting_plan,
+            plan=self.planned if self.lasts else None,
         )
 
     @gc_disabled()
@@ -105,28 +105,32 @@ class DryLaunch:
         for index in range(self.blocks):
             core = Core(self.target, CPU_READING, index, self.blocks)
             issue.prepared(core, self.bound.func.body)
-            run = made(core, Facts(core.target, self.bound.every_number), self._planned, limits)
-            local = self.bound.local(InterpretedMachine(core), self._planned.addresses)
+            run = made(core, Facts(core.target, self.bound.every_number), self.planned, limits)
+            local = self.bound.local(InterpretedMachine(core), self.planned.addresses)
             run.block(self.bound.func.body)(shared | local)
         return issue
 
     @cached_property
     def conditions(self) -> Mapping[Value, Condition]:
         """What each condition asks for."""
-        return {value: one for func in self.funcs for value, one in conditions_of(func).items()}
+        return {
+            value: one
+            for func in self.funcs
+            for value, one in conditions_of(func, self.target).items()
+        }
 
     @cached_property
-    def _planned(self) -> Planned:
+    def planned(self) -> Planned:
         assert isinstance(self.bound, Bound)
         return self.plan or placed(self.bound, self.target)
 
     @cached_property
-    def _lasting_plan(self) -> Planned | None:
-        """Where tiles are placed with any numbers, if none of these decides what lies elsewhere."""
+    def lasts(self) -> bool:
+        """Whether tiles are placed alike with any numbers: none of these says what lies there."""
         if isinstance(self.bound, BoundKernel):
-            return None
+            return False
         open = depending(self.bound.func)
-        return self._planned if open.isdisjoint(addresses(self.bound.func)) else None
+        return open.isdisjoint(addresses(self.bound.func)) or self.planned == Planned()
 
     @cached_property
     def _kernel(self) -> InterpretedKernel:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Hashable, Iterator
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo, repeats
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import ALLOCATES, FLOW
+from ptokit.isa.lang.traits import ALLOCATES, FLAGS, FLOW
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.byteregions import ByteRegion, MemorySpace
-from ptokit.sim.pipes.entries import PipeWork, QueueEntry
+from ptokit.sim.pipes.entries import (
+    Await,
+    BufferChannel,
+    FlagChannel,
+    PipeWork,
+    Post,
+    QueueEntry,
+)
 from ptokit.sim.pipes.issue import Issue
-from ptokit.sim.pipes.openvalues import from_memory
+from ptokit.sim.pipes.openvalues import from_memory, keeps_numbers
 
 DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity
 Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # whether it writes; the op, by identity
@@ -28,15 +35,19 @@ SHARED = PtrType | GlobalType  # handles on memory that all cores reach
 def placing(func: Func) -> frozenset[Value]:
     """The numbers that decide where handles lead, as far as others may lead to the same bytes.
 
+    And those that say which flag it is.
+
     A handle on global memory counts if what it leads to is written, and reached by another one.
     """
     handles, places = _contested(func)
     return frozenset(
         number
         for op in func.body.walk()
-        if isinstance(op, Op) and FLOW not in op.page.uses
+        if isinstance(op, Op) and FLOW not in op.page.uses and not keeps_numbers(op)
         for number in _places(op)
-        if not _all_shared(op) or not (handles if op.results else places).isdisjoint(_led(op))
+        if FLAGS in op.page.uses
+        or not _all_shared(op)
+        or not (handles if op.results else places).isdisjoint(_led(op))
     )
 
 
@@ -115,6 +126,7 @@ def alias_pattern(issue: Issue) -> Hashable:
 
     def places(entry: QueueEntry) -> Iterator[Hashable]:
         if not isinstance(entry, PipeWork):
+            yield from _named(entry)
             return
         for number, regions in enumerate((entry.reads, entry.writes)):
             for region in regions:
@@ -144,6 +156,26 @@ def dependence_distances(issue: Issue) -> set[DependenceDistance]:
                         found.add((id(before.op), id(entry.op), _iterations(before, entry)))
                 there[region, writes, id(entry.op)] = entry
     return found
+
+
+class Shown(NamedTuple):
+    """What a run shows: which instructions depend on which, and which ops it comes to."""
+
+    distances: frozenset[DependenceDistance]
+    path: frozenset[Hashable]
+
+
+def shown(issue: Issue) -> Shown:
+    path = frozenset(step for core in issue.cores for entry in core for step in _named(entry))
+    return Shown(frozenset(dependence_distances(issue)), path)
+
+
+def _named(entry: QueueEntry) -> Iterator[Hashable]:
+    """The op of an entry, and the flags or signals that it names in this run."""
+    yield id(entry.op)
+    tickets = (entry.ticket,) if isinstance(entry, Post) else ()
+    for channel, _ in entry.tickets if isinstance(entry, Await) else tickets:
+        yield channel._replace(core=0) if isinstance(channel, FlagChannel | BufferChannel) else ()
 
 
 def _accesses(entry: PipeWork) -> Iterator[tuple[ByteRegion, bool]]:

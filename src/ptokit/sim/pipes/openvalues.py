@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
@@ -72,17 +72,26 @@ def depends(
     return frozenset(found)
 
 
-def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
+def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
+    """The values that may depend on these, whatever is in memory."""
+    found, before = {*some}, -1
+    while len(found) > before:
+        before = len(found)
+        _depends(func.body, found, False, memory=False)
+    return frozenset(found)
+
+
+def _depends(block: Block, found: set[Value], each_iteration: bool, *, memory: bool = True) -> None:
     for op in block.ops:
         named = [*op.values()] if isinstance(op, Op) else []
         inputs = [v for _, v in named]
         passed = [v for name, v in named if name != END] if each_iteration else inputs
-        if isinstance(op, Op) and from_memory(op):
+        if memory and isinstance(op, Op) and from_memory(op):
             found.update(op.results)
         for region in op.regions:
             if not found.isdisjoint(passed):
                 found.update(region.args)
-            _depends(region, found, each_iteration)
+            _depends(region, found, each_iteration, memory=memory)
             if not found.isdisjoint(region.outcome):
                 found.update((*region.args, *op.results))
         if not found.isdisjoint(inputs):
@@ -137,12 +146,13 @@ def deciding(op: Op) -> Iterator[Value]:
 
 def is_issued(op: Op) -> bool:
     """Whether it goes into a queue."""
-    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or _keeps_numbers(op))
+    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or keeps_numbers(op))
 
 
-def _keeps_numbers(op: Op) -> bool:
+def keeps_numbers(op: Op) -> bool:
     """Whether it is about arrays and structs of the scalar unit, which no other pipe reaches."""
     kinds = {op.page.operand(name).kind for name, _ in op.values()}
+    kinds |= {result.kind for result in op.page.results()}
     return bool(kinds & SCALAR_STORAGE) and kinds <= SCALAR_STORAGE | {Kind.SCALAR, Kind.INDEX}
 
 

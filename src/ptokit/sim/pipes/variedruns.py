@@ -5,14 +5,14 @@ They decide which instructions are reached, or which of them share bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from random import Random
-from typing import NamedTuple, TypeAlias
+from itertools import islice, product
 
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import Func, Value
+from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.pages.grid import launch_query
 from ptokit.sim.execute import whole_number
 from ptokit.sim.pipes.drylaunch import DryLaunch
@@ -21,23 +21,30 @@ from ptokit.sim.pipes.mayalias import (
     DependenceDistance,
     alias_pattern,
     branching,
-    dependence_distances,
     placing,
+    shown,
 )
-from ptokit.sim.pipes.openvalues import block_queries, decided, depends
+from ptokit.sim.pipes.memoisedruns import HeldContent, MemoisedLaunch
+from ptokit.sim.pipes.openvalues import (
+    block_queries,
+    decided,
+    depends,
+    from_memory,
+    leads_to,
+    source,
+)
 from ptokit.sim.pipes.pathchoices import ALONE
 from ptokit.sim.pipes.pathruns import dry_runs
+from ptokit.sim.pipes.samplenumbers import Numbers, bounds_of, mixtures
 
 FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: where blocks have places of their own
 MOST_WORK = 1_500  # entries of so many blocks
 MOST_VARIED = 500  # instructions of a run on other numbers
-NEARBY = range(8)  # what is added to a number, or stands for it
 LENGTHS = (7, 4)  # values of a number that only says how often a loop iterates
-SMALL_MIXTURES = 16  # of small numbers alone
-SAMPLE_MIXTURES = 12  # of small numbers and those of the sample
+MOST_MEMOISED = 60_000  # instructions of all of these, where each runs alone
+MOST_EXACT = 44  # mixtures of numbers for cores that run at once
 STALE_RUNS = 8  # after so many mixtures in a row with no new dependence or path no more are tried
 PERIOD = 24  # long loops are shortened by a multiple of so many iterations
-Numbers: TypeAlias = "tuple[tuple[str, int], ...]"  # arguments, by name
 
 
 def varied_runs(
@@ -53,7 +60,8 @@ def varied_runs(
     ways = {func: frozenset(branching(func)) for func in launch.funcs}
     others = [*_other_blocks(launch, _Place(given, places), before)]
     yield from others
-    if _leading(places, each_iteration=False) or sum(map(len, ways.values())) > 1:
+    led = _leading(places, each_iteration=False) or _deciding_arrays(ways)
+    if led or sum(map(len, ways.values())) > 1:
         places = {func: places[func] | ways[func] for func in places}
     yield from _other_numbers(launch, _Place(given, places), [*before, *others])
 
@@ -107,22 +115,62 @@ def _by_block(func: Func, given: Collection[Value]) -> frozenset[Value]:
 
 def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
     """Runs on numbers that lead handles elsewhere: with these, and nothing chosen."""
-    names = _leading(place.places, each_iteration=False)
-    if not names:
+    names, arrays = _leading(place.places, each_iteration=False), _deciding_arrays(place.places)
+    steered = len(names) > 1 or _leading(place.places, each_iteration=True) or arrays
+    if not (names or arrays):
         return
-    steered = len(names) > 1 or _leading(place.places, each_iteration=True)
-    blocks = FEW_BLOCKS if place.by_block and not launch.together else 1
+    blocks = MORE_BLOCKS if place.by_block and not launch.together else 1
     varied = replace(launch, blocks=blocks, mixed=False, refused=[])
-    varied.most, varied.periods = MOST_VARIED, (PERIOD,)
-    seen = {*map(_shown, before)}
-    distances = set[DependenceDistance]().union(*(one.distances for one in seen))
-    paths = {one.path for one in seen}
     own = {name: launch.numbers[name] for name in names}
-    stale = 0
-    for numbers in _mixtures(own) if steered else _lengths(own):
+    if not steered:
+        tried = _lengths(own)
+    else:
+        tried = mixtures(own | dict.fromkeys(arrays, 0), bounds_of(launch.funcs))
+    every = MemoisedLaunch.of(varied, MOST_VARIED, arrays) if steered else None
+    if every is not None:
+        yield from _memoised(every, tried, arrays, before)
+        return
+    varied.blocks, varied.most, varied.periods = min(blocks, FEW_BLOCKS), MOST_VARIED, (PERIOD,)
+    yield from _exact_runs(varied, (one[: len(own)] for one in tried), before)
+
+
+def _memoised(
+    launch: MemoisedLaunch, tried: Iterable[Numbers], arrays: Sequence[str], before: Sequence[Issue]
+) -> Iterator[Issue]:
+    """What blocks issue on each of these numbers, where it is something else."""
+    patterns, left = {alias_pattern(issue) for issue in before}, MOST_MEMOISED
+    ways = ((), arrays) if arrays else ((),)
+    for numbers, mixed, block in product(tried, ways, range(launch.blocks)):
+        for found in launch.held:
+            content = HeldContent(numbers, mixed, found)
+            issue = launch.issue(block, dict(numbers), content)
+            left -= launch.limits.used
+            if issue is not None:
+                break
+        else:
+            continue
+        if (pattern := alias_pattern(issue)) not in patterns:
+            patterns.add(pattern)
+            issue.chosen = True  # nobody says that these numbers go together
+            own = (f"%{name} = {n}" for name, n in numbers if name not in arrays)
+            block_of = [f"in block {block}"] if launch.blocks > 1 else []
+            issue.given = [*own, *content.given, *block_of]
+            yield issue
+        if left < 0:
+            return
+
+
+def _exact_runs(
+    launch: DryLaunch, tried: Iterable[Numbers], before: Sequence[Issue]
+) -> Iterator[Issue]:
+    """The same where cores run at once: few runs, that show most of it."""
+    seen = {*map(shown, before)}
+    distances = set[DependenceDistance]().union(*(one.distances for one in seen))
+    paths, stale = {one.path for one in seen}, 0
+    for numbers in islice(tried, MOST_EXACT):
         stale += 1
-        for one in _exact(varied, numbers):
-            if (new := _shown(one)) not in seen:
+        for one in _exact(launch, numbers):
+            if (new := shown(one)) not in seen:
                 stale = stale if new.distances <= distances and new.path in paths else 0
                 distances |= new.distances
                 paths.add(new.path)
@@ -130,18 +178,6 @@ def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) ->
                 yield one
         if stale == STALE_RUNS:
             break
-
-
-class _Shown(NamedTuple):
-    """What a run shows: which instructions depend on which, and which ops it comes to."""
-
-    distances: frozenset[DependenceDistance]
-    path: frozenset[int]
-
-
-def _shown(issue: Issue) -> _Shown:
-    path = frozenset(id(entry.op) for core in issue.cores for entry in core)
-    return _Shown(frozenset(dependence_distances(issue)), path)
 
 
 def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
@@ -164,25 +200,24 @@ def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -
     return [*dict.fromkeys(every)]
 
 
+def _deciding_arrays(places: Mapping[Func, frozenset[Value]]) -> list[str]:
+    """The names of what is read where numbers in memory decide where handles lead."""
+    found = dict[str, None]()
+    for func, some in places.items():
+        reads = defaultdict[str, set[Value]](set)
+        for op in func.body.walk():
+            if isinstance(op, Op) and from_memory(op):
+                reads[source(op)].update(op.results)
+        led = (
+            name for name, values in reads.items() if not some.isdisjoint(leads_to(func, values))
+        )
+        found |= dict.fromkeys(led)
+    return [*found]
+
+
 def _lengths(numbers: Mapping[str, int]) -> Iterator[Numbers]:
     """What says only how often loops iterate."""
     yield from (tuple(dict.fromkeys(numbers, length).items()) for length in LENGTHS)
-
-
-def _mixtures(numbers: Mapping[str, int]) -> Iterator[Numbers]:
-    """Small numbers, and numbers near these: all the same, then any."""
-    random = Random(0)
-    for near in NEARBY:
-        yield tuple(dict.fromkeys(numbers, near).items())
-    for _ in range(SMALL_MIXTURES if len(numbers) > 1 else 0):
-        yield tuple((name, random.choice(NEARBY)) for name in numbers)
-    for near in NEARBY:
-        yield tuple((name, number + near) for name, number in numbers.items())
-    for _ in range(SAMPLE_MIXTURES if len(numbers) > 1 else 0):
-        yield tuple(
-            (name, random.choice((0, 0, number)) + random.choice(NEARBY))
-            for name, number in numbers.items()
-        )
 
 
 def _exact(launch: DryLaunch, numbers: Numbers) -> Iterator[Issue]:

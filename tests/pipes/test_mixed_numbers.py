@@ -1,0 +1,180 @@
+"""Numbers decide which branches a program takes: each race that some of them show is found.
+
+The oracle is every mixture of small numbers, each executed for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pipes.branchyprograms import PART, READ, TILE, VIEW, BranchyProgram
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from fuzz.scale import scaled
+from ptokit.api.bind import bind
+from ptokit.api.program import Program
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
+from ptokit.sim.pipes.drylaunch import DryLaunch
+from ptokit.sim.pipes.hazards import Findings, find
+
+Finding: TypeAlias = "tuple[str, int, int]"  # a slug and two lines
+BLOCKS = 4
+SLUGS = {"hazard", "flag-set-twice", "flag-left", "pipe-deadlock"}
+
+
+def shown(program: Program, chip: str, numbers: tuple[int, ...]) -> Iterator[Finding]:
+    """What a run of each block on such numbers finds."""
+    target, array = TARGETS[chip], np.zeros((64, 64), np.float32)
+    given = {"x": array, "y": array.copy(), **dict(zip("nm", numbers, strict=True))}
+    issue = DryLaunch(bind(program.entry_named(None), given, target, {}), target, BLOCKS).issue()
+    for block in range(BLOCKS):
+        one = issue.alone(block)
+        assert one is not None
+        yield from _findings(find(one.cores, target, one.footprints.regions))
+
+
+def _findings(found: Findings) -> Iterator[Finding]:
+    for hazard in found.hazards:
+        yield "hazard", _line(hazard.first.op), _line(hazard.second.op)
+    for slug, posts in (("flag-set-twice", found.posted_twice), ("flag-left", found.left)):
+        yield from ((slug, _line(post.op), 0) for post in posts)
+
+
+def _line(of: Any) -> int:  # Any: an op, a note or a diagnostic
+    return of.span.line
+
+
+def reported(program: Program, chip: str) -> set[Finding]:
+    """What is reported without arguments, of one block."""
+    return {_named(found) for found in program.races(chip) if found.slug in SLUGS}
+
+
+def _named(found: Diagnostic) -> Finding:
+    hazard = found.slug == "hazard"
+    first, second = (_line(found.notes[0]), _line(found)) if hazard else (_line(found), 0)
+    return found.slug, first, second
+
+
+def all_shown(program: Program, chip: str, numbers: int) -> set[Finding]:
+    every = product(range(numbers), repeat=2)
+    return {finding for mixed in every for finding in shown(program, chip, mixed)}
+
+
+@pytest.mark.parametrize("seed", range(scaled(4)))
+def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
+    chip = ("a2a3", "a5")[seed % 2]
+    text = BranchyProgram(seed).text()
+    expected = all_shown(pto.loads(text), chip, 5)
+    assert expected - reported(pto.loads(text), chip) == set()
+    read = pto.loads(BranchyProgram(seed).text(read=True))
+    lines = len(READ.splitlines())
+    moved = {(slug, *(line + lines if line else 0 for line in two)) for slug, *two in expected}
+    assert moved - reported(read, chip) == set()
+
+
+@pytest.mark.parametrize("seed", range(scaled(2)))
+def test_whatever_numbers_decide_is_in_order(seed: int) -> None:
+    """The flags and barriers of such a program dropped, and found anew."""
+    chip = ("a2a3", "a5")[seed % 2]
+    lines = BranchyProgram(seed + 100).text().splitlines()
+    bare = "\n".join(line for line in lines if "_flag" not in line and "barrier" not in line)
+    made = run_passes(pto.loads(bare).module, ["synchronise"], TARGETS[chip])
+    assert all_shown(pto.loads(Program(made).text()), chip, 5) == set()
+
+
+# the tile is stored too soon where the first number is large and the second is not
+FAR = """\
+func.func @far(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c100 = arith.constant 100 : index
+  %v = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : VIEW
+  %w = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%c64, %c1] : VIEW
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : VIEW -> PART
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : VIEW -> PART
+  %t = pto.alloc_tile : TILE
+  %some = arith.CONDITION : index
+  %few = arith.cmpi ne, %m, %c1 : index
+  scf.if %some {
+    pto.tload ins(%p : PART) outs(%t : TILE)
+  }
+  scf.if %few {
+    pto.barrier <PIPE_ALL>
+  }
+  scf.if %some {
+    pto.tstore ins(%t : TILE) outs(%q : PART)
+  }
+  return
+}
+"""
+REACHED = [
+    "cmpi sgt, %n, %c100",
+    "cmpi eq, %n, %c100",
+    "divsi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c100",
+    "addi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c100",
+    "remsi %n, %c100 : index\n  %some = arith.cmpi eq, %third, %c64",
+]
+NEVER = [
+    "remui %n, %c3 : index\n  %some = arith.cmpi sgt, %third, %c3",
+    "remui %n, %c3 : index\n  %some = arith.cmpi slt, %third, %c0",
+    "remsi %n, %c3 : index\n  %some = arith.cmpi sge, %third, %c3",
+    "andi %n, %c3 : index\n  %some = arith.cmpi slt, %third, %c0",
+    "minsi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c64",
+]
+
+
+def far(condition: str) -> Program:
+    text = FAR.replace("CONDITION", condition).replace("VIEW", VIEW).replace("PART", PART)
+    chain = text.replace("%some = arith", "%third = arith", 1) if "%third" in condition else text
+    return pto.loads(chain.replace("TILE", TILE))
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_numbers_that_the_text_compares_with_are_tried(chip: str) -> None:
+    for condition in REACHED:
+        (found,) = [d for d in far(condition).races(chip) if d.slug == "hazard"]
+        assert found.is_error
+    for condition in NEVER:
+        assert not [d for d in far(condition).races(chip) if d.slug == "hazard"], condition
+
+
+def test_a_finding_names_what_memory_holds() -> None:
+    text = far("cmpi sge, %n, %c64").text()
+    read = text.replace("%n: index, %m: index", "%a: !pto.ptr<i32>, %b: !pto.ptr<i32>")
+    read = read.replace("  %some", f"{READ}  %some", 1)
+    (found,) = [d for d in pto.loads(read).races("a2a3") if d.slug == "hazard"]
+    assert "1 in %b" in found.notes[-1].message
+
+
+# the buffer takes turns, and the first number says which of its flags is set
+TURNS = FAR.replace("  %some = arith.CONDITION : index\n", "").split("  %few")[0]
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_flags_whose_ids_are_computed_are_told_apart(chip: str) -> None:
+    text = (
+        f"""{TURNS}\
+  %two = arith.addi %c1, %c1 : index
+  %id = arith.remui %n, %two : index
+  %other = arith.remui %m, %two : index
+  pto.tload ins(%p : PART) outs(%t : TILE)
+  pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]
+  pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %OTHER]
+  pto.tstore ins(%t : TILE) outs(%q : PART)
+  return
+}}
+""".replace("VIEW", VIEW)
+        .replace("PART", PART)
+        .replace("TILE", TILE)
+    )
+    assert not pto.loads(text.replace("OTHER", "id")).races(chip)
+    slugs = {d.slug for d in pto.loads(text.replace("OTHER", "other")).races(chip)}
+    assert "pipe-deadlock" in slugs
