@@ -21,7 +21,7 @@ HOUSE = {
     "isa/formula": 700,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_355,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_815,  # what pages import as a whole, tiles of examples too; results in C++
-    "isa/disputes": 968,
+    "isa/disputes": 970,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
     "isa/pages": 12_106,  # all tile instructions of the manual; other cores, ranks; whole products
@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_636,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 4_967,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 5_008,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

@@ -6,12 +6,13 @@ in the functions of both kinds, or a handle, which a function for both kinds mak
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ptokit.analysis.fifoentries import USES, direction_of, entry_of, fact, slots_of
-from ptokit.ir.module import Func, Op
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import BY_LANE, FifoRole
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, parts
@@ -27,14 +28,15 @@ class Fifo:
 
     Its counters begin at `cell`, its slots at the byte `place`; those of views in global memory
     `offset` bytes after their beginning there. `extents` are those of an entry where every push
-    has the same, else they are kept beside each slot. Slots are `stride` bytes apart.
+    has the same, else they are kept beside each slot. Slots are `stride` bytes apart. Both vector
+    cores take part in whole entries of one that `shares` them.
     """
 
     name: str
     to_vector: bool
     slots: int
     slot_size: int
-    nosplit: bool
+    shares: bool
     epilogue: str
     cell: int
     place: int
@@ -80,13 +82,14 @@ def kernel_fifos(funcs: Mapping[KernelKind, Func]) -> KernelFifos:
     opened = {kind: _opened(func) for kind, func in funcs.items()}
     made: dict[tuple[object, int], Fifo] = {}
     pushes = dict(_pushes(funcs, opened))
+    views = set(_views_of_both(funcs, opened))
     cell, place = 0, 0
     for fifos in opened.values():
         for key, op in fifos.items():
             for way in _ways(op):
                 if (key, way) not in made:
-                    extents = pushes.get((key, way))
-                    made[key, way] = fifo = _fifo(key, op, way, cell, place, extents)
+                    extents, shares = pushes.get((key, way)), (key, way) in views
+                    made[key, way] = fifo = _fifo(key, op, way, cell, place, extents, shares)
                     cell += COUNTERS + 2 * fifo.slots
                     place += fifo.stride * fifo.slots
     ends = {kind: dict(_ends(kind, funcs[kind], opened[kind], made)) for kind in funcs}
@@ -132,8 +135,46 @@ def _extents(op: Op, kind: KernelKind) -> tuple[int, int] | None:
     return whole if kind is VECTOR else (valid.rows, valid.cols)
 
 
+def _views_of_both(
+    funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
+) -> set[tuple[object, int]]:
+    """The FIFOs of views that a vector core uses whatever its number: the cube waits for both."""
+    if VECTOR not in funcs:
+        return set()
+    uses = [
+        (op, (key, direction_of(op, VECTOR))) for op, key in _keyed(funcs[VECTOR], opened[VECTOR])
+    ]
+    chosen = set(map(id, _by_number([funcs[VECTOR].body], set())))
+    entries = ((entry_of(op), fifo) for op, fifo in uses)
+    views = {fifo for entry, fifo in entries if entry and isinstance(entry.type, GlobalType)}
+    return views - {fifo for op, fifo in uses if id(op) in chosen}
+
+
+def _by_number(
+    blocks: Iterable[Block], numbers: set[Value], *, chosen: bool = False
+) -> Iterator[AnyOp]:
+    """What hangs on the number of a vector core: whether it runs, or how often.
+
+    `numbers`: the values that differ between the vector cores; filled.
+    """
+    for op in (op for block in blocks for op in block.ops):
+        used = {v for _, v in op.values()} if isinstance(op, Op) else set(op.uses)
+        if used & numbers or (isinstance(op, Op) and BY_LANE in op.page.traits):
+            numbers.update(op.results)
+        if chosen:
+            yield op
+        inner = [b for region in op.regions for b in (region, *region.following)]
+        yield from _by_number(inner, numbers, chosen=chosen or not numbers.isdisjoint(used))
+
+
 def _fifo(
-    key: object, op: Op, way: int, cell: int, place: int, extents: tuple[int, int] | None
+    key: object,
+    op: Op,
+    way: int,
+    cell: int,
+    place: int,
+    extents: tuple[int, int] | None,
+    shares: bool,
 ) -> Fifo:
     slots, size = slots_of(op), fact(op, "slot_size")
     second = way == TO_CUBE and len(_ways(op)) == 2
@@ -144,7 +185,7 @@ def _fifo(
         way == TO_VECTOR,
         slots,
         size,
-        bool(fact(op, "nosplit")),
+        shares or (bool(fact(op, "nosplit")) and way == TO_VECTOR),
         fact(op, "epilogue") or "",
         cell,
         place,

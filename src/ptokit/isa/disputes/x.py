@@ -201,8 +201,10 @@ X: dict[str, Dispute] = {
         "A5: the second one takes no part, programs let it do nothing. A2/A3: both signal. "
         "CPU simulator: the second one pops zeros; with nosplit both have the whole entry.",
         "one, unless a FIFO is nosplit, some entry is split, or the program asks which it is; then "
-        "the second one pops zeros and pushes nothing",
-        "two cores that run the same statements would write the same places, one of them zeros",
+        "the second one pops zeros and pushes nothing; in entries that are views both take part, "
+        "unless the number of a core decides whether they are used",
+        "two cores that run the same statements would write the same places, one of them zeros; of "
+        "a view each takes its own rows",
     ),
     "X64": Dispute(
         "what does a consumer see of an entry whose valid part is smaller than its tile?",

@@ -27,14 +27,15 @@ class FifoEnd(Protocol):
     """A FIFO in one direction, as an instruction at one of its ends sees it.
 
     `vector`: this end is a vector core, number `lane` of the `lanes` of its block. `to_vector`: the
-    vector cores pop. `releases`: a pop gives the slot of a tile back at once.
+    vector cores pop. `releases`: a pop gives the slot of a tile back at once. `shares`: both vector
+    cores take part in whole entries.
     """
 
     vector: bool
     lane: int
     lanes: int
     to_vector: bool
-    nosplit: bool
+    shares: bool
     releases: bool
     epilogue: str
 
@@ -73,8 +74,7 @@ class FifoEnd(Protocol):
 
 def takers(fifo: FifoEnd, split: int) -> range:
     """The vector cores that have a part of an entry, or all of it."""
-    both = split != WHOLE or (fifo.nosplit and fifo.to_vector)
-    return range(fifo.lanes if both else 1)
+    return range(fifo.lanes if split != WHOLE or fifo.shares else 1)
 
 
 def others(fifo: FifoEnd, split: int) -> range:

@@ -76,7 +76,7 @@ class EngineFifoEnd(ABC):
 
     def __init__(self, fifo: Fifo, core: Core) -> None:
         self.fifo = fifo
-        self.to_vector, self.nosplit, self.epilogue = fifo.to_vector, fifo.nosplit, fifo.epilogue
+        self.to_vector, self.shares, self.epilogue = fifo.to_vector, fifo.shares, fifo.epilogue
         self.vector = core.kind is VECTOR
         self.lane, self.lanes = core.subblock_idx, core.lanes
         self.releases = core.target.releases

@@ -98,7 +98,7 @@ def _of(ops: Iterable[Op], role: FifoRole) -> list[Op]:
 
 def _lanes(grid: Grid, fifo: Fifo, ops: Iterable[Op], *, vector: bool) -> range:
     """The cores of an end that take part in an entry."""
-    shared = any(fact(op, "split") for op in ops) or (fifo.nosplit and fifo.to_vector)
+    shared = any(fact(op, "split") for op in ops) or fifo.shares
     return range(grid.fifos.lanes if vector and shared else 1)
 
 
