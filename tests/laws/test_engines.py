@@ -21,8 +21,8 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import TARGETS
 from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim import execute
 from ptokit.sim.native.compile import compile_op, compile_program
-from ptokit.sim.reference import launch
 from ptokit.text.write.printer import print_module
 
 LOOPS = scaled(1)
@@ -50,7 +50,7 @@ def test_both_engines_run_the_same_loops(page: type[Instr]) -> None:
 
 def _require_compiled(case: Case, text: str, arrays: Any) -> None:  # Any: as above
     """No part is left to the reference: neither alone nor in the program, which is cached."""
-    if ALIASES in case.page.traits and outcome(case, launch.run_op).said:
+    if ALIASES in case.page.traits and outcome(case, execute.run_op).said:
         return  # a window that cannot be reread: the reference refuses it
     compile_op(*instruction(case, side := build(case)), side.core)
     target = TARGETS[case.target]

@@ -29,7 +29,7 @@ from ptokit.sim import native
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 from ptokit.sim.native import cache
-from ptokit.sim.reference import launch
+from ptokit.sim.reference import engine as reference
 from ptokit.sim.tile import Tile
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
@@ -236,7 +236,7 @@ def transposed(
 def test_operands_that_share_their_bytes_have_other_code(folder: Path) -> None:
     """What is right for separate memories of one name is wrong in place."""
     for shared in (False, True, False):
-        expected, got = (transposed(e, shared=shared) for e in (launch, native))
+        expected, got = (transposed(e, shared=shared) for e in (reference, native))
         assert np.array_equal(expected, got), shared
 
 
@@ -258,7 +258,7 @@ def test_pages_of_one_name_that_are_not_ptokits_have_their_own_code(folder: Path
 
     for body in (copied, doubled):
         page = mine(body)
-        expected, got = (transposed(e, shared=False, page=page) for e in (launch, native))
+        expected, got = (transposed(e, shared=False, page=page) for e in (reference, native))
         assert np.array_equal(expected, got), body.__name__
 
 

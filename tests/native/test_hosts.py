@@ -13,11 +13,10 @@ from engines import Case, Outcome, build, differences, drawn, instruction, outco
 from fuzz.scale import sampled, scaled
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.sim import native
+from ptokit.sim import execute, native
 from ptokit.sim.native.cache import Processor, generating_for, machine_code
 from ptokit.sim.native.compile import single
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.reference import launch
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -51,7 +50,7 @@ def test_an_older_processor_computes_the_same(page: type[Instr], name: str) -> N
     if reason:
         pytest.skip(reason)
     for case in (drawn(page, number) for number in range(CASES)):
-        assert list(differences(outcome(case, launch.run_op), compiled(case, name))) == [], case
+        assert list(differences(outcome(case, execute.run_op), compiled(case, name))) == [], case
 
 
 def compiled(case: Case, name: str) -> Outcome:

@@ -25,8 +25,7 @@ from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Word
-from ptokit.sim import native
-from ptokit.sim.reference import launch
+from ptokit.sim import execute, native
 from ptokit.sim.tile import Matrix
 
 # what a case may be refused for because of how it was made
@@ -104,7 +103,7 @@ def complaints(case: Case, *, compiled: bool) -> list[str] | None:
     None: nothing was compared with the oracle, because the case is one that engines must refuse or
     the documents say nothing of it.
     """
-    expected = outcome(case, launch.run_op)
+    expected = outcome(case, execute.run_op)
     found: list[str] = []
     if compiled:
         got = outcome(case, native.run_op)

@@ -31,7 +31,7 @@ HOUSE = {
     "text/read": 5_130,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_513,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
-    "sim": 2_636,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_645,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
     "analysis": 5_008,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
@@ -40,7 +40,7 @@ HOUSE = {
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 5_553,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_522,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_523,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_395,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

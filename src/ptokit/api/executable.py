@@ -29,7 +29,7 @@ from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments_of_all
-from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
+from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer, RunWarnings
@@ -87,6 +87,11 @@ class Options:
     slots: bool = False  # numbers are no part of the code
     schedule: str | None = None  # of cores: "random:SEED"
     ranks: int = 1
+
+    @property
+    def launch(self) -> LaunchSettings:
+        """What engines need to know of them."""
+        return LaunchSettings(self.target, self.fixpipe, self.blocks)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -215,7 +220,7 @@ class Executable:
             bound = bind(self.func, given, options.target, dict(options.types))
         else:
             bound = self._legal(self.func, given, options.blocks > 1)
-        return viewed(bound, one, options.target, options.fixpipe, options.blocks)
+        return viewed(bound, one, options.launch)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
         if self.options.slots:
@@ -230,9 +235,8 @@ class Executable:
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
 
     def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
-        bound, options = self._bound(given), self.options
-        how = options.target, options.fixpipe, options.blocks
-        return _Prepared(bound.on({}), self._engine.prepare(bound, *how))
+        bound = self._bound(given)
+        return _Prepared(bound.on({}), self._engine.prepare(bound, self.options.launch))
 
     def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:
         names = self._names(given)

@@ -365,12 +365,11 @@ class Program(Rich):
         from ptokit.sim.arguments import Bound
         from ptokit.sim.native.listing import code_of
 
-        how = made.options.target, made.options.fixpipe, blocks
         bound = made.bound(arrays)
         if not isinstance(bound, Bound):
             message = "code is shown of functions of one core, and this kernel has several"
             raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
-        return code_of(bound, *how, instruction)
+        return code_of(bound, made.options.launch, instruction)
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
     from ptokit.isa.model.tiles import ConvTileType, TileType
-    from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, Outcome
+    from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings, Outcome
     from ptokit.sim.execute import Core
     from ptokit.sim.limits import RunLimits
     from ptokit.sim.observer import Observer
@@ -103,9 +103,7 @@ class Engine(Protocol):
     """What executes programs, as a module has it."""
 
     @staticmethod
-    def prepare(
-        bound: Bound | BoundKernel | BoundJob, target: Target, fixpipe: FixPipe, blocks: int
-    ) -> PreparedFunction:
+    def prepare(bound: Bound | BoundKernel | BoundJob, how: LaunchSettings) -> PreparedFunction:
         """Make a bound and checked function ready to run."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
+from ptokit.numerics.fixpipe import FixPipe
 from ptokit.numerics.formats import pack, unpack
 from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.convtile import ConvTile
@@ -31,6 +32,14 @@ OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
+
+
+class LaunchSettings(NamedTuple):
+    """What a launch has besides its arguments: target, reading of the fix-pipe, blocks."""
+
+    target: Target
+    fixpipe: FixPipe
+    blocks: int
 
 
 class Local(Protocol):

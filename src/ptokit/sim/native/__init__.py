@@ -11,14 +11,12 @@ from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
-from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
+from ptokit.sim import execute
+from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.execute import Core
 from ptokit.sim.native.compile import CompiledFunction, compile_op
 from ptokit.sim.native.compiledkernel import CompiledJob, CompiledKernel
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.reference import launch
 from ptokit.sim.tile import Tile
 
 
@@ -27,7 +25,7 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
     try:
         session = compile_op(op, env, core)
     except NotNative:
-        launch.run_op(op, env, core)
+        execute.run_op(op, env, core)
         return
     after, _ = session.run(1)
     for value, handle in after.items():
@@ -36,14 +34,14 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
 
 
 def prepare(
-    bound: Bound | BoundKernel | BoundJob, target: Target, fixpipe: FixPipe, blocks: int
+    bound: Bound | BoundKernel | BoundJob, how: LaunchSettings
 ) -> CompiledFunction | CompiledKernel | CompiledJob:
     """A function, or the functions of a kernel's cores, to be compiled when they first run."""
     if isinstance(bound, BoundJob):
-        return CompiledJob(bound, target, fixpipe, blocks)
+        return CompiledJob(bound, how)
     if isinstance(bound, BoundKernel):
-        return CompiledKernel(bound, target, fixpipe, blocks)
-    return CompiledFunction(bound, target, fixpipe, blocks)
+        return CompiledKernel(bound, how)
+    return CompiledFunction(bound, how)
 
 
 __all__ = ["prepare", "run_op"]

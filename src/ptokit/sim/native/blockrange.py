@@ -64,7 +64,7 @@ def _plans(function: object, bound: object, limits: RunLimits) -> list[Plan]:
         blocks = range(function.grid.blocks)
         return function.apart(bound, limits, blocks).plans() if len(blocks) > 1 else []
     if isinstance(function, CompiledFunction) and isinstance(bound, Bound):
-        one = function.blocks == 1 or prints(bound)
+        one = function.how.blocks == 1 or prints(bound)
         return [] if one else [function.session(bound, limits, apart=True).plan]
     return []
 
@@ -97,7 +97,7 @@ def run_range(
             memory.growable = False
         for name, size in sizes.items():
             arrays[name].grow(*size)
-    _, count = session.run(function.blocks, span=span)
+    _, count = session.run(function.how.blocks, span=span)
     outputs = {arg.name: arrays[arg.name] for arg in bound.written}
     grown = {name: (m.size, m.shape) for name, m in outputs.items() if m.shape is not None}
     logs = [function.log(worker) for worker in session.crew] if kept else []

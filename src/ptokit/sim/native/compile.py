@@ -20,7 +20,7 @@ from ptokit.isa.lang.traits import ALIASES, PRINTS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, Env, Outcome, SlotNumber
+from ptokit.sim.arguments import Bound, Env, LaunchSettings, Outcome, SlotNumber
 from ptokit.sim.execute import LOG, Core
 from ptokit.sim.kernels.handles import traced
 from ptokit.sim.limits import RunLimits
@@ -36,8 +36,8 @@ from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import AxisWindow, Traced
 from ptokit.sim.record.trace import FRAME, Recorded
-from ptokit.sim.reference import launch
 from ptokit.sim.reference.interpreter import InterpretedMachine
+from ptokit.sim.reference.launch import InterpretedFunction
 
 Variant: TypeAlias = "tuple[bool, cache.Processor]"
 MOST_TRIES = 4
@@ -94,9 +94,9 @@ class CompiledFunction(CompiledBody):
     It is compiled when it first runs, once with and once without a limit of instructions.
     """
 
-    def __init__(self, bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> None:
-        super().__init__(bound, target)
-        self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
+    def __init__(self, bound: Bound, how: LaunchSettings) -> None:
+        super().__init__(bound, how.target)
+        self.how = how
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
@@ -109,8 +109,8 @@ class CompiledFunction(CompiledBody):
                 raise NotNative("somebody looks at every instruction")
             return self._finish(bound, self._renewed(bound, limits, logged), observers)
         except NotNative:
-            how = (self.target, self.fixpipe, self.blocks, self.planned)
-            return launch.prepare(bound, *how).run(bound, limits, observers)
+            reference = InterpretedFunction(bound, self.how, self.planned)
+            return reference.run(bound, limits, observers)
         except Grown:
             session = self.session(bound, limits, logged=logged)
             return self._finish(bound, session, observers, one_thread=True)
@@ -126,7 +126,7 @@ class CompiledFunction(CompiledBody):
         """Outputs and counts; what further runs may use again is kept."""
         for observer in observers:
             observer.begins(session.done)
-        env, count = session.run(self.blocks, one_thread=one_thread)
+        env, count = session.run(self.how.blocks, one_thread=one_thread)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
         for observer in observers:
             observer.warned(found)
@@ -172,10 +172,11 @@ class CompiledFunction(CompiledBody):
 
     def job(self, bound: Bound, *, apart: bool = False, kept: frozenset[str] = frozenset()) -> Job:
         """What there is to compile, with handles on these arguments."""
-        core = Core(self.target, self.fixpipe, 0, self.blocks)
+        target, fixpipe, blocks = self.how
+        core = Core(target, fixpipe, 0, blocks)
         core.behind = self.planned.behind
         real = bound.apart(kept) if apart else bound.shared()
-        if self.blocks == 1:
+        if blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
         job = self.job_on(core, real)
         if apart:
@@ -204,7 +205,8 @@ def prints(bound: Bound) -> bool:
 
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
-    return CompiledFunction(bound, target, fixpipe, blocks).session(bound, RunLimits())
+    how = LaunchSettings(target, fixpipe, blocks)
+    return CompiledFunction(bound, how).session(bound, RunLimits())
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:

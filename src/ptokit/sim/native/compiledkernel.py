@@ -12,10 +12,8 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import SIGNALS
-from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
+from ptokit.sim.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
 from ptokit.sim.cores.fifoend import COUNTERS, reason
 from ptokit.sim.cores.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
@@ -40,19 +38,12 @@ class CompiledKernel:
     What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
     """
 
-    def __init__(
-        self,
-        bound: BoundKernel,
-        target: Target,
-        fixpipe: FixPipe,
-        blocks: int,
-        rank: int | None = None,
-    ) -> None:
-        self.how = target, fixpipe, blocks
-        self.grid = Grid.of(bound, target, blocks, rank)
+    def __init__(self, bound: BoundKernel, how: LaunchSettings, rank: int | None = None) -> None:
+        self.how = how
+        self.grid = Grid.of(bound, how.target, how.blocks, rank)
         self.fifos = fifo_uses(self.grid)
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
-        self.bodies = {kind: CompiledBody(one, target) for kind, one in bound.cores.items()}
+        self.bodies = {kind: CompiledBody(one, how.target) for kind, one in bound.cores.items()}
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
         printing = any(map(prints, bound.cores.values()))
         self.switches = rank is None and not self.grid.polls and not printing
@@ -71,7 +62,7 @@ class CompiledKernel:
                 raise NotNative("somebody asks what the cores tell one another")
             return outcome
         except NotNative:
-            return InterpretedKernel(bound, *self.how).run(bound, limits, observers)
+            return InterpretedKernel(bound, self.how).run(bound, limits, observers)
 
     def _run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
@@ -221,7 +212,7 @@ class _Launch:
         found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
         for observer in observers:
             observer.warned(found)
-            observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how[0], every))
+            observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how.target, every))
 
     def plans(self) -> list[Plan]:
         """What the cores of a block run."""
@@ -320,10 +311,10 @@ def _finished(worker: Worker) -> Worker:
 class CompiledJob:
     """A kernel on several ranks, compiled when it first runs: for each with its own numbers."""
 
-    def __init__(self, bound: BoundJob, target: Target, fixpipe: FixPipe, blocks: int) -> None:
-        self.how = target, fixpipe, blocks
+    def __init__(self, bound: BoundJob, how: LaunchSettings) -> None:
+        self.how = how
         ranks = enumerate(bound.ranks)
-        self.kernels = [CompiledKernel(one, *self.how, rank) for rank, one in ranks]
+        self.kernels = [CompiledKernel(one, how, rank) for rank, one in ranks]
 
     def run(
         self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
@@ -333,7 +324,7 @@ class CompiledJob:
             require_unwatched(limits, observers)
             return self._run(bound, limits, observers)
         except NotNative:
-            return InterpretedJob(bound, *self.how).run(bound, limits, observers)
+            return InterpretedJob(bound, self.how).run(bound, limits, observers)
 
     def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
         envs, count, schedule = bound.shared(), Counter[str](), Schedule()

@@ -11,23 +11,21 @@ from typing import Any
 from ptokit.diagnostics.diagnostic import call_error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
-from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound
+from ptokit.sim.arguments import Bound, LaunchSettings
 from ptokit.sim.native.calls import FirstUse
 from ptokit.sim.native.compile import CompiledFunction
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.record.code import Int, NotNative, text
 
 
-def code_of(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int, name: str) -> str:
+def code_of(bound: Bound, how: LaunchSettings, name: str) -> str:
     """The functions generated for an instruction, which may be spelt as in any text form.
 
     CallError if the program has no such instruction.
     """
     mnemonics = _mnemonics(bound.func, name)
     try:
-        compiler, _ = CompiledFunction(bound, target, fixpipe, blocks).job(bound).settled()
+        compiler, _ = CompiledFunction(bound, how).job(bound).settled()
     except NotNative as reason:
         return f"; the reference runs this program: {reason}\n"
     parts = [part for m in mnemonics for part in _parts(compiler, m)]

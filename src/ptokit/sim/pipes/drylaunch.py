@@ -17,7 +17,7 @@ from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.arguments import Bound, BoundKernel, LaunchSettings
 from ptokit.sim.execute import Core
 from ptokit.sim.pipes.dryrun import DryRun, DryRunLimits
 from ptokit.sim.pipes.issue import Issue
@@ -135,7 +135,7 @@ class DryLaunch:
     @cached_property
     def _kernel(self) -> InterpretedKernel:
         assert isinstance(self.bound, BoundKernel)
-        return InterpretedKernel(self.bound, self.target, CPU_READING, self.blocks)
+        return InterpretedKernel(self.bound, LaunchSettings(self.target, CPU_READING, self.blocks))
 
     @property
     def together(self) -> bool:

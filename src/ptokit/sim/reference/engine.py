@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, BoundJob, BoundKernel
+from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.execute import run_op
 from ptokit.sim.reference.interpretedkernel import InterpretedJob, InterpretedKernel
 from ptokit.sim.reference.launch import InterpretedFunction
 
 
 def prepare(
-    bound: Bound | BoundKernel | BoundJob, target: Target, fixpipe: FixPipe, blocks: int
+    bound: Bound | BoundKernel | BoundJob, how: LaunchSettings
 ) -> InterpretedFunction | InterpretedKernel | InterpretedJob:
     """A function, or the functions of a kernel's cores, ready to run again and again."""
     if isinstance(bound, BoundJob):
-        return InterpretedJob(bound, target, fixpipe, blocks)
+        return InterpretedJob(bound, how)
     if isinstance(bound, BoundKernel):
-        return InterpretedKernel(bound, target, fixpipe, blocks)
-    return InterpretedFunction(bound, target, fixpipe, blocks)
+        return InterpretedKernel(bound, how)
+    return InterpretedFunction(bound, how)
 
 
 __all__ = ["prepare", "run_op"]

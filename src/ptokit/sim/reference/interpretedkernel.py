@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from ptokit.analysis.known import Facts
-from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import BoundJob, BoundKernel, Env, Outcome
+from ptokit.sim.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
 from ptokit.sim.cores.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.races import memories_of
@@ -27,18 +25,11 @@ from ptokit.sim.reference.queuedinterpreter import interpreter_of
 class InterpretedKernel:
     """The functions of a kernel's cores, made ready to run again and again."""
 
-    def __init__(
-        self,
-        bound: BoundKernel,
-        target: Target,
-        fixpipe: FixPipe,
-        blocks: int,
-        rank: int | None = None,
-    ) -> None:
-        self.target, self.fixpipe = target, fixpipe
+    def __init__(self, bound: BoundKernel, how: LaunchSettings, rank: int | None = None) -> None:
+        self.how = how
         self.interpreter: Callable[..., Interpreter] | None = None  # None: as the function asks
-        self.planned = {kind: placed(one, target) for kind, one in bound.cores.items()}
-        self.grid = Grid.of(bound, target, blocks, rank)
+        self.planned = {kind: placed(one, how.target) for kind, one in bound.cores.items()}
+        self.grid = Grid.of(bound, how.target, how.blocks, rank)
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
@@ -73,7 +64,7 @@ class InterpretedKernel:
     def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
         """What the launch left in FIFOs."""
         for observer in observers:
-            observer.warned(left_in_fifos(fifo_uses(self.grid), self.target, board.fifos))
+            observer.warned(left_in_fifos(fifo_uses(self.grid), self.how.target, board.fifos))
 
     def programs(
         self,
@@ -90,7 +81,7 @@ class InterpretedKernel:
             board.fifos.append(shared)
             found = list[Callable[[], Interpreter]]()
             for place in self.grid.of_block(block):
-                core = GroupedCore(self.target, self.fixpipe, place, self.grid, board)
+                core = GroupedCore(self.how.target, self.how.fixpipe, place, self.grid, board)
                 core.shared = shared
                 found.append(partial(self._run, core, bound, envs, limits, observers))
             return found
@@ -133,9 +124,8 @@ def _watched(
 class InterpretedJob:
     """A kernel on several ranks, made ready to run again and again."""
 
-    def __init__(self, bound: BoundJob, target: Target, fixpipe: FixPipe, blocks: int) -> None:
-        how = target, fixpipe, blocks
-        self.kernels = [InterpretedKernel(one, *how, rank) for rank, one in enumerate(bound.ranks)]
+    def __init__(self, bound: BoundJob, how: LaunchSettings) -> None:
+        self.kernels = [InterpretedKernel(one, how, rank) for rank, one in enumerate(bound.ranks)]
 
     def run(
         self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()

@@ -11,9 +11,8 @@ from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, Env, Outcome
-from ptokit.sim.execute import Core, run_op
+from ptokit.sim.arguments import Bound, Env, LaunchSettings, Outcome
+from ptokit.sim.execute import Core
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -24,26 +23,20 @@ from ptokit.sim.reference.queuedinterpreter import interpreter_of
 class InterpretedFunction:
     """A function made ready to run again and again, on arguments that differ in content only."""
 
-    def __init__(
-        self,
-        bound: Bound,
-        target: Target,
-        fixpipe: FixPipe,
-        blocks: int,
-        planned: Planned | None = None,
-    ) -> None:
-        self.target, self.fixpipe, self.blocks = target, fixpipe, blocks
-        self.planned = planned or placed(bound, target)
+    def __init__(self, bound: Bound, how: LaunchSettings, planned: Planned | None = None) -> None:
+        self.how = how
+        self.planned = planned or placed(bound, how.target)
         self.interpreter = interpreter_of(bound.func)
 
     def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run the function once for each block, in ascending order."""
+        target, fixpipe, blocks = self.how
         shared, count = bound.shared(), Counter[str]()
         env, index, exposed = shared, 0, list[Memory]()
         for observer in observers:
             observer.begins(lambda: index)
-        for index in range(self.blocks):
-            core = Core(self.target, self.fixpipe, index, self.blocks)
+        for index in range(blocks):
+            core = Core(target, fixpipe, index, blocks)
             core.exposed = exposed
             for observer in observers:
                 observer.prepared(core, bound.func.body)
@@ -52,12 +45,12 @@ class InterpretedFunction:
             try:
                 env = self._run_block(bound, run, shared, count)
             except PtoError as problem:
-                raised = problem if self.blocks == 1 else problem.noted(f"in block {index}")
+                raised = problem if blocks == 1 else problem.noted(f"in block {index}")
                 raise raised from None
             found = core.taken_warnings()
             for observer in observers:
                 observer.warned(found)
-        return bound.outputs(env if self.blocks == 1 else shared), count
+        return bound.outputs(env if blocks == 1 else shared), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
         """Run the function on a core whose memories are blank; instructions add to `count`."""
@@ -72,7 +65,3 @@ def placed(bound: Bound, target: Target) -> Planned:
     """Where the tiles of a function are placed."""
     known = learned(bound.func, target, bound.numbers)
     return plan(Interference(bound.func), known)
-
-
-prepare = InterpretedFunction
-__all__ = ["prepare", "run_op"]

@@ -10,10 +10,8 @@ from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import PRINTS
-from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Kind
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.arguments import Bound, Env
+from ptokit.sim.arguments import Bound, Env, LaunchSettings
 from ptokit.sim.execute import Core
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter, Step
@@ -60,15 +58,13 @@ def _nothing(env: Env) -> None:
     """An instruction of tiles decides no view."""
 
 
-def viewed(
-    bound: Bound, unsized: Collection[str], target: Target, fixpipe: FixPipe, blocks: int
-) -> dict[str, int]:
+def viewed(bound: Bound, unsized: Collection[str], how: LaunchSettings) -> dict[str, int]:
     """How many elements the views of each of these pointers reach, counted from its start.
 
     One for a pointer that nothing uses; others without a view are missing. Where data decides, or
     it takes too long, the views before that count: front ends declare those of whole arrays first.
     """
-    env = bound.shared()
+    (target, fixpipe, blocks), env = how, bound.shared()
     pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}
     for pointer in pointers.values():
         pointer.memory.forget()
