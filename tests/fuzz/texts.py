@@ -352,6 +352,7 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "asserted": operation,
     "call": call,
     "addressed": operation,
+    "recast": operation,
     "field": field_of,
     "printed": operation,
     "maintained": maintained,

@@ -363,3 +363,30 @@ say(
         {"m": np.array([[1, 2, 3, 4]], np.int16)},
     ),
 )
+
+FLAT, LINES = "memref<32xi32, #pto.address_space<gm>>", "memref<2x8xi32, #pto.address_space<vec>>"
+RECAST = "memref<2x8xi32, strided<[12, 1], offset: ?>, #pto.address_space<gm>>"
+LOWERED = Program(
+    program(
+        f"""
+  %v = memref.reinterpret_cast %m to offset: [4], sizes: [2, 8], strides: [12, 1]\
+ : {FLAT} to {RECAST}
+  %two = arith.constant 2 : i32
+  %a = memref.alloc() : {LINES}
+  pto.tload ins(%v : {RECAST}) outs(%a : {LINES})
+  %b = memref.alloc() : {LINES}
+  pto.tadds ins(%a, %two : {LINES}, i32) outs(%b : {LINES})
+  memref.dealloc %a : {LINES}
+  %x = memref.load %b[%c1, %c3] : {LINES}
+  memref.store %x, %m[%c0] : {FLAT}
+  %y = memref.load %m[%c1] : {FLAT}
+  memref.store %y, %b[%c1, %c0] : {LINES}
+  pto.tstore ins(%b : {LINES}) outs(%v : {RECAST})
+  memref.dealloc %b : {LINES}""",
+        f"%m: {FLAT}",
+    ),
+    {"m": [{0: 21, 16: 1}.get(n, n + 2 if 4 <= n < 12 or 16 <= n < 24 else n) for n in range(32)]},
+    {"m": COUNT},
+)
+for page in ("ReinterpretCast", "Dealloc", "MemrefLoad", "MemrefStore"):
+    say(page, LOWERED)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.analysis.apart import sharing
+from ptokit.analysis.bufferparts import parts_wrong
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
@@ -79,7 +80,7 @@ class Checker:
             self.control(op, env)
 
     def opaque(self, op: OpaqueOp) -> None:
-        self.found.append(unknown_op(op, self.threads))
+        self.found += (unknown_op(op, self.threads), *parts_wrong(op))
 
     def attributes(self, op: Op) -> None:
         """Report those that its page does not have."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ptokit.analysis.apart import sharing
 from ptokit.analysis.coherence import incoherent
+from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
 from ptokit.analysis.known import Facts
@@ -177,7 +178,7 @@ def judged(
     if waits_early(func):  # what is above in the text may come later
         unwritten = []
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
-    found += incoherent(interference, target)
+    found += [*incoherent(interference, target), *deallocations(func)]
     found.sort(key=lambda d: _line(d.span))
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
     found += _resized_arguments(func, target)

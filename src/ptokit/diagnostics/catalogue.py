@@ -210,6 +210,11 @@ CATALOGUE: dict[str, Entry] = {
         "(iter_args, or a view) may be used until the tile is defined again, not after it. Copy "
         "what is needed longer to a tile that is defined before the loop.",
     ),
+    "deallocation": Entry(
+        "a buffer ends before its last use, or though nothing allocates it",
+        "Behind `memref.dealloc` other data may lie in the bytes of a buffer. What was not "
+        "allocated by `memref.alloc`, such as an argument, belongs to somebody else.",
+    ),
     "type-elided": Entry(
         "the type is elided and nothing completes it",
         "The text says `!pto.tile<...>` or nothing at all, and neither a definition, nor another "

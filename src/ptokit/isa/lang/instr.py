@@ -40,6 +40,7 @@ from ptokit.isa.lang.traits import (
     ALIASES,
     BY_SCALAR,
     CALLS,
+    DEALLOCATES,
     FIFO,
     REGIONS,
     RESIZES,
@@ -78,7 +79,13 @@ __all__ = [
 ]
 
 CORES = frozenset({FIFO, SIGNALS})  # what waits for other cores is no tile instruction
-NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES}  # what has them is no tile instruction
+NO_TILES = {
+    TERMINATOR,
+    CALLS,
+    BY_SCALAR,
+    RESIZES,
+    DEALLOCATES,
+}  # what has them is no tile instruction
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 SHARED_STORAGE = "shared-storage"  # of operands that share bytes and may not: see `Instr.apart`
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and

@@ -67,6 +67,24 @@ class GlobalType:
         return Static(self.shape)
 
     @property
+    def static_strides(self) -> Static:
+        """The strides, as `static_extents`."""
+        return Static(self.stride or ())
+
+    @property
+    def count(self) -> int | None:
+        """How many elements it has; None where not known."""
+        return times(*self.shape)
+
+    @property
+    def reach(self) -> int | None:
+        """Elements from the first one to behind the last one; None where not known."""
+        if self.stride is None or None in (*self.shape, *self.stride):
+            return None
+        steps = zip(self.shape, self.stride, strict=True)
+        return 1 + sum((n - 1) * s for n, s in steps)  # type: ignore[operator]
+
+    @property
     def filled(self) -> bool:
         """Whether no extent that is known is empty."""
         return all(n is None or n > 0 for n in self.shape)

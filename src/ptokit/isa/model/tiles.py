@@ -172,6 +172,11 @@ class TileType(Rich):
         return True
 
     @property
+    def matrix(self) -> Shape:
+        """All rows and columns, for formulas about buffers, which are tiles or views."""
+        return Shape(self.rows, self.cols)
+
+    @property
     def filled(self) -> bool:
         """Whether no extent of the valid region that is known is empty."""
         return 0 not in (self.valid.rows, self.valid.cols)

@@ -9,7 +9,9 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.model.types import INDEX, Kind, Type
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import INDEX, Kind, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType, of_another_level
 from ptokit.text.read.build import Named, expect_results
@@ -112,6 +114,19 @@ def with_types(page: type[Instr]) -> list[str]:
     return [handle, *(n for n in order if n not in (handle, *page.asm.brackets))]
 
 
+def _otherwise(op: Op, name: str) -> bool:
+    """Whether an element is one of no buffer that is known: of a memref beyond two extents too."""
+    kind, indices = op.bound(name)[0].type, op.bound(op.page.asm.brackets[0])
+    written = str(getattr(kind, "written", ""))
+    nowhere = bool(written) and "address_space" not in written
+    return isinstance(kind, OpaqueType) or nowhere or (len(indices) > 2 and of_another_level(kind))
+
+
+def element_type(kind: Type) -> Type:
+    """The type of an element where text does not say it: that of a buffer's, or index."""
+    return ScalarType(kind.dtype.name) if isinstance(kind, TileType | GlobalType) else INDEX
+
+
 def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
     """`[%i, %j]`."""
     opened = p.i
@@ -148,10 +163,12 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     for name in typed:
         if page.operand(name).kind is Kind.PTR and of_another_level(op.bound(name)[0].type):
             raise UnknownOperandType
+        if page.operand(name).kind is Kind.ENTRY and _otherwise(op, name):
+            raise UnknownOperandType
         p.names.serve(op.bound(name)[0], page.operand(name))
         p.names.require(op.bound(name)[0], page.operand(name), items[name].at)
     if page.results():
-        kind = p.type() if p.accept("->") else INDEX
+        kind = p.type() if p.accept("->") else element_type(op.bound(typed[0])[0].type)
         if results:
             expect_results(p, page, 1, results)
         named = [p.names.define(n, kind, i) for n, i in results]

@@ -19,6 +19,7 @@ from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary,
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
+from ptokit.text.read.buffers import read_memref_part, read_recast
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import (
     FLAGS,
@@ -26,7 +27,6 @@ from ptokit.text.read.call import (
     Item,
     flags,
     in_angles,
-    in_brackets,
     read_call,
     read_item,
     read_signature,
@@ -54,23 +54,6 @@ Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Operands, attributes and types in any form."""
     call = Call(at) if p.begins_statement() else read_call(p, p.names, forms, at)
-    return build(p, p.names, forms, call, results)
-
-
-def read_part(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """As "op", or of a buffer, `op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
-    if not p.texts[at].startswith("memref."):
-        return read_op(p, forms, at, results)
-    call = Call(at, [read_item(p, p.names)])
-    offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
-    call.keyed = {"offsets": offsets, "sizes": sizes}
-    p.expect(":")
-    call.types = [(p.type(), p.i - 1)]
-    p.expect("to")
-    call.results = [(kind := p.type(), p.i - 1)]
-    dense = all(step.number == 1 for step in steps)
-    if not (dense and isinstance(kind, GlobalType) and kind.rank == len(sizes)):
-        raise UnknownOperandType
     return build(p, p.names, forms, call, results)
 
 
@@ -387,6 +370,12 @@ def read_asserted(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, op, results, [(typed(p.names, item, I1, item.at), item.at)], ())
 
 
+def read_part(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
+    """As "op", or of a memref."""
+    read = read_memref_part if p.texts[at].startswith("memref.") else read_op
+    return read(p, forms, at, results)
+
+
 def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
     call = read_call(p, p.names, forms, at)
@@ -440,6 +429,7 @@ SHAPES: dict[str, Read] = {
     "window": read_op,
     "bound": read_bound,
     "part": read_part,
+    "recast": read_recast,
     "addressed": read_addressed,
     "op": read_op,
     "called": read_op,

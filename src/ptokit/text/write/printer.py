@@ -167,11 +167,11 @@ def _says_all(form: str, op: AnyOp, name: str, value: Value, number: float) -> b
         return False
     if form == "dps":  # the size of a window is no value
         return (
-            op.page.asm.shape == "window"
+            op.page.asm.shape in ("window", "recast")
             and op.page.operand(name).required
             and (bool(op.page.operand(name).key))
         )
-    if op.page.asm.shape not in ("op", "part", "for", "window"):
+    if op.page.asm.shape not in ("op", "part", "for", "window", "recast"):
         return False
     slot = next((s for s in signature(op.page).ins if s.name == name), None)
     return slot is not None and is_default_literal(value, slot, number)

@@ -14,7 +14,7 @@ from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import quoted
-from ptokit.text.read.brackets import with_types
+from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
@@ -357,7 +357,8 @@ def write_element(w: Writer, op: Op) -> None:
         use = ", ".join(map(w.use, op.bound(name)))
         text += f"[{use}]" if name in op.page.asm.brackets else f"{', ' if text else ''}{use}"
     others = [op.bound(name)[0].type for name in with_types(op.page)[1:]]
-    untyped = op.page.asm.untyped and {*others, *(r.type for r in op.results)} <= {INDEX}
+    follows = {element_type(op.bound(with_types(op.page)[0])[0].type)}
+    untyped = op.page.asm.untyped and {*others, *(r.type for r in op.results)} <= follows
     names = with_types(op.page)[: 1 if untyped else None]
     types = ", ".join(w.type(op.bound(name)[0].type) for name in names)
     arrow = f" -> {w.type(op.results[0].type)}" if op.results and not untyped else ""
@@ -380,6 +381,18 @@ def write_addressed(w: Writer, op: Op) -> None:
     kind = w.type(op.results[0].type)
     valid = f" {', '.join(others)}" if others else ""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)}({first}){valid}{attributes(op)} : {kind}")
+
+
+def write_recast(w: Writer, op: Op) -> None:
+    """`%v = op %a to offset: [0], sizes: [16, %n], strides: [%s, 1] : T to U`."""
+    source, *lists = signature(op.page).ins
+    known = {v: str(n) for v, n in w.numbers.items()}
+    uses = {s.key: [known.get(v) or w.use(v) for v in op.bound(s.name)] for s in lists}
+    text = ", ".join(f"{key}: [{', '.join(listed)}]" for key, listed in uses.items())
+    of = op.bound(source.name)[0]
+    types = f"{w.type(of.type)} to {w.type(op.results[0].type)}"
+    more = f"{text}{attributes(op, w)} : {types}"
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(of)} to {more}")
 
 
 def write_printed(w: Writer, op: Op) -> None:
@@ -441,6 +454,7 @@ WRITERS: dict[str, Write] = {
     "window": write_window,
     "bound": write_op,
     "part": write_op,
+    "recast": write_recast,
     "addressed": write_addressed,
     "same": write_same,
     "in_full": write_in_full,

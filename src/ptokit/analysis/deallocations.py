@@ -1,0 +1,70 @@
+"""Buffers that end: uses behind the end, ends of what nothing allocated.
+
+A may-analysis in text order: the regions of one op do not follow each other, iterations of a loop
+are not told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from ptokit.analysis.aliases import Names, PointsTo, union
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.traits import ALLOCATES, DEALLOCATES
+
+Place = tuple[int, ...]  # the numbers of the ops and of the regions that lead to an op
+
+
+class _Storage(PointsTo):
+    """The storage that the operands of each op name."""
+
+    def __init__(self, func: Func) -> None:
+        self.used: dict[AnyOp, frozenset[Value]] = {}
+        super().__init__(func)
+
+    def passed(self, op: AnyOp, names: Names) -> None:
+        uses = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
+        self.used[op] = union(names, uses)
+
+
+def deallocations(func: Func) -> Iterator[Diagnostic]:
+    """What is wrong with the ends of buffers; all are warnings."""
+    places = dict(_places(func.body, ()))
+    ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
+    if not ends:
+        return
+    storage = _Storage(func)
+    for end in ends:
+        made = {value: storage.definitions.get(value) for value in storage.used[end]}
+        for value, op in made.items():
+            if not (isinstance(op, Op) and ALLOCATES in op.page.traits):
+                message = f"{end.name}: nothing allocates %{value.name} in this function"
+                yield _warning(end, message, "end what the function allocates")
+        later = (op for op, place in places.items() if _follows(place, places[end]))
+        use = next((op for op in later if storage.used[op] & made.keys()), None)
+        if use is not None:
+            value = next(v for v in made if v in storage.used[use])
+            message = f"{use.name}: %{value.name} was deallocated before"
+            found = _warning(use, message, "deallocate behind the last use")
+            yield replace(found, notes=(Note("here it ends", end.span),))
+
+
+def _places(block: Block, before: Place) -> Iterator[tuple[AnyOp, Place]]:
+    for number, op in enumerate(block.ops):
+        here = (*before, number)
+        yield op, here
+        regions = (_places(region, (*here, n)) for n, region in enumerate(op.regions))
+        yield from chain.from_iterable(regions)
+
+
+def _follows(place: Place, end: Place) -> bool:
+    """Whether an op runs behind another one, for all that the text says."""
+    first = next((n for n, (a, b) in enumerate(zip(place, end, strict=False)) if a != b), None)
+    return first is not None and first % 2 == 0 and place[first] > end[first]
+
+
+def _warning(op: AnyOp, message: str, help: str) -> Diagnostic:
+    return Diagnostic("deallocation", message, op.span, Severity.WARNING, help=help)

@@ -1,0 +1,161 @@
+"""Casts, parts, elements and ends of memrefs: lowered text is judged, and runs if it can."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from tests.text.test_real_files import reads_back
+
+ANY, SOME = (f"memref<{n}xf32, #pto.address_space<gm>>" for n in ("?", "1024"))
+CAST = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"
+LOCAL = "memref<16x32xf32, #pto.address_space<vec>>"
+LOWERED = f"""\
+func.func @f(%x: {ANY}, %y: {SOME}, %n: index) {{
+  %c32 = arith.constant 32 : index
+  %v = memref.reinterpret_cast %x to offset: [64], sizes: [16, 32], strides: [%c32, 1]\
+ : {ANY} to {CAST}
+  %w = memref.reinterpret_cast %y to offset: [%n], sizes: [16, 32], strides: [32, 1]\
+ : {SOME} to {CAST}
+  %a = memref.alloc() : {LOCAL}
+  pto.tload ins(%v : {CAST}) outs(%a : {LOCAL})
+  %e = memref.load %a[%n, %n] : {LOCAL}
+  memref.store %e, %a[%n, 0] : {LOCAL}
+  pto.tstore ins(%a : {LOCAL}) outs(%w : {CAST})
+  %g = memref.load %y[%n] : {SOME}
+  memref.store %g, %y[%c32] : {SOME}
+  memref.dealloc %a : {LOCAL}
+  return
+}}
+"""
+
+
+def found(text: str, *old_and_new: str) -> set[tuple[str, bool]]:
+    """What check finds after replacements, and whether it is an error."""
+    for old, new in zip(old_and_new[::2], old_and_new[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    return {(d.slug, d.is_error) for d in pto.loads(text).check("a5")}
+
+
+def test_lowered_text_is_judged_and_stays() -> None:
+    assert found(LOWERED) == set()
+    assert reads_back(LOWERED)
+    printed = pto.loads(LOWERED).text("dps")
+    for line in ("to offset: [64], sizes: [16, 32], strides: [%c32, 1] :", f"dealloc %a : {LOCAL}"):
+        assert line in printed
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_lowered_text_runs(engine: str) -> None:
+    x = np.arange(1024, dtype=np.float32)
+    out = pto.loads(LOWERED).run(x=x, y=-x, n=5, engine=engine)["y"]
+    rows = x[64:576].reshape(16, 32).copy()
+    rows[5, 0] = rows[5, 5]
+    wanted = -x
+    wanted[5:517] = rows.ravel()
+    wanted[32] = wanted[5]
+    assert np.array_equal(out, wanted)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_cast_past_the_end_ends_the_run(engine: str) -> None:
+    x = np.zeros(1024, np.float32)
+    with pytest.raises(pto.PtoError, match="past the end of %x"):
+        pto.loads(LOWERED).run(x=x[:575], y=x, n=5, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("sizes: [16, 32], strides: [32", "sizes: [17, 32], strides: [32", "shape"),
+        ("strides: [32, 1]", "strides: [33, 1]", "shape"),
+        ("offset: [64]", "offset: [-64]", "operand-value"),
+        (f": {ANY} to", f": {ANY} to".replace("f32", "f16"), "element-type"),
+        ("%y[%c32]", "%y[1024]", "window-out-of-bounds"),
+        ("%a[%n, 0]", "%a[16, 0]", "window-out-of-bounds"),
+        ("%a[%n, 0]", "%a[15, 32]", "window-out-of-bounds"),
+        ("%a[%n, 0]", "%a[-1, 0]", "operand-value"),
+    ],
+)
+def test_wrong_numbers_are_errors(old: str, new: str, slug: str) -> None:
+    more = (f"%x: {ANY}", f"%x: {ANY}".replace("f32", "f16")) if slug == "element-type" else ()
+    assert (slug, True) in found(LOWERED, old, new, *more)
+
+
+def test_a_cast_that_reaches_further_is_a_warning() -> None:
+    assert found(LOWERED, "offset: [%n]", "offset: [513]") == {("global-out-of-bounds", False)}
+
+
+AGAIN = "%z = memref.reinterpret_cast %v to offset: [0], sizes: [16, 32], strides: [32, 1]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("%a[%n, 0]", "%a[0, %n, 0]"), ("%a = ", f"{AGAIN} : {CAST} to {CAST}\n  %a = ")],
+)
+def test_other_ranks_and_casts_of_casts_are_kept(old: str, new: str) -> None:
+    assert found(LOWERED, old, new) == {("foreign-op", False)}
+
+
+WHOLE = "memref<32x32xf32, #pto.address_space<vec>>"
+WINDOW = "memref<16x16xf32, strided<[32, 1], offset: ?>, #pto.address_space<vec>>"
+PART = f"""\
+func.func @f(%a: {WHOLE}, %i: index) {{
+  %p = memref.subview %a[0, %i] [16, 16] [1, 1] : {WHOLE} to {WINDOW}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("[0, %i]", "[16, %i]", None),
+        ("[0, %i]", "[17, %i]", "window-out-of-bounds"),
+        ("[1, 1]", "[3, 1]", "window-out-of-bounds"),
+        ("[1, 1]", "[2, 1]", "type-mismatch"),
+        ("[16, 16]", "[16, 8]", "type-mismatch"),
+        ("strided<[32, 1]", "strided<[16, 1]", "type-mismatch"),
+        ("to memref<16x16xf32", "to memref<16x16xf16", "type-mismatch"),
+        ("[1, 1]", "[1]", "operand-count"),
+    ],
+)
+def test_static_numbers_of_a_part_of_a_tile_are_judged(old: str, new: str, slug: str) -> None:
+    errors = {slug for slug, is_error in found(PART, old, new) if is_error}
+    assert errors - {"type-mismatch"} == ({slug} if slug else set()) - {"type-mismatch"}
+    assert slug is None or slug in errors
+
+
+T = "memref<16x16xf32, #pto.address_space<vec>>"
+V = "!pto.tensor_view<16x16xf32>"
+END = f"memref.dealloc %a : {T}"
+STORED = f"pto.tstore ins(%a : {T}) outs(%v : {V})"
+ENDS = f"""\
+func.func @f(%v: {V}, %x: {T}, %c: i1) {{
+  %a = memref.alloc() : {T}
+  pto.tload ins(%v : {V}) outs(%a : {T})
+LINES
+  return
+}}
+"""
+BRANCH = "scf.if %c {{\n{}\n}} else {{\n{}\n}}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "warned"),
+    [
+        ((STORED, END), 0),
+        ((END, STORED), 1),
+        ((END, END), 1),
+        ((BRANCH.format(END, STORED),), 0),
+        ((BRANCH.format(END, STORED), STORED), 1),
+        ((BRANCH.format(END, END),), 0),
+        ((f"%b = pto.bind_tile %a : {T} -> {T}", END.replace("%a", "%b"), STORED), 1),
+        ((STORED, END.replace("%a", "%x")), 1),
+    ],
+)
+def test_ends_of_buffers(lines: tuple[str, ...], warned: int) -> None:
+    problems = pto.loads(ENDS.replace("LINES", "\n".join(lines))).check("a5")
+    assert [(d.slug, d.is_error) for d in problems] == [("deallocation", False)] * warned
