@@ -13,6 +13,8 @@ from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel, repeated
 
 ENGINES = ("reference", "native")
 EMPTY, FULL, SIGNAL = "an entry of", "a free slot of", "signal"
+MEETS = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
+GIVES = "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}"
 WAITS = {  # the kernel, and what is waited for, by line
     "nobody pops": (kernel(repeated(PUSH), ""), {PUSH: FULL}),
     "nobody pushes": (kernel("", POP), {POP: EMPTY}),
@@ -28,6 +30,22 @@ WAITS = {  # the kernel, and what is waited for, by line
     "both FIFOs are full": (
         kernel(repeated(PUSH, PUSH, TAKE), repeated(POP, FREE, BACK, BACK, BACK)),
         {BACK: FULL, PUSH: FULL},
+    ),
+    "an entry and a signal, each after the other": (
+        kernel(f"pto.sync.wait <PIPE_V>, 3\n{PUSH}", f"{POP}\n{GIVES}"),
+        {POP: EMPTY, "pto.sync.wait <PIPE_V>, 3": SIGNAL},
+    ),
+    "one core comes, and the other one waits for its entry": (
+        kernel(f"{MEETS}\n{PUSH}", f"{POP}\n{MEETS}"),
+        {POP: EMPTY, MEETS: "all cores"},
+    ),
+    "an entry that a held queue waits for": (
+        kernel(
+            "pto.wait_flag[<PIPE_M>, <PIPE_V>, <EVENT_ID0>]\n"
+            f"{TAKE}\npto.set_flag[<PIPE_M>, <PIPE_V>, <EVENT_ID0>]\n{PUSH}",
+            f"{POP}\n{BACK}",
+        ),
+        {POP: EMPTY, TAKE: EMPTY},
     ),
     "a signal that nobody gives": (
         kernel(f"{PUSH}\npto.sync.wait <PIPE_V>, %c3", f"{POP}\n{POP}"),
@@ -55,6 +73,19 @@ def _deadlock(text: str, engine: str) -> str:
     (problem,) = raised.value.diagnostics
     assert problem.slug == "deadlock"
     return problem.render()
+
+
+def test_calls_of_one_function_are_told_apart() -> None:
+    """Both cores wait in its line: each is followed by its own call."""
+    wait, called = "pto.sync.wait <PIPE_V>, %n", "func.call @wait(%c3) : (index) -> ()"
+    text = kernel(called, called)
+    text += f"\nfunc.func private @wait(%n: index) {{\n  {wait}\n  return\n}}"
+    said = [_deadlock(text, engine) for engine in ENGINES]
+    assert said[0] == said[1]
+    calls = [n for n, line in enumerate(text.splitlines(), 1) if called in line]
+    shown = re.findall(r"^\s*(\d+) \|", said[0], re.M)
+    waiting = text.splitlines().index(f"  {wait}") + 1
+    assert [int(n) for n in shown] == [waiting, calls[1], waiting, calls[0]]
 
 
 def test_every_core_of_a_launch_is_named() -> None:

@@ -72,6 +72,13 @@ def test_a_call_names_a_function_of_its_own_module() -> None:
     assert [op.name for op in inlined.body.ops] == ["func.return"]
 
 
+def test_an_alias_may_stand_between_functions() -> None:
+    """It is printed with the others, before the first."""
+    alias, other = "!t = !pto.ptr<f32>\n", "!u = !pto.ptr<i32>\n"
+    first, second = (f"func.func @{n}(%a: !{n}) {{\n  return\n}}\n" for n in "tu")
+    assert loads(alias + first + other + second).text() == alias + other + first + second
+
+
 def test_two_functions_of_one_module_have_two_names() -> None:
     with pytest.raises(PtoError, match="@two is defined twice"):
         loads(CALLS.replace("@one", "@two"))

@@ -71,10 +71,18 @@ class Diagnostic(Rich):
         return "\n".join(lines)
 
     def explained(self) -> Iterator[Note]:
-        """The notes, and where the function was called that the place is inside of."""
-        yield from self.notes
-        for call in self.span.callers() if self.span else ():
-            yield Note("called here", call)
+        """The notes; of each place where the function was called that it is inside of, once."""
+        calls = [] if self.span is None else [*self.span.callers()]
+        others = [call for n in self.notes if n.span is not None for call in n.span.callers()]
+        if not others:
+            yield from self.notes
+        yield from (Note("called here", call) for call in calls)
+        for note in self.notes if others else ():
+            yield note
+            for call in note.span.callers() if note.span is not None else ():
+                if call not in calls:
+                    calls.append(call)
+                    yield Note("called here", call)
 
     def to_json(self) -> dict[str, object]:
         """The same facts for other tools."""

@@ -185,8 +185,9 @@ def _parts(
             else:
                 func, before = _named_function(p, before, parts, end)
                 parts.append(func)
-            if not end and any(map(SECTION.match, before)):
-                p.aliases.clear()
+            if not end:
+                if any(map(SECTION.match, before)):
+                    p.aliases.clear()
                 more, before = _aliases(p, before)
                 aliases += more
         except PtoError as problem:
