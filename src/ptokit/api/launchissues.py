@@ -21,6 +21,7 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.passes.percore import launched_cores, whole_kernel
 from ptokit.sim.arguments import Bound, BoundKernel
+from ptokit.sim.pipes.blockconflicts import launches_of_blocks
 from ptokit.sim.pipes.drylaunch import MOST_ISSUED, DryLaunch
 from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.loggedissue import LoggedIssue
@@ -47,6 +48,7 @@ def launch_issues(
     arrays: Mapping[str, Any] | None = None,  # Any: arrays and numbers
     blocks: int = 1,
     between_blocks: bool = False,
+    any_arguments: bool = False,
 ) -> Iterator[Issue]:
     """What the cores of a function issue on a target.
 
@@ -54,13 +56,14 @@ def launch_issues(
     less) that is legal: loops over them have 0, 1, 2, 3 and 5 iterations, branches go either way,
     and a run that breaks a rule is left out. PtoError where the program is not legal, or the run
     on arrays fails. `between_blocks`: only conflicts between blocks are asked for.
+    `any_arguments`: without arrays those, too, that do not depend on them.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
     options = Options(target, None, CPU_READING, blocks)
     executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
-        yield from _sampled(executable, target, blocks)
+        yield from _sampled(executable, target, blocks, any_arguments)
         return
     bound = executable.bound(arrays)
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
@@ -75,7 +78,9 @@ def launch_issues(
     yield issue
 
 
-def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
+def _sampled(
+    executable: Executable, target: Target, blocks: int, any_arguments: bool
+) -> Iterator[Issue]:
     """The launches on the first sample of the arguments that is a legal run.
 
     Cores that wait for what others write to memory need an executed run, on whole arrays.
@@ -87,6 +92,8 @@ def _sampled(executable: Executable, target: Target, blocks: int) -> Iterator[Is
             yield from best
             if isinstance(best, _DryIssues):
                 yield from _further(executable, best.launch, best)
+                if any_arguments and blocks == 1:
+                    yield from launches_of_blocks(best.launch)
             return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:

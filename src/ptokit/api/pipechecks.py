@@ -15,6 +15,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.passes.inline import entries
 from ptokit.passes.percore import launched_cores, peer_of
+from ptokit.sim.pipes.blockconflicts import asks_for_block
 from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.openvalues import none_iterates
 from ptokit.sim.pipes.racereports import races
@@ -38,18 +39,19 @@ def races_of(
         (issue,) = launch_issues(program, target, func, arrays, blocks, between_blocks=not ordered)
         return races_of_run(program, func, issue)
     left = [] if ordered else [_unsynchronised(func, target)]
-    if left and blocks == 1 and not launched_cores(program.module, func):
+    alone = blocks == 1 and not asks_for_block(func)
+    if left and alone and not launched_cores(program.module, func):
         return left
     try:
-        issues = [*launch_issues(program, target, func, None, blocks)]
+        issues = [*launch_issues(program, target, func, None, blocks, any_arguments=True)]
     except PtoError as problem:
         return left if left and blocks == 1 else [_no_sample(func, problem, target), *left]
     if left:
         return [*races(issues, target, blocks_only=True), *left]
-    cores = launched_cores(program.module, func)
-    if none_iterates([*cores.values()] or [func], issues):
+    cores, of_one = launched_cores(program.module, func), [i for i in issues if not i.certain]
+    if none_iterates([*cores.values()] or [func], of_one):
         return [*races(issues, target), _empty_sample(func, target)]
-    return [*races(issues, target), *(_hint(pair, target) for pair in redundant(issues, target))]
+    return [*races(issues, target), *(_hint(pair, target) for pair in redundant(of_one, target))]
 
 
 def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnostic]:

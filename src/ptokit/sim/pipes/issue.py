@@ -7,7 +7,7 @@ program: what its pipes would do to memory is noted, not done.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any, Protocol, TypeAlias
 
@@ -227,6 +227,8 @@ class Issue(Observer):
         self.cut = False  # what was executed last is missing
         self.turns = set[Turn]()  # of the branches that were chosen
         self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
+        # of runs of several blocks: which conflicts between these do not hang on samples
+        self.certain: Callable[[AnyOp, AnyOp], bool] | None = None
         self.given: Sequence[str] = ()  # the numbers that only this run is about
         self.ended: Sequence[Diagnostic] = ()  # why cores did not come to their ends
 

@@ -95,7 +95,7 @@ def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
         outs = {value for operand in op.page.outs() for value in op.bound(operand.name)}
         for _, value in op.values():
             if isinstance(value.type, SHARED):
-                reached[classes.of(value)].add((value, *_numbers(op)))
+                reached[classes.of(value)].add((value, *numbers_added(op)))
                 if value in outs:
                     written.add(classes.of(value))
     inner = (region.args for op in func.body.walk() for region in op.regions)
@@ -109,7 +109,7 @@ def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
     return of(handles), of(places)
 
 
-def _numbers(op: Op) -> Iterator[Value]:
+def numbers_added(op: Op) -> Iterator[Value]:
     """What an instruction adds to where its handles lead."""
     return (value for name, value in op.values() if op.page.operand(name).kind is Kind.INDEX)
 

@@ -251,6 +251,14 @@ def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
     return replace(found, severity=severity, notes=notes)
 
 
+def _between_blocks(issue: Issue, hazards: Iterable[Hazard]) -> Iterator[Hazard]:
+    """Those of two blocks, where some are no matter of samples only these."""
+    for one in hazards:
+        certain = issue.certain is None or issue.certain(one.first.op, one.second.op)
+        if certain and issue.other_blocks(one.first, one.second):
+            yield one
+
+
 def races(
     issues: Iterable[Issue], target: Target, *, blocks_only: bool = False
 ) -> list[Diagnostic]:
@@ -263,10 +271,12 @@ def races(
         if issue.proven(blocks_only=blocks_only):
             continue
         found = find(issue.cores, target, issue.footprints.regions)
-        if blocks_only:
-            found = Findings([h for h in found.hazards if issue.other_blocks(h.first, h.second)])
+        if blocks_only or issue.certain:
+            found = Findings([*_between_blocks(issue, found.hazards)])
         for one in (*issue.ended, *RaceReport(issue, target, found).diagnostics()):
+            if issue.certain and one.slug != "hazard":
+                continue  # the runs of each block tell
             notes = tuple(note.span for note in one.notes)
-            key = one.slug, one.span, notes if one.slug == "hazard" else ()
+            key = one.slug, one.span, notes if one.slug == "hazard" else (), bool(issue.certain)
             together.setdefault(key, _told(one, issue.given))
     return sorted(together.values(), key=lambda d: not d.is_error)

@@ -1,0 +1,115 @@
+"""Blocks that touch the same bytes whatever the arguments are, found without any."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptokit as pto
+
+TILE, VIEW = "!pto.tile_buf<vec, 1x64xf32>", "!pto.tensor_view<?x?xf32>"
+PART = "!pto.partition_tensor_view<1x64xf32>"
+HEAD = f"""\
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %which: !pto.ptr<i32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %number = pto.get_block_idx -> i64
+  %block = arith.index_cast %number : i64 to index
+  %many = pto.get_block_num -> i64
+  %blocks = arith.index_cast %many : i64 to index
+  %first = arith.cmpi eq, %block, %c0 : index
+  %some = arith.cmpi sgt, %n, %c4 : index
+  %own = arith.cmpi eq, %n, %block : index
+  %word = pto.load_scalar %which[%block] : !pto.ptr<i32> -> i32
+  %read = arith.index_cast %word : i32 to index
+  %marked = arith.cmpi eq, %read, %c0 : index
+  %half = arith.divui %block, %c2 : index
+  %far = arith.muli %block, %c4 : index
+  %end = arith.addi %far, %c4 : index
+  %beyond = arith.addi %end, %c1 : index
+  %least = arith.minsi %end, %n : index
+  %v = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : {VIEW}
+  %w = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%c64, %c1] : {VIEW}
+  %z = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%n, %c1] : {VIEW}
+  %from = pto.partition_view %v, offsets = [%block, %c0], sizes = [%c1, %c64] : {VIEW} -> {PART}
+  %t = pto.alloc_tile addr = %zero : {TILE}
+  pto.tload ins(%from : {PART}) outs(%t : {TILE})
+  pto.barrier <PIPE_ALL>
+""".replace("  %t =", "  %zero = arith.constant 0 : i64\n  %t =")
+
+
+def stored(row: str, view: str = "w", more: str = "") -> str:
+    where = f"offsets = [%{row}, %c0], sizes = [%c1, %c64] : {VIEW} -> {PART}"
+    return (
+        f"%to = pto.partition_view %{view}, {where}\n"
+        f"pto.tstore ins(%t : {TILE}) outs(%to : {PART}){more}"
+    )
+
+
+def inside(head: str, body: str) -> str:
+    return f"{head} {{\n{body}\n}}"
+
+
+CONFLICTS = {
+    "one row": stored("c0"),
+    "a row that an argument gives": stored("n"),
+    "a row of lines that an argument sets apart": stored("c0", "z"),
+    "two blocks a row": stored("half"),
+    "behind an argument": inside("scf.if %some", stored("c1")),
+    "in a loop": inside("scf.for %i = %c0 to %n step %c1", stored("i")),
+    "a row too many": inside("scf.for %i = %far to %beyond step %c1", stored("i")),
+    "to the end": inside("scf.for %i = %block to %n step %c1", stored("i")),
+    "a word": "%word_here = arith.constant 1 : i32\n"
+    "pto.store_scalar %word_here, %which[%c0] : !pto.ptr<i32>, i32",
+}
+CLEAN = {
+    "own rows": stored("block"),
+    "rows that an argument sets apart": stored("block", "z"),
+    "rows from an argument on": "%at = arith.addi %block, %n : index\n" + stored("at"),
+    "the first block": inside("scf.if %first", stored("c0")),
+    "the block of an argument": inside("scf.if %own", stored("c0")),
+    "the block that memory names": inside("scf.if %marked", stored("c0")),
+    "rows that memory names": stored("read"),
+    "own ranges": inside("scf.for %i = %far to %end step %c1", stored("i")),
+    "own ranges up to an argument": inside("scf.for %i = %far to %least step %c1", stored("i")),
+    "every so many rows": inside("scf.for %i = %block to %n step %blocks", stored("i")),
+    "sums in any order": stored("c0", more=" {atomicType = #pto<atomic_type atomic_add>}"),
+}
+
+
+def conflicts(body: str, chip: str) -> list[pto.Diagnostic]:
+    found = pto.loads(f"{HEAD}{body}\nreturn\n}}\n").races(chip)
+    return [d for d in found if d.slug == "hazard" and "let block" in (d.help or "")]
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("what", CONFLICTS)
+def test_blocks_on_the_same_bytes(what: str, chip: str) -> None:
+    found = conflicts(CONFLICTS[what], chip)
+    assert found
+    assert found[0].is_error
+    assert "on block" in (found[0].seen or "")
+    assert "on block" in found[0].notes[0].message
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("what", CLEAN)
+def test_blocks_apart(what: str, chip: str) -> None:
+    assert conflicts(CLEAN[what], chip) == []
+
+
+def test_a_compiler_that_orders_pipes_does_not_order_blocks() -> None:
+    unordered = HEAD.replace("  pto.barrier <PIPE_ALL>\n", "")
+    for body, expected in ((CONFLICTS["one row"], True), (CLEAN["own rows"], False)):
+        found = pto.loads(f"{unordered}{body}\nreturn\n}}\n").races("a2a3")
+        assert ("hazard" in [d.slug for d in found]) == expected
+        assert "not-synchronised" in [d.slug for d in found]
+
+
+def test_a_function_that_asks_for_no_block_runs_on_one() -> None:
+    text = HEAD.replace("pto.get_block_idx -> i64", "arith.constant 0 : i64")
+    text = text.replace("pto.get_block_num -> i64", "arith.constant 1 : i64")
+    body = CONFLICTS["one row"]
+    assert "hazard" not in [d.slug for d in pto.loads(f"{text}{body}\nreturn\n}}\n").races("a5")]
