@@ -198,12 +198,17 @@ def test_what_a_newcomer_types_first(words: tuple[str, ...], advice: str) -> Non
         ("f16", "-1x32", "nd"),
         ("f16", "9" * 5000 + "x32", "nd"),
         ("f16", "16x32", "nd", "--at", "\u0663,1"),
+        ("f16", "16x32", "nd", "--at", "16,0"),
+        ("f16", "16x32", "nd", "--at", "-1,0"),
         ("f16", "16x32", "nd", "--loc", "sky"),
         ("f16", "16x32", "nd", "--fractal", "x"),
     ],
 )
 def test_wrong_words_of_layout(words: tuple[str, ...]) -> None:
-    assert ptokit("layout", *words).exit_code == 2
+    done = ptokit("layout", *words)
+    assert done.exit_code == 2
+    assert "Error: " in done.output
+    assert "in memory order" not in done.output  # nothing is drawn before
 
 
 def test_a_type_that_does_not_fit_its_use(array: Path) -> None:
@@ -266,3 +271,42 @@ def test_a_folder_without_recordings_says_so(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.main, ["replay", str(tmp_path)])
     assert result.exit_code == 2
     assert "no recorded cases" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "arrays", "message"),
+    [
+        ("{", b"", "k.json: Expecting"),
+        ("7", b"", "k.json: it is no list of cases with id, op"),
+        ('[{"id": 1}]', b"", "k.json: it is no list of cases with id, op"),
+        ("[]", None, "k.npz: No such file or directory"),
+        ("[]", b"PK", "k.npz: "),
+        ("[]", b"\x93NUMPY", "k.npz: "),
+    ],
+)
+def test_broken_recordings_are_named(
+    text: str, arrays: bytes | None, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "k.json").write_text(text)
+    if arrays is not None:
+        (tmp_path / "k.npz").write_bytes(arrays)
+    result = ptokit("replay", tmp_path)
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    assert "NAME.npz beside it" in result.output
+
+
+def test_one_array_is_no_recording(tmp_path: Path) -> None:
+    (tmp_path / "k.json").write_text("[]")
+    with (tmp_path / "k.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    assert "k.npz: it is no archive of arrays" in ptokit("replay", tmp_path).output
+
+
+def test_a_misspelt_instruction_is_told_the_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import ptokit; ptokit.textrac"], capture_output=True, text=True
+    )
+    (*_, last) = done.stderr.splitlines()
+    assert last.startswith("AttributeError: ptokit has no instruction 'textrac'")
+    assert last.endswith("Did you mean: 'textract'?")

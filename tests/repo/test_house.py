@@ -40,9 +40,9 @@ HOUSE = {
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 5_676,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_532,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_535,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_395,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_430,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

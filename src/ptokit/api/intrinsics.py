@@ -3,6 +3,8 @@
 `intrinsics.pyi` lists them for editors and type checkers.
 """
 
+import sys
+
 from ptokit.api.eager import function, function_names
 
 
@@ -10,7 +12,8 @@ def __getattr__(name: str) -> object:
     """The function called `name`; `__all__` lists them."""
     found = list(function_names()) if name == "__all__" else function(name)
     if found is None:
-        raise AttributeError(f"ptokit has no instruction {name!r}")
+        here = sys.modules[__name__]  # among whose names Python looks for one that is near
+        raise AttributeError(f"ptokit has no instruction {name!r}", name=name, obj=here)
     globals()[name] = found
     return found
 

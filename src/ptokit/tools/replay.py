@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.api.settings import Engine, engine_named
+from ptokit.diagnostics.diagnostic import CallError, call_error
 from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.disputes import DISPUTES
@@ -44,6 +46,8 @@ Bytes = NDArray[np.uint8]
 Handle = Tile | GlobalView | ConvTile
 Portion: TypeAlias = tuple[Sequence[Case], Mapping[str, Bytes]]
 PORTION = 64  # cases
+KEYS = ("id", "op", "form", "operands", "attrs")  # of a case, at least
+RECORDED = "each NAME.json lists cases, and NAME.npz beside it has their arrays"
 _printing = Lock()  # what a case prints is taken from standard output, which threads share
 
 
@@ -111,13 +115,44 @@ def replay(directory: Path, engine: str | None = None, cluster: object = None) -
 def _portions(directory: Path) -> Iterator[Portion]:
     """The cases, some at a time."""
     for listing in sorted(directory.glob("*.json")):
-        cases: list[Case] = json.loads(listing.read_text(encoding="utf-8"))
-        with np.load(listing.with_suffix(".npz")) as arrays:
+        cases = _cases(listing)
+        with _arrays(listing.with_suffix(".npz")) as arrays:
             for first in range(0, len(cases), PORTION):
                 some = cases[first : first + PORTION]
                 ids = {case["id"] for case in some}
                 names = [name for name in arrays.files if name.rpartition("/")[0] in ids]
                 yield some, {name: arrays[name] for name in names}
+
+
+def _cases(listing: Path) -> list[Case]:
+    """The cases of a listing; CallError if it is none."""
+    try:
+        found = json.loads(listing.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise _unreadable(listing, problem) from None
+    if not isinstance(found, list) or not all(_is_case(one) for one in cast(list[object], found)):
+        raise _unreadable(listing, f"it is no list of cases with {', '.join(KEYS)}")
+    return cast(list[Case], found)
+
+
+def _is_case(found: object) -> bool:
+    return isinstance(found, dict) and all(key in found for key in KEYS)
+
+
+def _arrays(path: Path) -> Any:  # Any: NpzFile, which has a parameter in newer versions of NumPy
+    """The bytes before and after each case; CallError if the file has no arrays with names."""
+    try:
+        found: Any = np.load(path)
+    except (OSError, ValueError, BadZipFile) as problem:
+        raise _unreadable(path, problem) from None
+    if not hasattr(found, "files"):
+        raise _unreadable(path, "it is no archive of arrays, as numpy.savez writes it")
+    return found
+
+
+def _unreadable(path: Path, reason: object) -> CallError:
+    why = getattr(reason, "strerror", None) or reason
+    return call_error("unreadable-file", f"{path}: {why}", help=RECORDED)
 
 
 def _replayed(engine: str | None, portion: Portion) -> Tally:

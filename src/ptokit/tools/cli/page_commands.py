@@ -58,6 +58,9 @@ def layout(
     from ptokit.tools.svg import layout_svg
 
     rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
+    position = None if at is None else _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
+    if position is not None and not (position[0] < rows and position[1] < cols):
+        usage(f"--at {at}: the tile has {rows} rows and {cols} columns, counted from 0")
     with call_errors():
         place, elements = word(Loc, loc, "location"), dtype_of(dtype)
         arranged = word(Layout, layout, "layout")
@@ -67,12 +70,9 @@ def layout(
     click.echo(layout_picture(kind, _painted))
     if svg is not None:
         write_files([(svg, layout_svg(kind).encode())])
-    if at is not None:
-        row, col = _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
-        if not (0 <= row < rows and 0 <= col < cols):
-            usage(f"({row}, {col}) is outside the tile")
-        offset = kind.map.offset(row, col)
-        click.echo(f"({row}, {col}) is element {offset}, byte {offset * kind.dtype.bits // 8}")
+    if position is not None:
+        offset = kind.map.offset(*position)
+        click.echo(f"{position} is element {offset}, byte {offset * kind.dtype.bits // 8}")
 
 
 DIGITS = re.compile(r"\s*[0-9]{1,18}\s*")
