@@ -94,6 +94,69 @@ def test_atomic_additions_do_not_race() -> None:
     assert (done["y"][:128] == COUNT[:128] + COUNT[128:]).all()
 
 
+ADDED = "outs(%part : !pto.partition_tensor_view<8x16xf32>)"
+ADDING = HANDLED.replace("arith.muli %lane, %c8", "arith.muli %lane, %c0").replace(
+    ADDED, f"{ADDED} {{atomicType = #pto<atomic_type atomic_add>}}"
+)
+OF_ONE = """%first = arith.cmpi eq, %number, %zero : i64
+    scf.if %first {
+      BODY
+    }"""
+OTHERS = {  # what the first vector core does beside
+    "it loads": "pto.tload ins(%part : !pto.partition_tensor_view<8x16xf32>) outs(%t : "
+    "!pto.tile_buf<vec, 8x16xf32>)",
+    "it stores": f"pto.tstore ins(%t : !pto.tile_buf<vec, 8x16xf32>) {ADDED}",
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_atomic_addition_races_with_what_is_none(name: str, seed: int) -> None:
+    zero = "%zero = arith.constant 0 : i64\n    "
+    other = zero + OF_ONE.replace("BODY", OTHERS[name])
+    text = ADDING.replace("    pto.tfree(%pipe", f"    {other}\n    pto.tfree(%pipe")
+    found = raced(text, {"x": COUNT, "y": np.zeros(256, np.float32)}, seed).diagnostics[0]
+    places = {found.span, *(note.span for note in found.notes)} - {None}
+    assert len(places) == 2
+
+
+EARLY = f"""\
+func.func @f(%g: {P}, %x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %xs = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %c1] \
+: !pto.tensor_view<16x16xf32>
+  %ys = pto.make_tensor_view %y, shape = [%c16, %c16], strides = [%c16, %c1] \
+: !pto.tensor_view<16x16xf32>
+  pto.section.cube {{
+    %m = pto.alloc_tile : !pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>
+    pto.tload ins(%ys : !pto.tensor_view<16x16xf32>) outs(%m : !pto.tile_buf<mat, 16x16xf32, \
+blayout=col_major, slayout=row_major>)
+  }}
+  pto.section.vector {{
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+    pto.tload ins(%xs : !pto.tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+    pto.wait_flag[<PIPE_M>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%ys : !pto.tensor_view<16x16xf32>)
+    %n = pto.load_scalar %g[%c0] : {P} -> i32
+    pto.set_flag[<PIPE_M>, <PIPE_MTE3>, <EVENT_ID0>]
+  }}
+  return
+}}"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_store_that_was_held_up_is_named_itself(seed: int) -> None:
+    """Not the line that let it go on."""
+    arrays = {name: np.zeros(256, np.float32) for name in "xy"}
+    found = raced(EARLY, {"g": np.zeros(1, np.int32), **arrays}, seed).diagnostics[0]
+    spans = [found.span, *(note.span for note in found.notes)]
+    lines = [EARLY.splitlines()[span.line - 1] for span in spans if span is not None]
+    names = {line.split()[0] for line in lines}
+    assert "pto.tstore" in names <= {"pto.tload", "pto.tstore"}
+
+
 @pytest.mark.parametrize("words", ["random", "random:", "random:x", "fast", "random:-1"])
 def test_other_words_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="it is random:SEED"):

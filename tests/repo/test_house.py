@@ -31,10 +31,10 @@ HOUSE = {
     "text/read": 5_195,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_527,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
-    "sim": 2_645,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_648,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
     "analysis": 5_167,  # FIFOs between cores; caches of ranks; maps; parts of boxes
-    "sim/cores": 1_260,  # the schedule, FIFOs and signals of cores and ranks that run at once
+    "sim/cores": 1_294,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges

@@ -56,6 +56,9 @@ class Observer:
     def after(self, op: AnyOp, env: Env, core: Core) -> None:
         """An op has run."""
 
+    def resumed(self, op: AnyOp, env: Env, core: Core) -> None:
+        """An op that was held up in its queue is about to be executed: other ops ran since."""
+
     def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
         """A region begins, with values for its arguments."""
 

@@ -3,6 +3,7 @@
 Each core has a vector clock: how much it knows of every core to have happened. What a core signals
 carries its clock, and whoever waits for it takes that over. Of each byte is kept who wrote it last
 and when, and when each core read it last; an access that does not know of an earlier one races.
+Atomic additions race with other accesses, not with one another; so do changes of signals in memory.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from greenlet import getcurrent, greenlet
 from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -56,25 +59,48 @@ class VectorClocks:
             np.maximum(self.knows[core], last, out=self.knows[core])
 
 
+class AccessKind(Enum):
+    """How an instruction uses global memory: those of one kind but the first have no order."""
+
+    PLAIN = "it reads or writes"
+    ADDS = "it adds to what is there"
+    SIGNALS = "it changes or tests signals"
+
+
+@dataclass
+class _LastAccess:
+    """When each core accessed each byte last, and by which op."""
+
+    when: NDArray[np.int64]
+    by: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, size: int, cores: int) -> _LastAccess:
+        return cls(np.zeros((cores, size), np.int64), np.zeros((cores, size), np.int32))
+
+
 @dataclass
 class _ByteHistory:
-    """The history of each byte of a memory: its last write, and the last read of each core."""
+    """The history of each byte of a memory: its last write, and the last access of each core."""
 
     writer: NDArray[np.int32]
     written: NDArray[np.int64]
     by: NDArray[np.int32]
-    read: NDArray[np.int64]  # by core and byte
-    reader: NDArray[np.int32]  # the op, likewise
+    last: dict[AccessKind, _LastAccess]  # plain ones: reads, others: writes
 
     @classmethod
     def of(cls, size: int, cores: int) -> _ByteHistory:
-        return cls(
-            np.zeros(size, np.int32),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.int32),
-            np.zeros((cores, size), np.int64),
-            np.zeros((cores, size), np.int32),
-        )
+        last = {AccessKind.PLAIN: _LastAccess.of(size, cores)}
+        when, by = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        return cls(np.zeros(size, np.int32), when, by, last)
+
+
+class _Accessing(NamedTuple):
+    """A core, the op that it executes, by number, and how that uses memory."""
+
+    core: int
+    op: int
+    kind: AccessKind
 
 
 def adds(op: AnyOp) -> bool:
@@ -96,8 +122,15 @@ def commute(one: AnyOp, other: AnyOp) -> bool:
     return (adds(one) and adds(other)) or (orders(one) and orders(other))
 
 
+def kind_of(op: AnyOp) -> AccessKind:
+    """How an op uses global memory."""
+    if adds(op):
+        return AccessKind.ADDS
+    return AccessKind.SIGNALS if orders(op) else AccessKind.PLAIN
+
+
 class RaceDetector(Observer):
-    """Runs the cores in a random order and raises at the first race; atomic additions are none."""
+    """Runs the cores in a random order and raises at the first race."""
 
     stepwise: ClassVar[bool] = True
 
@@ -106,7 +139,7 @@ class RaceDetector(Observer):
         self.ops: list[AnyOp] = []
         self.numbers: dict[int, int] = {}
         self.histories: dict[int, _ByteHistory] = {}
-        self.at: tuple[int, int] | None = None  # the core and the op that are executed
+        self.at: dict[greenlet, _Accessing] = {}  # what each core executes
 
     def launched(self, memories: Iterable[Memory], places: Iterable[CorePlace]) -> VectorClocks:
         """A kernel begins, on these arrays and cores."""
@@ -121,33 +154,41 @@ class RaceDetector(Observer):
         if id(op) not in self.numbers:
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
-        atomic = orders(op) or adds(op)
-        self.at = None if atomic else (self.places.index(core.place), self.numbers[id(op)])
+        place = self.places.index(core.place)
+        self.at[getcurrent()] = _Accessing(place, self.numbers[id(op)], kind_of(op))
+
+    resumed = before
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
         def watch(touched: Index, writes: bool) -> None:
-            if self.at is not None and touched.size:
-                self._touch(memory, touched, writes, *self.at)
+            at = self.at.get(getcurrent())  # none, where the schedule asks what is waited for
+            if at is not None and touched.size and (writes or at.kind is AccessKind.PLAIN):
+                self._touch(memory, touched, writes, at)
 
         return watch
 
-    def _touch(self, memory: Memory, touched: Index, writes: bool, core: int, op: int) -> None:
-        history = self._history(memory)
-        knows = self.clocks.knows[core]
+    def _touch(self, memory: Memory, touched: Index, writes: bool, at: _Accessing) -> None:
+        history, knows = self._history(memory), self.clocks.knows[at.core]
         late = history.written[touched] > knows[history.writer[touched]]
         if late.any():
             byte = int(touched[late][0])
-            self._report(memory, byte, core, op, int(history.writer[byte]), int(history.by[byte]))
-        if not writes:
-            history.read[core, touched], history.reader[core, touched] = knows[core], op
+            self._report(memory, byte, at, int(history.writer[byte]), int(history.by[byte]))
+        for kind, last in history.last.items():
+            if kind is at.kind and not (writes and kind is AccessKind.PLAIN):
+                continue  # reads, or changes of one kind
+            for other in range(len(self.places)):
+                late = last.when[other, touched] > knows[other]
+                if other != at.core and late.any():
+                    byte = int(touched[late][0])
+                    self._report(memory, byte, at, other, int(last.by[other, byte]))
+        if writes and at.kind is AccessKind.PLAIN:
+            history.writer[touched], history.by[touched] = at.core, at.op
+            history.written[touched] = knows[at.core]
             return
-        for other in range(len(self.places)):
-            late = history.read[other, touched] > knows[other]
-            if other != core and late.any():
-                byte = int(touched[late][0])
-                self._report(memory, byte, core, op, other, int(history.reader[other, byte]))
-        history.writer[touched], history.by[touched] = core, op
-        history.written[touched] = knows[core]
+        if at.kind not in history.last:
+            history.last[at.kind] = _LastAccess.of(history.writer.size, len(self.places))
+        last = history.last[at.kind]
+        last.when[at.core, touched], last.by[at.core, touched] = knows[at.core], at.op
 
     def _history(self, memory: Memory) -> _ByteHistory:
         found = self.histories.get(id(memory))
@@ -155,17 +196,15 @@ class RaceDetector(Observer):
             found = self.histories[id(memory)] = _ByteHistory.of(memory.size, len(self.places))
         return found
 
-    def _report(
-        self, memory: Memory, byte: int, core: int, op: int, other: int, first: int
-    ) -> None:
-        mine, theirs = self.ops[op], self.ops[first]
+    def _report(self, memory: Memory, byte: int, at: _Accessing, other: int, first: int) -> None:
+        mine, theirs = self.ops[at.op], self.ops[first]
         there = f"{self.places[other]} touches it here, {theirs.name}"
         raise PtoError(
             Diagnostic(
                 "race",
                 f"{mine.name}: {CATALOGUE['race'].title}",
                 mine.span,
-                seen=f"byte {byte} of {memory.name}, on {self.places[core]}",
+                seen=f"byte {byte} of {memory.name}, on {self.places[at.core]}",
                 help="let one of them signal when it is done, and the other one wait for it",
                 notes=(Note(there, theirs.span),),
             )

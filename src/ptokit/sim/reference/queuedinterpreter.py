@@ -160,9 +160,16 @@ class QueuedInterpreter(Interpreter):
             queue = self._queue_of(op, pipe)
             if flags.held(queue):
                 env = {value: _kept(env[value]) for value in values}
-            flags.put(queue, partial(step, env))
+                flags.put(queue, partial(self._resumed, op, env, step))
+            else:
+                flags.put(queue, partial(step, env))
 
         return queued
+
+    def _resumed(self, op: Op, env: Env, step: Step) -> None:
+        for observer in self.observers:
+            observer.resumed(op, env, self.core)
+        step(env)
 
     def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
         """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
