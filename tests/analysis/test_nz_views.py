@@ -82,3 +82,48 @@ def test_other_extents_and_strides(
 )
 def test_parts_of_boxes(part: str, rule: str) -> None:
     assert found(view(*BOXES, part)) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "implied"),
+    [
+        (*BOXES, True),
+        ((1, 8, 1, 16, 8), (1024, 128, 128, 8, 1), True),
+        ((1, 1, 1, 16, 8), (128, 128, 128, 8, 1), False),  # one box
+        ((2, 8, 8, 16, 8), (8192, 1024, 128, 8, 1), False),  # a matrix of blocks looks the same
+        ((1, 4, 8, 16, 8), (8192, 1024, 128, 8, 1), False),  # gaps
+        ((1, 8, 8, 8, 16), (8192, 1024, 128, 16, 1), False),
+    ],
+)
+def test_numbers_that_imply_nz(
+    shape: tuple[int, ...], strides: tuple[int, ...], implied: bool
+) -> None:
+    """D17: then a part of a box is refused, as where the view says nz."""
+    sizes = " ".join(map(str, (*shape[:3], shape[3] - 1, shape[4])))
+    text = view(shape, strides, f"0 0 0 1 0|{sizes}").replace(" {layout = #pto.layout<nz>}", "")
+    slugs = {t: {d.slug for d in pto.loads(text).check(t) if d.is_error} for t in ("a2a3", "a5")}
+    assert slugs == {"a2a3": {"layout"} if implied else set(), "a5": set()}
+
+
+@pytest.mark.parametrize(("stated", "slugs"), [("nz", set()), ("nd", {"layout"})])
+def test_a_part_that_states_a_layout_has_that_of_its_view(stated: str, slugs: set[str]) -> None:
+    text = view(*BOXES, "0 0 0 0 0|1 4 8 16 8").replace(
+        "sizes = [%c1, %c4, %c8, %c16, %c8]",
+        f"sizes = [%c1, %c4, %c8, %c16, %c8] {{layout = #pto.layout<{stated}>}}",
+    )
+    assert stated in text
+    program = pto.loads(text)
+    assert {d.slug for d in program.check("a5") if d.is_error} == slugs
+    assert pto.loads(program.text("dps")).text("dps") == program.text("dps")
+
+
+def test_strides_that_are_not_known_yet_are_left_to_the_run() -> None:
+    """C++ spells them -1."""
+    text = view((4, 8, 16), (128, 16, 1)).replace(" {layout = #pto.layout<nz>}", "")
+    text = text.replace("%c16, %c1] : ", "%c16, %m] : ").replace(
+        "  %v =", "  %m = arith.constant -1 : index\n  %v ="
+    )
+    problems = pto.loads(text).check("a2a3")
+    assert [(d.slug, d.is_error) for d in problems] == [("operand-value", False)]
+    with pytest.raises(pto.PtoError, match="strides"):
+        pto.loads(text).run(p=[0.0] * 512)

@@ -241,3 +241,11 @@ def gathers_by_value(random: Random) -> tuple[Arrays, Arrays]:
     merged = records(values, places)
     merged[0, 2 * sum(taken) :] = 0
     return given, wanted | {"y": merged, "taken": [[*taken, 0, 0]]}
+
+
+@golden()
+def lowered(random: Random) -> tuple[Arrays, Arrays]:
+    x = random.standard_normal(128).astype(f32)
+    y = (x.reshape(8, 16)[:, 8:] * 2).ravel()
+    y[63] = x[7]
+    return {"x": x}, {"y": y}

@@ -19,16 +19,16 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 850,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 700,  # levels; lists whose members are alike; views of several layouts
-    "isa/model": 2_378,  # words by number; kinds of cores, structs; drawn types; views of boxes
+    "isa/model": 2_381,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_824,  # what pages import as a whole, tiles of examples too; results in C++
-    "isa/disputes": 970,
+    "isa/disputes": 973,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 12_187,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 12_192,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_195,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/read": 5_197,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_527,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
     "sim": 2_648,  # windows are placed once, memories used again; merges, addresses

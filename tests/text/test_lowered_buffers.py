@@ -159,3 +159,21 @@ BRANCH = "scf.if %c {{\n{}\n}} else {{\n{}\n}}"
 def test_ends_of_buffers(lines: tuple[str, ...], warned: int) -> None:
     problems = pto.loads(ENDS.replace("LINES", "\n".join(lines))).check("a5")
     assert [(d.slug, d.is_error) for d in problems] == [("deallocation", False)] * warned
+
+
+@pytest.mark.parametrize(("stated", "slugs"), [("nz", set()), ("nd", {"layout"})])
+def test_layouts_of_casts_and_parts(stated: str, slugs: set[str]) -> None:
+    boxes = "memref<1x8x8x16x8xf32, strided<[8192, 1024, 128, 8, 1]>, #pto.address_space<gm>>"
+    part = boxes.replace("1x8x8x", "1x4x8x")
+    text = f"""\
+func.func @f(%x: {ANY}) {{
+  %v = memref.reinterpret_cast %x to offset: [0], sizes: [1, 8, 8, 16, 8],\
+ strides: [8192, 1024, 128, 8, 1] {{layout = #pto.layout<nz>}} : {ANY} to {boxes}
+  %p = memref.subview %v[0, 0, 0, 0, 0] [1, 4, 8, 16, 8] [1, 1, 1, 1, 1]\
+ {{layout = #pto.layout<{stated}>, pto.inferred_layout = false}} : {boxes} to {part}
+  return
+}}
+"""
+    program = pto.loads(text)
+    assert {d.slug for d in program.check("a5")} == slugs
+    assert reads_back(program.text("dps"))

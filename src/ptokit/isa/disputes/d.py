@@ -20,9 +20,12 @@ D: dict[str, Dispute] = {
     ),
     "D17": Dispute(
         "is a view of rank 5 whose last extents are 16 and 32 bytes nz if it does not say so?",
-        "assembler: yes. Golden data of A5: nd.",
-        "yes; on a5 nd",
-        "the chip's own data decide; `layout = #pto.layout<nz>` says it on every target",
+        "assembler: yes, on all chips, of one matrix without gaps that has more than one box "
+        "(before, of others too). Golden data of A5: nd. Users of one view that want nd and dn, or "
+        "paths that bring nz and nd ones: the assembler refuses them.",
+        "yes, of such a matrix; on a5 nd. Each user reads the view in the layout it wants",
+        "the chip's own data decide; `layout = #pto.layout<nz>` says it on every target; a view "
+        "of one line is the same data in nd and dn",
     ),
     "D4": Dispute(
         "which parameter does a fix-pipe store use?",

@@ -153,19 +153,22 @@ class GlobalType:
             return self.stated
         (n3, n4), strides = five(self.shape)[3:], self.stride
         m3, m4 = (None, *strides)[-2:]
-        block = 32 // self.dtype.size
-        if (
-            self.rank == 5
-            and known(n3, 16)
-            and known(m4, 1)
-            and known(m3, block)
-            and known(n4, block)
-        ):
+        if self.made_of_boxes:
             return None if self.outer == 1 else GlobalLayout.NZ  # one box lies as nd lies
         row_major, col_major = known(n4, 1) or known(m4, 1), known(n3, 1) or known(m3, 1)
         if None in (n3, n4, m4) or (row_major and col_major):
             return None
         return GlobalLayout.DN if col_major else GlobalLayout.ND
+
+    @property
+    def made_of_boxes(self) -> bool:
+        """Whether its numbers are those of one matrix of boxes of 16 lines, without gaps."""
+        if self.rank != 5 or self.stride is None or self.shape[0] != 1:
+            return False
+        wanted, dense = (16, 32 // self.dtype.size), list[int | None]((1,))
+        for extent in self.shape[:0:-1]:
+            dense.insert(0, times(extent, dense[0]))
+        return self.shape[3:] == wanted and None not in dense and tuple(dense) == self.stride
 
     @property
     def in_each_layout(self) -> tuple[GlobalType, ...]:

@@ -35,6 +35,7 @@ class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
     offset = In(Index, key="offset", counts="elements", doc="where the first element lies")
     sizes = In(Index, many=True, key="sizes", counts="extents")
     strides = In(Index, many=True, key="strides", counts="steps")
+    layout = Attr(GlobalLayout, None)
     example = f"""\
 func.func @example(%x: {MEMORY}) {{
   %v = memref.reinterpret_cast %x to offset: [64], sizes: [16, 32], strides: [32, 1]\
@@ -56,9 +57,10 @@ func.func @example(%x: {MEMORY}) {{
         src: GlobalType,
         sizes: tuple[int | None, ...],
         strides: tuple[int | None, ...],
+        layout: GlobalLayout | None,
     ) -> GlobalType:
-        shape = known_extents(sizes, result)
-        return replace(result or replace(src, partition=True), shape=shape, stride=strides)
+        found = result or replace(src, partition=True)
+        return replace(found, shape=known_extents(sizes, result), stride=strides, stated=layout)
 
     @staticmethod
     def run(src: Any, offset: int, result: GlobalType) -> Any:  # Any: the executor's view

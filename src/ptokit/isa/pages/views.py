@@ -43,7 +43,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
             result.dtype.isin(f4e2m1x2, f4e1m2x2),
             named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
-        named("operand-value", strides.least >= 0, help="elements count upward"),
+        ends_a_run(named("operand-value", strides.least >= 0, help="elements count upward")),
         when(
             both(layout.given, result.named_layout == Const(True)),
             named("layout", layout == result.layout, help="say it once, or the same"),
@@ -79,6 +79,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
     view = In(Global)
     offsets = In(Index, many=True, key="offsets", counts="extents")
     sizes = In(Index, many=True, key="sizes", counts="extents")
+    layout = Attr(GlobalLayout, None)
 
     example = in_view(f"""\
 %zero = arith.constant 0 : index
@@ -93,6 +94,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         ),
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),
+        when(layout.given, named("layout", layout == view.layout, help="a part keeps the layout")),
         named(
             "window-out-of-bounds",
             offsets + sizes <= view.extents,
@@ -104,7 +106,8 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
     def type_of(
         result: GlobalType | None, view: GlobalType, sizes: tuple[int | None, ...]
     ) -> GlobalType:
-        return replace(view, shape=known_extents(sizes, result), partition=True)
+        boxes = GlobalLayout.NZ if view.layout is GlobalLayout.NZ else view.stated
+        return replace(view, shape=known_extents(sizes, result), stated=boxes, partition=True)
 
     @staticmethod
     def run(view: Any, offsets: tuple[int, ...], result: GlobalType) -> Any:  # Any: as above

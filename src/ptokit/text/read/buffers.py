@@ -20,6 +20,8 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
     call = Call(at, [read_item(p, p.names)])
     offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
     call.keyed = {"offsets": offsets, "sizes": sizes}
+    if p.texts[p.i] == "{":
+        call.attrs = dictionary(p)
     p.expect(":")
     call.types = [(p.type(), p.i - 1)]
     p.expect("to")
