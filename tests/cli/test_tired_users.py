@@ -303,6 +303,15 @@ def test_one_array_is_no_recording(tmp_path: Path) -> None:
     assert "k.npz: it is no archive of arrays" in ptokit("replay", tmp_path).output
 
 
+@pytest.mark.parametrize("text", ["", "// to be written\n", "module {\n}\n"])
+def test_an_empty_file_is_legal_and_warned_of(text: str) -> None:
+    done = ptokit("check", "-", "--target", "all", stdin=text)
+    assert done.exit_code == 0
+    warning, *verdicts = done.output.split("\n\n")
+    assert warning.startswith("warning[empty-program]: the program has no instruction")
+    assert len("".join(verdicts).splitlines()) == 3
+
+
 def test_a_misspelt_instruction_is_told_the_name() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import ptokit; ptokit.textrac"], capture_output=True, text=True

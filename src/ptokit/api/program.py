@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from ptokit.analysis.cores import level_of, misplaced, unfit_entries
+from ptokit.analysis.cores import level_of, misplaced, unfit_entries, without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
@@ -118,7 +118,8 @@ class Program(Rich):
         from ptokit.passes.inline import checked
 
         module, wrong = checked(self.module)
-        wrong += [*unfit_entries(self.module), *misused(self.module), *check_fifos(self.module)]
+        wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
+        wrong += [*misused(self.module), *check_fifos(self.module)]
         of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
         found = verdicts(
             module,

@@ -496,6 +496,11 @@ CATALOGUE: dict[str, Entry] = {
         "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "
         "old value is still needed has no destination-passing form without a copy.",
     ),
+    "empty-program": Entry(
+        "the program has no instruction",
+        "A file that is empty, or holds comments alone, is a program that does nothing: legal, and "
+        "seldom what was meant.",
+    ),
     "not-utf8": Entry(
         "the file is not UTF-8 text", "Save it as UTF-8; an array or a compiled file is no program."
     ),

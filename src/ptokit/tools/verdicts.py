@@ -21,8 +21,9 @@ def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterat
     diagnostics = merged(found)
     for diagnostic in diagnostics:
         yield diagnostic.render() + "\n"
-    if len(found) > 1:
-        yield from (*table(module, [v.target for v in found], diagnostics), "")
+    _, *rows = shown = table(module, [v.target for v in found], diagnostics)
+    if len(found) > 1 and rows:
+        yield from (*shown, "")
     if verbose:
         yield from _left(found)
     for verdict in found:
