@@ -105,7 +105,7 @@ def test_numbers_that_imply_nz(
     assert slugs == {"a2a3": {"layout"} if implied else set(), "a5": set()}
 
 
-@pytest.mark.parametrize(("stated", "slugs"), [("nz", set()), ("nd", {"layout"})])
+@pytest.mark.parametrize(("stated", "slugs"), [("nz", set[str]()), ("nd", {"layout"})])
 def test_a_part_that_states_a_layout_has_that_of_its_view(stated: str, slugs: set[str]) -> None:
     text = view(*BOXES, "0 0 0 0 0|1 4 8 16 8").replace(
         "sizes = [%c1, %c4, %c8, %c16, %c8]",

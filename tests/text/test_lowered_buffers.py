@@ -161,7 +161,7 @@ def test_ends_of_buffers(lines: tuple[str, ...], warned: int) -> None:
     assert [(d.slug, d.is_error) for d in problems] == [("deallocation", False)] * warned
 
 
-@pytest.mark.parametrize(("stated", "slugs"), [("nz", set()), ("nd", {"layout"})])
+@pytest.mark.parametrize(("stated", "slugs"), [("nz", set[str]()), ("nd", {"layout"})])
 def test_layouts_of_casts_and_parts(stated: str, slugs: set[str]) -> None:
     boxes = "memref<1x8x8x16x8xf32, strided<[8192, 1024, 128, 8, 1]>, #pto.address_space<gm>>"
     part = boxes.replace("1x8x8x", "1x4x8x")
