@@ -327,3 +327,36 @@ def test_extents_of_one_leave_no_layout_to_the_run(
     )
     for verdict in pto.loads(text).verdicts("a2a3", "a5"):
         assert verdict.word.value == word, str(verdict)
+
+
+PARTLY = """\
+func.func @f(%x: !pto.ptr<f32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %v = pto.make_tensor_view %x, shape = [%n, %n], strides = [%n, %c1] : !pto.tensor_view<?x?xf32>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [{size}, {size}]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>
+  %t = pto.alloc_tile valid_row = {size} valid_col = {size}
+    : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  pto.tload ins(%p : !pto.partition_tensor_view<16x16xf32>)
+    outs(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+  pto.tadd ins(%t, %t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>,
+    !pto.tile_buf<vec, 16x16xf32, valid=?x?>) outs(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+  pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+    outs(%p : !pto.partition_tensor_view<16x16xf32>)
+  return
+}}"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_part_is_as_large_as_its_operands_say_in_a_run(engine: str, target: str) -> None:
+    """What is too large for the tile ends the run; a constant is compared before."""
+    program = pto.loads(PARTLY.format(size="%n"))
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    assert (program.run(x=x, n=8, engine=engine, target=target)["x"] == 2 * x).all()
+    with pytest.raises(pto.PtoError, match="valid_row"):
+        program.run(x=np.zeros((17, 17), np.float32), n=17, engine=engine, target=target)
+    found = pto.loads(PARTLY.format(size="%c8")).check(target)
+    assert [d.rule for d in found if d.is_error] == ["sizes == result.static_extents"]

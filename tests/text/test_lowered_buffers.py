@@ -177,3 +177,17 @@ func.func @f(%x: {ANY}) {{
     program = pto.loads(text)
     assert {d.slug for d in program.check("a5")} == slugs
     assert reads_back(program.text("dps"))
+
+
+@pytest.mark.parametrize("rank", [2, 6])
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_a_cast_with_fewer_strides_than_extents_is_refused(rank: int, target: str) -> None:
+    ones, strides = ["1"] * rank, ", ".join(["1"] * (rank - 1))
+    space = "#pto.address_space<gm>"
+    text = f"""\
+func.func @f(%x: memref<?xf16, {space}>) {{
+  %v = memref.reinterpret_cast %x to offset: [0], sizes: [{", ".join(ones)}], strides: [{strides}]
+    : memref<?xf16, {space}> to memref<{"x".join(ones)}xf16, strided<[{strides}]>, {space}>
+  return
+}}"""
+    assert "strides.count" in pto.loads(text).check(target)[0].render()

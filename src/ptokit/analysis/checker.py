@@ -41,6 +41,7 @@ class Checker:
 
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
+        self.running = False  # it is about a run, not about what the text tells
         self.found: list[Diagnostic] = []
         self.dead: set[Block] = set()  # regions that never run
         self.rooms: set[Value] = set()  # tiles of parts of boxes: only their bytes count
@@ -91,10 +92,11 @@ class Checker:
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
-        if outcome is False:
+        if outcome is False and not (rule.early and self.running):
             behind = tolerated(rule, env) and not self.stated(op, rule)
             made, where = taken if behind else violation, blamed(op, rule)
-            self.found.append(made(op.page, rule, env, where))
+            found = made(op.page, rule, env, where)
+            self.found.append(replace(found, severity=Severity.ERROR) if rule.early else found)
 
     def stated(self, op: Op, rule: Rule) -> bool:
         """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
@@ -250,10 +252,15 @@ def _unasked(found: Diagnostic, why: str) -> Diagnostic:
 
 
 def check_func(
-    func: Func, target: Target, numbers: Mapping[Value, Any] | None = None
+    func: Func,
+    target: Target,
+    numbers: Mapping[Value, Any] | None = None,
+    *,
+    running: bool = False,
 ) -> list[Diagnostic]:
     """Everything wrong with a function on one target, as far as it is known before it runs."""
     checker = Checker(target, numbers)
+    checker.running = running
     checker.func(func)
     shared = sharing(func, checker.facts)
     return [*checker.found, *shared, *check_addresses(Interference(func), checker.facts)]
@@ -271,7 +278,7 @@ class Learner(Checker):
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         open = self.facts.open.setdefault(op, [])
-        if rule not in open:  # or of an earlier walk over the same region
+        if not rule.early and rule not in open:  # or of an earlier walk over the same region
             open.append(rule)
 
     def value(self, value: Value, part: bool = False) -> None:

@@ -34,7 +34,8 @@ def faults_of_run(
 
     What is wrong in a region that never runs is not: ranges of counters may exclude it, too.
     """
-    found = [problem for problem in check_func(func, target, numbers) if problem.is_error]
+    said = check_func(func, target, numbers, running=True)
+    found = [problem for problem in said if problem.is_error]
     if not found:
         return []
     intervals = IntervalAnalysis(target, numbers)

@@ -201,7 +201,7 @@ class ReadyOp:
         """`rules` are those that depend on values."""
         page = op.page
         self.op, self.page = op, page
-        self.open = tuple(rules)
+        self.open = tuple(rule for rule in rules if not rule.early)
         self.fixed = given(op)
         self.inputs = [
             (o.name, bound if o.many else bound[0], element_of(op, o))

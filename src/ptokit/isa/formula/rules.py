@@ -34,6 +34,7 @@ class Enforced(Enum):
 
     ALWAYS = "error"
     IN_RUNS = "warning before a run"
+    IN_TEXT = "error before a run"
     NEVER = "warning"
 
 
@@ -58,12 +59,17 @@ class Rule:
     @property
     def required(self) -> bool:
         """Whether a run goes on only where the rule holds."""
-        return self.enforced is not Enforced.NEVER
+        return self.enforced in (Enforced.ALWAYS, Enforced.IN_RUNS)
 
     @property
     def late(self) -> bool:
         """Whether breaking it is an error in a run only."""
         return self.enforced is Enforced.IN_RUNS
+
+    @property
+    def early(self) -> bool:
+        """Whether breaking it is an error before a run only."""
+        return self.enforced is Enforced.IN_TEXT
 
     @cached_property
     def condition(self) -> Expr | None:
@@ -196,6 +202,11 @@ def warns(*items: Ruled) -> tuple[Rule, ...]:
 def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn before the program runs: compilers take what breaks them."""
     return tuple(replace(rule, enforced=Enforced.IN_RUNS) for rule in rules_of(items))
+
+
+def ends_a_check(*items: Ruled) -> tuple[Rule, ...]:
+    """The rules compare what the text tells: what numbers are in a run does not matter."""
+    return tuple(replace(rule, enforced=Enforced.IN_TEXT) for rule in rules_of(items))
 
 
 def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:

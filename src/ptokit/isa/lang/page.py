@@ -27,6 +27,7 @@ from ptokit.isa.formula.rules import (
     at,
     both,
     either,
+    ends_a_check,
     ends_a_run,
     named,
     on,

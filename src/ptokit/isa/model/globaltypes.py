@@ -79,9 +79,10 @@ class GlobalType:
     @property
     def reach(self) -> int | None:
         """Elements from the first one to behind the last one; None where not known."""
-        if self.stride is None or None in (*self.shape, *self.stride):
+        stride = self.stride or ()
+        if None in (*self.shape, *stride) or len(stride) != len(self.shape):
             return None
-        steps = zip(self.shape, self.stride, strict=True)
+        steps = zip(self.shape, stride, strict=True)
         return 1 + sum((n - 1) * s for n, s in steps)  # type: ignore[operator]
 
     @property
@@ -151,7 +152,7 @@ class GlobalType:
         """The stated layout, or the one the strides imply; None: unknown, or more than one."""
         if self.stated is not None or self.stride is None:
             return self.stated
-        (n3, n4), strides = five(self.shape)[3:], self.stride
+        (n3, n4), strides = five(self.shape)[-2:], self.stride
         m3, m4 = (None, *strides)[-2:]
         if self.made_of_boxes:
             return None if self.outer == 1 else GlobalLayout.NZ  # one box lies as nd lies

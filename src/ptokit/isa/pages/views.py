@@ -90,7 +90,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         named("shape", view.rank == offsets.count, view.rank == sizes.count),
         when(
             result.rank == sizes.count,
-            named("shape", sizes == result.static_extents, help=STATED),
+            ends_a_check(named("shape", sizes == result.static_extents, help=STATED)),
         ),
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),
