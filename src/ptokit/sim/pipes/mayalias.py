@@ -29,6 +29,7 @@ DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, b
 Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # whether it writes; the op, by identity
 Place: TypeAlias = "tuple[Value, ...]"  # a handle, and numbers that are added
 FAR = 4  # iterations
+ARRAY_SHAPE = "shape"  # the operand that says how far an array goes, not where its parts lie
 SHARED = PtrType | GlobalType  # handles on memory that all cores reach
 
 
@@ -62,13 +63,14 @@ def branching(func: Func) -> Iterator[Value]:
 
 
 def _places(op: Op) -> Iterator[Value]:
-    """The numbers among the operands of an op that say where: no data, no extents of new tiles."""
+    """The numbers among the operands of an op that say where: no data, no extents of a whole."""
     handles = any(not isinstance(value.type, ScalarType) for value in op.results)
     new = ALLOCATES in op.page.traits
     for name, value in op.values():
         operand = op.page.operand(name)
         says = operand.kind is Kind.INDEX or (handles and isinstance(value.type, ScalarType))
-        if says and not (new and operand.counts) and not from_memory(op):
+        extent = name == ARRAY_SHAPE or (new and operand.counts)
+        if says and not extent and not from_memory(op):
             yield value
 
 
