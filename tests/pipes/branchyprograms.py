@@ -121,3 +121,111 @@ class BranchyProgram:
                 self.lines.append("}")
             else:
                 self._op()
+
+
+MULTI, WIDE = "!pto.multi_tile_buf<vec, 1x64xf32, count=3>", "!pto.tile_buf<vec, 2x64xf32>"
+OPERATIONS = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}
+WORKS = {
+    "MTE2": f"pto.tload ins(%px : {PART}) outs(TILE : {TILE})",
+    "V": f"pto.tadd ins(TILE, TILE : {TILE}, {TILE}) outs(TILE : {TILE})",
+    "MTE3": f"pto.tstore ins(TILE : {TILE}) outs(%py : {PART})",
+}
+
+
+class OrderedProgram(BranchyProgram):
+    """One with every way to order pipes, and two buffers that take turns, perhaps with a slip."""
+
+    def __init__(self, seed: int, chip: str) -> None:
+        self.chip = chip
+        super().__init__(seed)
+
+    def text(self, *, read: bool = False) -> str:
+        row = "offsets = [%c5, %c0], sizes = [%c1, %c64]"
+        more = [
+            f"%mb = pto.alloc_multi_tile addr = %at0 : {MULTI}",
+            "%at8 = arith.constant 512 : i64",
+            f"%w0 = pto.alloc_tile addr = %at0 : {WIDE}",
+            f"%w1 = pto.alloc_tile addr = %at8 : {WIDE}",
+            *(f"%p{x} = pto.partition_view %{x}v, {row} : {VIEW} -> {PART}" for x in "xy"),
+        ]
+        barrier = "pto.barrier <PIPE_ALL>"
+        return super().text(read=read).replace(barrier, "\n".join([*more, barrier]), 1)
+
+    def _tile(self) -> str:
+        kind = self.random.random()
+        if kind < 0.2:
+            return self._new(f"pto.multi_tile_get %mb[{self._number(3)}] : {MULTI} -> {TILE}")
+        if kind < 0.4:
+            wide = f"%w{self.random.randrange(2)}"
+            window = f"{wide}[{self._number(2)}, %c0] sizes [1, 64]"
+            return self._new(f"pto.subview {window} : {WIDE} -> {TILE}")
+        return super()._tile()
+
+    def _op(self) -> None:
+        held = self.chip == "a5" and self.random.random() < 0.35
+        first = len(self.lines)
+        super()._op()
+        for n in range(first, len(self.lines)) if held else ():
+            for pipe, work in WORKS.items():
+                if self.lines[n].startswith(work.split()[0]):
+                    buffer = f"[<PIPE_{pipe}>, {self.random.randrange(3)}, 0]"
+                    around = (f"pto.get_buf{buffer}", self.lines[n], f"pto.rls_buf{buffer}")
+                    self.lines[n : n + 1] = around
+                    return
+
+    def _order(self) -> None:
+        random, kind = self.random, self.random.random()
+        if kind < 0.25:
+            self.lines.append("pto.barrier <PIPE_ALL>")
+        elif kind < 0.35:
+            own = f"pto.barrier <PIPE_{random.choice(['MTE2', 'MTE3'])}>"
+            self.lines.append("pto.barrier_sync[<TVEC>]" if random.random() < 0.5 else own)
+        elif kind < 0.6:
+            pair = "<PIPE_{}>, <PIPE_{}>".format(*random.sample(PIPES, 2))
+            event = self._number(2)
+            other = event if random.random() < 0.8 else self._number(2)
+            self.lines.append(f"pto.set_flag_dyn[{pair}, {event}]")
+            self.lines.append(f"pto.wait_flag_dyn[{pair}, {other}]")
+        elif kind < 0.8:
+            a, b = random.sample(PIPES, 2)
+            event = f"<{OPERATIONS[a]}>, <{OPERATIONS[b]}>, <EVENT_ID{random.randrange(3)}>"
+            self.lines += [f"pto.record_event[{event}]", f"pto.wait_event[{event}]"]
+        else:
+            super()._order()
+
+    def _turns(self) -> None:
+        """Two buffers by the parity of a counter, with flags before the loop and after it."""
+        self.names += 1
+        counter, end = f"%i{self.names}", self.random.choice(["%n", "%m", "%c3"])
+        a, b = self.random.sample(PIPES, 2)
+        slip = self.random.choice([None, None, "id", "drain", "prime", "late"])
+        free, full = f"<PIPE_{b}>, <PIPE_{a}>", f"<PIPE_{a}>, <PIPE_{b}>"
+        before = (0,) if slip == "prime" else (0, 1)
+        self.lines += [f"pto.set_flag[{free}, <EVENT_ID{5 + n}>]" for n in before]
+        self.lines.append(f"scf.for {counter} = %c0 to {end} step %c1 {{")
+        parity = self._new(f"arith.remui {counter}, %c2 : index")
+        event = self._new(f"arith.addi {parity}, %c5 : index")
+        other = self._new(f"arith.addi {counter}, %c1 : index") if slip == "id" else counter
+        turn = self._new(f"arith.remui {other}, %c2 : index")
+        awaited = self._new(f"arith.addi {turn}, %c5 : index")
+        tile = self._new(f"pto.multi_tile_get %mb[{parity}] : {MULTI} -> {TILE}")
+        first = [WORKS[a].replace("TILE", tile), f"pto.set_flag_dyn[{full}, {event}]"]
+        body = [
+            f"pto.wait_flag_dyn[{free}, {event}]",
+            *(reversed(first) if slip == "late" else first),
+            f"pto.wait_flag_dyn[{full}, {awaited}]",
+            WORKS[b].replace("TILE", tile),
+            f"pto.set_flag_dyn[{free}, {event}]",
+        ]
+        self.lines += [*body, "}"]
+        after = (0,) if slip == "drain" else (0, 1)
+        self.lines += [f"pto.wait_flag[{free}, <EVENT_ID{5 + n}>]" for n in after]
+
+    def _body(self, count: int, depth: int) -> None:
+        if depth:
+            super()._body(count, depth)
+            return
+        super()._body(3, 0)
+        if self.random.random() < 0.7:
+            self._turns()
+        super()._body(3, 0)

@@ -78,6 +78,11 @@ class _Place:
         """Whether another block has places of its own."""
         return any(not p.isdisjoint(_by_block(f, self.given)) for f, p in self.places.items())
 
+    @property
+    def decides_flow(self) -> bool:
+        """Whether another block takes other ways, or other numbers of iterations."""
+        return any(decided(func, _by_block(func, self.given)) for func in self.places)
+
 
 def _other_blocks(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
     """What each of other blocks than the first issues alone.
@@ -104,8 +109,7 @@ def _blocks_of_interest(launch: DryLaunch, place: _Place, before: Sequence[Issue
     affordable = min(MOST_WORK // max(work, 1), MORE_BLOCKS)
     if affordable >= FEW_BLOCKS and place.by_block:
         return affordable
-    by_flow = any(decided(func, _by_block(func, place.given)) for func in launch.funcs)
-    return FEW_BLOCKS if by_flow else 1
+    return FEW_BLOCKS if place.decides_flow else 1
 
 
 def _by_block(func: Func, given: Collection[Value]) -> frozenset[Value]:
@@ -119,7 +123,8 @@ def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) ->
     steered = len(names) > 1 or _leading(place.places, each_iteration=True) or arrays
     if not (names or arrays):
         return
-    blocks = MORE_BLOCKS if place.by_block and not launch.together else 1
+    differ = place.by_block or place.decides_flow
+    blocks = MORE_BLOCKS if differ and not launch.together else 1
     varied = replace(launch, blocks=blocks, mixed=False, refused=[])
     own = {name: launch.numbers[name] for name in names}
     if not steered:
