@@ -210,15 +210,21 @@ def behind(first: str, second: str) -> str:
     return BEHIND.replace("WAY", f"scf.if %{first} {{\n{inner}}}")
 
 
+def hazards_of_one_block(program: Program, chip: str) -> list[pto.Diagnostic]:
+    """Without those between blocks, which all store the same line."""
+    found = [d for d in program.races(chip) if d.slug == "hazard"]
+    return [d for d in found if "let block" not in (d.help or "")]
+
+
 @pytest.mark.parametrize(("first", "second"), WAYS_IN)
 def test_what_only_some_way_through_branches_reaches_is_looked_at(first: str, second: str) -> None:
     program = pto.loads(behind(first, second))
     for chip in ("a2a3", "a5"):
-        assert [d.slug for d in program.races(chip)].count("hazard") == 1
+        assert len(hazards_of_one_block(program, chip)) == 1
         text = Program(run_passes(program.module, ["synchronise"], TARGETS[chip])).text()
         assert "<PIPE_V>, <PIPE_MTE3>" in text
         assert text.count("<PIPE_ALL>") <= 1
-        assert "hazard" not in [d.slug for d in pto.loads(text).races(chip)]
+        assert hazards_of_one_block(pto.loads(text), chip) == []
 
 
 # two pairs of flags: what the first branch fills the second one stores, on a condition of its own
@@ -226,7 +232,7 @@ PAIRS = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
   %b = pto.get_block_idx -> i64
   %block = arith.index_cast %b : i64 to index
   %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
   %less = arith.cmpi slt, %NAME, %c8 : index
   scf.if %less {{
     pto.tload ins(%p : {P}) outs(%t : {T})
@@ -271,7 +277,7 @@ TWICE = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
   %at = pto.load_scalar %which[%c0] : !pto.ptr<i32> -> i32
   %held = arith.index_cast %at : i32 to index
   %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
   %first = arith.cmpi FIRST : index
   scf.if %first {{
     pto.tload ins(%p : {P}) outs(%t : {T})
