@@ -207,6 +207,13 @@ class Elements:
         shadow = np.where(mask, self._void, self._ones)
         self._write(self.memory.shadow, self.part(rows, cols), shadow)
 
+    def void_more(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> None:
+        """Elements of a window for which the mask holds have no value; others stay as they are."""
+        self.memory.voids = True
+        part = self.part(rows, cols)
+        shadow = np.where(mask, self._void, self._read(self.memory.shadow, part))
+        self._write(self.memory.shadow, part, shadow)
+
     @property
     def _void(self) -> Codes:
         """The shadow of an element that was computed of what nothing wrote."""
@@ -234,13 +241,17 @@ class Elements:
         self._view(self.memory.data)[offsets] = codes.reshape(offsets.shape)
         self._view(self.memory.shadow)[offsets] = self._ones
 
-    def taken_unwritten(self, rows: Index, cols: Index) -> tuple[int, int] | None:
-        """Row and column of the first of these elements that was never written."""
+    def taken_unwritten(self, rows: Index, cols: Index) -> NDArray[np.bool_] | None:
+        """Which of these elements are not written, if any."""
         found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full
-        if not found.any():
-            return None
-        at = tuple(np.argwhere(found)[0])
-        return int(rows[at]), int(cols[at])
+        return found if found.any() else None
+
+    def taken_voids(self, rows: Index, cols: Index, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of these elements, of those that are not written, were computed of such."""
+        if not self.memory.voids:
+            return np.zeros_like(mask)
+        shadow = self._view(self.memory.shadow)[self._offsets(rows, cols)]
+        return mask & (shadow & self._void == self._void)
 
     def _tell(self, rows: range | Index, cols: range | Index, *, writes: bool) -> None:
         """Whoever watches the memory sees the bytes of a window, or of single elements."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,3 +59,12 @@ def taken_first(order: Order, lengths: Sequence[int]) -> NDArray[np.int64]:
     lasts = [place[end - 1] for n, end in zip(lengths, ends, strict=True) if n]
     some = order[: min(lasts, default=-1) + 1]
     return np.bincount(np.searchsorted(ends, some, side="right"), minlength=len(lengths))
+
+
+def distinct_batches(wanted: Order) -> Iterator[Order]:
+    """Which indices come at once: those that occur for the first time, the second time, ..."""
+    left = np.arange(wanted.size)
+    while left.size:
+        first = np.unique(wanted[left], return_index=True)[1]
+        yield left[first]
+        left = np.delete(left, first)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.arrays import BOOL, SHAPING, Array, Term
 from ptokit.sim.evaluation import WORDS, NumpyArray
-from ptokit.sim.memory import Codes, Elements, Memory
+from ptokit.sim.memory import Codes, Elements, Index, Memory
 
 Mask: TypeAlias = "NDArray[np.bool_]"
 MOVING = ("transpose", "reshape", "window", "repeat")  # of `SHAPING`, what only moves elements
@@ -52,6 +52,16 @@ class PartlyDefined(NumpyArray):
         """Write a window of the memory that the elements without a value came from."""
         cells.write(rows, cols, self.defined.codes)
         cells.void(rows, cols, np.broadcast_to(self.undefined, (len(rows), len(cols))))
+
+    def taken(self, take: Callable[[Array], Array]) -> Array:
+        """What `take` gives for these indices: nothing tells which element an undefined one is."""
+        codes = np.where(self.undefined, 0, self.defined.codes).astype(self.defined.codes.dtype)
+        found = take(NumpyArray(codes, self.dtype))
+        assert isinstance(found, NumpyArray)
+        undefined = np.broadcast_to(self.undefined, found.shape)
+        if isinstance(found, PartlyDefined):
+            found, undefined = found.defined, undefined | found.undefined
+        return PartlyDefined(found, undefined, self.memory, self.refuse)
 
     def passed(self, word: str, args: Sequence[Term], parameters: dict[str, Any]) -> Array:
         """The result of a word on arrays of which this is one."""
@@ -94,6 +104,30 @@ def partly_read(matrix: Any, rows: range, cols: range, found: NumpyArray) -> Arr
         matrix.require_written(_first(wrong, rows, cols))
     refuse = partial(_refuse, matrix, _first(undefined, rows, cols))
     return PartlyDefined(found, undefined, matrix.memory, refuse)
+
+
+def partly_taken(matrix: Any, rows: Index, cols: Index, missing: Mask, found: NumpyArray) -> Array:
+    """Elements of a matrix some of which were not written: an error but for what is undefined."""
+    undefined = matrix.elements.taken_voids(rows, cols, missing)
+    wrong = missing if matrix.dtype.packed else missing & ~undefined
+    if wrong.any():
+        matrix.require_written(first_taken(wrong, rows, cols))
+    refuse = partial(_refuse, matrix, first_taken(undefined, rows, cols))
+    return PartlyDefined(found, undefined, matrix.memory, refuse)
+
+
+def first_taken(mask: Mask, rows: Index, cols: Index) -> tuple[int, int]:
+    """The first of some elements for which a mask holds."""
+    at = tuple(np.argwhere(mask)[0])
+    return int(rows[at]), int(cols[at])
+
+
+def leave_undefined(tile: Any, *, inside: bool) -> None:
+    """What nothing wrote has no value: of the valid region, `inside`, or of the rest of a tile."""
+    rows, cols = range(tile.rows), range(tile.cols)
+    missing = ~tile.elements.written(rows, cols) & (tile.beyond(rows, cols) ^ inside)
+    if missing.any() and not tile.dtype.packed:
+        tile.elements.void_more(rows, cols, missing)
 
 
 def _refuse(matrix: Any, first: tuple[int, int]) -> NoReturn:

@@ -5,7 +5,6 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,7 +20,8 @@ from ptokit.isa.model.words import GatherOOB, GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
-from ptokit.sim.partlydefined import PartlyDefined, partly_read
+from ptokit.sim.merging import distinct_batches
+from ptokit.sim.partlydefined import PartlyDefined, first_taken, partly_read, partly_taken
 
 
 class KnownRegion(NamedTuple):
@@ -86,8 +86,13 @@ class Matrix:
     def _sampled(self, rows: range, cols: range) -> Array:
         """Every step-th row and column."""
         grid = np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
-        self.require_written(self.elements.taken_unwritten(*grid))
+        self._require_taken(*grid)
         return NumpyArray(self.elements.take(*grid), self.dtype)
+
+    def _require_taken(self, rows: Index, cols: Index) -> None:
+        missing = self.elements.taken_unwritten(rows, cols)
+        if missing is not None:
+            self.require_written(first_taken(missing, rows, cols))
 
     def require_written(self, missing: tuple[int, int] | None) -> None:
         if missing is not None:
@@ -104,6 +109,8 @@ class Matrix:
     ) -> Array:
         """The elements at row-major indices over the static shape, 0 where `where` fails."""
         assert isinstance(index, NumpyArray)
+        if isinstance(index, PartlyDefined):
+            return index.taken(lambda defined: self.take(defined, outside, where))
         wanted, count = index.values.astype(np.int64), self.rows * self.cols
         if where is not None:
             return self._taken_where(wanted, outside, where)
@@ -113,11 +120,12 @@ class Matrix:
         held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
         rows, cols = np.divmod(held, self.cols)
         self._require_inside(rows, cols)
-        self.require_written(self.elements.taken_unwritten(rows, cols))
+        missing = self.elements.taken_unwritten(rows, cols)
         codes = self.elements.take(rows, cols)
         if outside is GatherOOB.ZERO:
             codes = np.where(inside, codes, 0).astype(codes.dtype)
-        return NumpyArray(codes, self.dtype)
+        found = NumpyArray(codes, self.dtype)
+        return found if missing is None else partly_taken(self, rows, cols, missing, found)
 
     def _require_indices(self, wanted: Index, slug: str, done: str, does: str) -> None:
         """Row-major indices lie in the static shape."""
@@ -177,10 +185,10 @@ class Matrix:
         wanted, new = wanted[keep], new[keep]
         rows, cols = np.divmod(wanted, self.cols)
         self._require_inside(rows, cols)
-        for now in [slice(None)] if word is None else _distinct_batches(wanted):
+        for now in [slice(None)] if word is None else distinct_batches(wanted):
             codes = new[now]
             if word is not None:
-                self.require_written(self.elements.taken_unwritten(rows[now], cols[now]))
+                self._require_taken(rows[now], cols[now])
                 old = NumpyArray(self.elements.take(rows[now], cols[now]), self.dtype)
                 codes = old.apply(word, NumpyArray(codes, self.dtype))
                 codes = self._codes(codes)
@@ -233,15 +241,6 @@ class Matrix:
             self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
         self._last = window, self.elements, rows, cols
         return rows, cols
-
-
-def _distinct_batches(wanted: Index) -> Iterator[Index]:
-    """Which indices come at once: those that occur for the first time, the second time, ..."""
-    left = np.arange(wanted.size)
-    while left.size:
-        first = np.unique(wanted[left], return_index=True)[1]
-        yield left[first]
-        left = np.delete(left, first)
 
 
 def _bytes(tile: Tile, row: int, col: int) -> int:

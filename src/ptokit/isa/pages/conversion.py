@@ -116,7 +116,7 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
     # the assembler knows pairs of these; of all others it takes any, and C++ has those listed
     small = either(dst.dtype.isin(*SMALL), src.dtype.isin(*SMALL))
     rules = (
-        same_region(dst, src),
+        over_region(dst, src),
         on(HARDWARE, when(one_width, shapes)),
         in_vec(dst, src),
         row_major(dst, src),
@@ -151,9 +151,9 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
 
     @staticmethod
     def run(dst: Cells, src: Cells, rmode: RoundMode, sat_mode: SaturationMode | None) -> None:
-        x, how = src[src.valid], Rounding[rmode.name]
+        x, how = src[dst.valid], Rounding[rmode.name]
         if dst.dtype == f32 and src.dtype == f32:
             y = x.rint(how)
         else:
             y = x.cast(dst.dtype, how, saturates(src.dtype, dst.dtype, sat_mode))
-        dst[src.valid] = y
+        dst[dst.valid] = y

@@ -54,7 +54,10 @@ def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
     src = RowReduce.src
     column = either(dst.layout == ND, both(dst.layout == DN, dst.cols == 1))
     return (
-        named("shape", dst.valid.rows == src.valid.rows, help="one result for each row"),
+        of_types(
+            named("shape", dst.valid.rows == src.valid.rows, help="one result for each row"),
+            enough=src.valid.rows <= dst.rows,
+        ),
         named("shape", dst.valid.cols == 1, help="dst has one valid column"),
         on(CPU, named("shape", dst.rows == src.rows, help="declare as many rows as src has")),
         named("layout", column, help="dst is nd, or dn with one column"),
@@ -189,7 +192,10 @@ def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """A tile with a result for each column of the source."""
     return (
         named("shape", dst.valid.rows == 1, help="dst has one valid row"),
-        named("shape", dst.valid.cols == src.valid.cols, help="one result for each column"),
+        of_types(
+            named("shape", dst.valid.cols == src.valid.cols, help="one result for each column"),
+            enough=src.valid.cols <= dst.cols,
+        ),
         in_vec(dst, src),
     )
 

@@ -37,6 +37,7 @@ from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, whole_numbe
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
+from ptokit.sim.partlydefined import leave_undefined
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
@@ -249,6 +250,7 @@ class OpExecution:
         self.counts = op.page.folds and whole and ready.takes_all and len(op.results) == 1
         self.counts &= not (ready.open or ready.scalars or op.regions)
         self.offer: Offer = {} if ready.standalone else self._offer()
+        self.tolerated = False  # a rule that chips do not ask of the valid regions as they are now
 
     def _offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
@@ -292,7 +294,7 @@ class OpExecution:
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
-        target = self.run.facts.target
+        target, self.tolerated = self.run.facts.target, False
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
         if self.result is not None:
             seen[self.result] = target.resolve_any(self.op.results[0].type)
@@ -300,6 +302,7 @@ class OpExecution:
             goes_on = tolerated(rule, seen)  # what types state was judged before the run
             made, where = taken if goes_on else violation, blamed(self.op, rule)
             problem = made(self.page, rule, seen, where)
+            self.tolerated |= goes_on
             if problem.is_error:
                 raise PtoError(problem)
             self.run.core.warned.setdefault((self.op, rule), problem)
@@ -314,6 +317,8 @@ class OpExecution:
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
+        if self.tolerated:
+            self._leave_undefined(values, inside=False)
         try:
             outcome = self.ready.run(values, offer)
         except ZeroDivisionError:
@@ -321,9 +326,17 @@ class OpExecution:
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
         except PtoError as problem:
             raise problem.at(self.op.span) from None
+        if self.tolerated:
+            self._leave_undefined(values, inside=True)
         if self.page.reported:
             self.run.count[self.page.mnemonic()] += 1
         return outcome
+
+    def _leave_undefined(self, values: Mapping[str, Any], *, inside: bool) -> None:
+        """What nothing wrote of the results, `inside`, or beyond the valid regions of operands."""
+        for name, value in values.items():
+            if isinstance(value, Tile) and (name in self.ready.outs) is inside:
+                leave_undefined(value, inside=inside)
 
     def define(self, env: Env, outcome: Any) -> None:
         """Give the results their handles and numbers."""

@@ -29,11 +29,14 @@ class TGather(
     outside = Attr(GatherOOB, None, key="gatherOob")
     example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
+    enough = both(dst.valid.rows <= indices.rows, dst.valid.cols <= indices.cols)
     as_large = both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols)
     rules = (
         dst.dtype == src0.dtype,
         named("element-type", indices.dtype.isin(i16, u16, i32, u32), help="indices are integers"),
-        named("shape", same, help="give one index for each element of dst"),
+        of_types(
+            named("shape", same, help="give one index for each element of dst"), enough=enough
+        ),
         each_in_vec(dst, src0, indices),
         on(
             A2A3,
