@@ -20,11 +20,11 @@ HOUSE = {
     "diagnostics": 855,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 710,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_382,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_825,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_827,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 973,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 12_201,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 12_202,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs

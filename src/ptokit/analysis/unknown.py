@@ -10,7 +10,6 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Op, OpaqueOp, Value
 from ptokit.isa.index import lookup, pages
-from ptokit.isa.model.tiles import VECTORS
 from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
@@ -29,10 +28,11 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     if wide is not None and any(page.executes for page in lookup(op.name)):
         message = f"{op.name}: no instruction computes with {wide}"
         return Diagnostic("element-type", message, op.span, help=NUMBERS)
-    spelled = (str(getattr(v.type, "written", "")) for v in op.uses)
-    vector = next((spelling for spelling in spelled if spelling in VECTORS), None)
+    spelled = {str(getattr(v.type, "written", "")) for v in op.uses}
+    held = (one for page in pages() for one in page.holds.items() if one[0] in spelled)
+    vector, holds = next(held, (None, ""))
     if vector is not None:
-        message = f"{op.name}: {vector} holds {VECTORS[vector][1]}, and is no operand of others"
+        message = f"{op.name}: {vector} holds {holds}, and is no operand of others"
         help = "compute with numbers: index, i16, i32 or another type of them"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))

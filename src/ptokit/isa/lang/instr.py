@@ -126,6 +126,8 @@ class Instr:
     asm: ClassVar[Asm] = Asm()  # how it stands in text
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
+    # types of text that only its results have: what a tile of each holds, which no other page takes
+    holds: ClassVar[Mapping[str, str]] = {}
     unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
     core: ClassVar[KernelKind | None] = None  # the only kind of core that has it; None: both
     type_of: Any = None  # the type of its result by what is known; Any: as `run`

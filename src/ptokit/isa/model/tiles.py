@@ -231,10 +231,8 @@ def tile_type(
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad, compact)
 
 
-# Tiles that text spells as vectors of MLIR: the type, and what such a tile holds.
-VECTORS: dict[str, tuple[TileType, str]] = {
-    "vector<4xi16>": (tile_type(VEC, i16, 1, 16, valid=(1, 4)), "what a merge counts"),
-}
+# Tiles that text spells as vectors of MLIR; the pages that make them say what such a tile holds.
+VECTORS: dict[str, TileType] = {"vector<4xi16>": tile_type(VEC, i16, 1, 16, valid=(1, 4))}
 
 # The layout each L0 location has by its alias (TileLeft, TileRight, ...).
 ALIASES: dict[Loc, tuple[Layout, int]] = {

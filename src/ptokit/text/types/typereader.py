@@ -83,7 +83,7 @@ def _read(spelling: str) -> Type:
     if buffer is not None and (kind := _memref(buffer)) is not None:
         return replace(kind, written=spelling)
     if spelling in VECTORS:
-        return replace(VECTORS[spelling][0], written=spelling)
+        return replace(VECTORS[spelling], written=spelling)
     if FOREIGN.match(spelling):
         return OpaqueType(spelling, foreign=True)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
