@@ -360,3 +360,13 @@ def test_a_part_is_as_large_as_its_operands_say_in_a_run(engine: str, target: st
         program.run(x=np.zeros((17, 17), np.float32), n=17, engine=engine, target=target)
     found = pto.loads(PARTLY.format(size="%c8")).check(target)
     assert [d.rule for d in found if d.is_error] == ["sizes == result.static_extents"]
+
+
+def test_a_view_of_six_extents_is_refused_like_any_other_mistake() -> None:
+    ones = ", ".join(["%one"] * 6)
+    text = (
+        "func.func @f(%p: !pto.ptr<f16>) {\n%one = arith.constant 1 : index\n"
+        f"%v = pto.make_tensor_view %p, shape = [{ones}], strides = [{ones}]"
+        " : !pto.tensor_view<1x1x1x1x1x1xf16>\nreturn\n}"
+    )
+    assert {d.slug for d in pto.loads(text).check("all")} == {"shape"}
