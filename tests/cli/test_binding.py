@@ -417,6 +417,7 @@ def test_what_cannot_be_compared_is_saved_nowhere(
         (("random:f32:f16", "n=8"), "one element type, and extents once"),
         (("x.bin:8x16:f32:8x16", "n=8"), "x.bin:8x16: No such file"),
         (("x.npy", "n=8", "-o", "x=x.bin:f32"), "an output has the element type and extents"),
+        (("x.npy", "n=8", "-o", "x=x.txt"), "saved as .npy, or their elements alone as .bin"),
         (("x.npy", "n=8", "--expect", "z=x.npy"), "the program has no output 'z'; it has y"),
         (("x.npy", "n=8", "--expect", "y=none.npy"), "none.npy: No such file"),
         (("x.npy", "n=8", "--expect", "y=none.bin"), "none.bin: No such file"),

@@ -42,7 +42,7 @@ HOUSE = {
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_536,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
-    "tools": 3_431,  # a file per command; reports, trace events; comparison, traces, breakpoints
+    "tools": 3_433,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG
     "": 215,  # the names that kernels use
 }

@@ -43,6 +43,8 @@ def output(text: str) -> Path:
     path, details = path_and_details(text)
     if details:
         usage(f"-o {text}: an output has the element type and extents it has; write -o {path}")
+    if Path(text).suffix not in ("", ".npy", ".bin"):
+        usage(f"-o {text}: outputs are saved as .npy, or their elements alone as .bin")
     return Path(text)
 
 
