@@ -270,7 +270,7 @@ def computed(tile_: str, shape: str, strides: str, rank: int, lines: str) -> str
     sizes = f"offsets = [{offsets}], sizes = [{shape}] : {whole} -> {piece}"
     return body(
         f"%a: {tile_}, %g: !pto.ptr<f32>",
-        "  %c64 = arith.constant 64 : index\n  %c128 = arith.constant 128 : index\n"
+        "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (64, 128, 256))
         + loop(
             f"""
     %z = arith.andi %k, %c0 : index
@@ -295,7 +295,7 @@ STEPS = "%c64, %c64, %c32, %d1, %d4"
         ("a5", (8, 16), ("%c8, %c16", "%d1, %d8", 2, STORED)),
         ("cpu", (4, 16), (FIVE, STEPS, 5, LOADED)),
         ("cpu", (8, 8), (FIVE, STEPS, 5, LOADED)),
-        ("cpu", (16, 16), ("%c1, %d2, %c1, %c16, %d8", "%c128, %c64, %c128, %c8, %d1", 5, LOADED)),
+        ("cpu", (16, 16), ("%c1, %d2, %c1, %c16, %d8", "%c256, %c128, %c128, %c8, %d1", 5, LOADED)),
         ("cpu", (2, 32), ("%c1, %d1, %c2, %d1, %c32", "%c64, %c64, %c32, %c1, %d2", 5, STORED)),
     ],
 )
