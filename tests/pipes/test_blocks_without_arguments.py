@@ -64,7 +64,7 @@ CONFLICTS = {
     "a word": "%word_here = arith.constant 1 : i32\n"
     "pto.store_scalar %word_here, %which[%c0] : !pto.ptr<i32>, i32",
 }
-CLEAN = {
+CLEAN: dict[str, str] = {
     "own rows": stored("block"),
     "rows that an argument sets apart": stored("block", "z"),
     "rows from an argument on": "%at = arith.addi %block, %n : index\n" + stored("at"),
@@ -77,6 +77,61 @@ CLEAN = {
     "every so many rows": inside("scf.for %i = %block to %n step %blocks", stored("i")),
     "sums in any order": stored("c0", more=" {atomicType = #pto<atomic_type atomic_add>}"),
 }
+
+
+def of_four(length: str, body: str = "") -> str:
+    """A loop over as many as four rows of a block, by the argument."""
+    rows = "%row = arith.addi %far, %i : index\n" + (body or stored("row"))
+    return f"{length}\n" + inside("scf.for %i = %c0 to %length step %c1", rows)
+
+
+LENGTH = "%length = arith.minsi %n, %c4 : index"
+UP_TO_TWO = "%length = arith.minsi %n, %c2 : index\n%two = arith.muli %block, %c2 : index"
+NEXT = f"""\
+%row = arith.addi %two, %i : index
+{stored("row")}
+%after = arith.addi %i, %c1 : index
+%more = arith.cmpi slt, %after, %length : index
+scf.if %more {{
+  %next = arith.addi %two, %after : index
+  %ahead = pto.partition_view %w, offsets = [%next, %c0], sizes = [%c1, %c64] : {VIEW} -> {PART}
+  pto.tload ins(%ahead : {PART}) outs(%t : {TILE})
+}}"""
+INDEX = "!pto.tile_buf<vec, 1x8xi32, valid=1x1>"
+CLEAN.update(
+    {
+        "as many rows as there are left": of_four(LENGTH),
+        "a remainder of rows": of_four("%length = arith.remui %n, %c4 : index"),
+        "as many rows as it is called with": of_four("%length = arith.addi %n, %c0 : index"),
+        "the lesser number": of_four(
+            "%few = arith.cmpi slt, %n, %c4 : index\n%length = arith.select %few, %n, %c4 : index"
+        ),
+        "those of its iterations": of_four(
+            "%length = arith.addi %n, %c0 : index",
+            "%mine = arith.cmpi slt, %i, %c4 : index\n" + inside("scf.if %mine", stored("row")),
+        ),
+        "while there are rows": f"""\
+{LENGTH}
+%gone = scf.while (%a = %c0) : (index) -> index {{
+  %left = arith.cmpi slt, %a, %length : index
+  scf.condition(%left) %a : index
+}} do {{
+^bb0(%i: index):
+  %row = arith.addi %far, %i : index
+{stored("row")}
+  %next = arith.addi %i, %c1 : index
+  scf.yield %next : index
+}}""",
+        "the next row, while there is one": UP_TO_TWO
+        + "\n"
+        + inside("scf.for %i = %c0 to %length step %c1", NEXT),
+        "rows that a tile names": f"""\
+%there = arith.constant 1024 : i64
+%rows = pto.alloc_tile addr = %there : {INDEX}
+pto.mscatter ins(%t, %rows : {TILE}, {INDEX}) outs(%w : {VIEW}) {{coalesce = #pto<coalesce row>}}
+""",
+    }
+)
 
 
 def conflicts(body: str, chip: str) -> list[pto.Diagnostic]:
@@ -113,3 +168,12 @@ def test_a_function_that_asks_for_no_block_runs_on_one() -> None:
     text = text.replace("pto.get_block_num -> i64", "arith.constant 1 : i64")
     body = CONFLICTS["one row"]
     assert "hazard" not in [d.slug for d in pto.loads(f"{text}{body}\nreturn\n}}\n").races("a5")]
+
+
+def test_what_orders_blocks_is_not_redundant() -> None:
+    meet = (
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>"
+    )
+    text = f"{HEAD}{stored('block')}\n{meet}\n{stored('c0').replace('%to', '%too')}\nreturn\n}}\n"
+    found = pto.loads(text).races("a2a3")
+    assert not [d for d in found if "pto.syncall" in d.message]

@@ -20,11 +20,11 @@ HOUSE = {
     "diagnostics": 855,  # calls a place is inside of, the nearest words; levels; scopes; clusters
     "isa/formula": 710,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_382,  # words by number; kinds of cores, structs; drawn types; views of boxes
-    "isa/lang": 1_827,  # what pages import as a whole, tiles of examples too; results in C++
+    "isa/lang": 1_828,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 973,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 12_202,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 12_204,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
-    "sim/pipes": 5_683,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
+    "sim/pipes": 5_711,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_536,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant

@@ -31,6 +31,7 @@ class Trait(Enum):
     NOTIFIES = "changes numbers in memory that others wait for"
     INVALIDATES = "invalidates lines of the data cache, which writes back what memory lacks"
     STOPS = "lets a pipe go on when what it had to do is done: no other op answers it"
+    BY_INDEX = "which elements of global memory it touches is in what it reads"
     DEALLOCATES = "its operand is storage that nothing uses behind it"
     OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
 
@@ -38,7 +39,7 @@ class Trait(Enum):
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
 ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS = list(Trait)[16:22]
-DEALLOCATES, OTHERWISE_KEPT = list(Trait)[22:]
+BY_INDEX, DEALLOCATES, OTHERWISE_KEPT = list(Trait)[22:]
 
 
 class FifoRole(Enum):

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from ptokit.analysis.aliases import repeats
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import POLLS
+from ptokit.isa.lang.traits import BY_INDEX, POLLS
 from ptokit.isa.model.types import ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.drylaunch import DryLaunch
@@ -23,6 +24,8 @@ from ptokit.sim.pipes.openvalues import block_queries, deciding, depending, depe
 from ptokit.sim.pipes.pathruns import dry_runs
 
 BLOCKS = 3  # that are compared
+# that a loop iterates twice is likely whatever its bound is; how often at most, nobody knows
+TRIP_COUNTS = (2, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def asks_for_block(func: Func) -> bool:
 
 def launches_of_blocks(launch: DryLaunch) -> Iterator[Issue]:
     """What several blocks issue, where these may be in each other's way with any arguments."""
-    every = replace(launch, blocks=BLOCKS, mixed=False, refused=[])
+    every = replace(launch, blocks=BLOCKS, trip_counts=TRIP_COUNTS, mixed=False, refused=[])
     if every.together or not all(map(asks_for_block, launch.funcs)):
         return
     known = SharedAccesses(launch.funcs)
@@ -84,28 +87,45 @@ class _OfFunction:
         self.by_block = leads_to(func, queries)
         self.by_arguments = depends(func, args, each_iteration=True)
         self.open = depending(func)
+        self.counting = leads_to(func, {*_counters(func, self.open)})
 
     def found(self) -> Iterator[tuple[Op, SharedAccess]]:
-        yield from self._of(self.func.body)
+        yield from self._of(self.func.body, self.by_arguments)
 
-    def _of(self, block: Block) -> Iterator[tuple[Op, SharedAccess]]:
+    def _of(self, block: Block, varied: frozenset[Value]) -> Iterator[tuple[Op, SharedAccess]]:
+        """Those of a block. `varied`: the values of which samples show nothing there."""
         for op in block.ops:
-            if isinstance(op, Op) and moves(op):
+            if isinstance(op, Op) and moves(op) and BY_INDEX not in op.page.traits:
                 handles = [value for _, value in op.values() if isinstance(value.type, SHARED)]
-                if handles and (one := self._access(op, handles)) is not None:
+                if handles and (one := self._access(op, handles, varied)) is not None:
                     yield op, one
-            if self._alike(op):
+            if isinstance(op, Op) and self._alike(op):
+                picked = not self.counting.isdisjoint(deciding(op)) and not _iterates(op)
+                inner = varied | self.counting if picked else varied  # in iterations it picks
                 for region in op.regions:
-                    yield from self._of(region)
+                    yield from self._of(region, inner)
 
-    def _access(self, op: Op, handles: list[Value]) -> SharedAccess | None:
+    def _access(
+        self, op: Op, handles: list[Value], varied: frozenset[Value]
+    ) -> SharedAccess | None:
         used = [value for _, value in op.values()]
-        exact = self.by_arguments.isdisjoint(used)
+        exact = varied.isdisjoint(used)
         same = self.by_block.isdisjoint(used) and self.in_memory.isdisjoint(used)
         places = ((handle, *numbers_added(op)) for handle in handles)
         return SharedAccess(exact, frozenset(places if same else ())) if exact or same else None
 
-    def _alike(self, op: AnyOp) -> bool:
+    def _alike(self, op: Op) -> bool:
         """Whether arguments do not tell blocks apart at a loop or a branch, nor does memory."""
-        asked = {*deciding(op)} if isinstance(op, Op) else set[Value]()
+        asked = {*deciding(op)}
         return self.in_memory.isdisjoint(asked) and not asked & self.open & self.by_block
+
+
+def _counters(func: Func, open: frozenset[Value]) -> Iterator[Value]:
+    """What changes from one iteration to the next of loops that arguments end."""
+    for op in func.body.walk():
+        if isinstance(op, Op) and _iterates(op) and not open.isdisjoint(deciding(op)):
+            yield from (arg for region in op.regions for arg in region.args)
+
+
+def _iterates(op: Op) -> bool:
+    return any(repeats(op, region) for region in op.regions)

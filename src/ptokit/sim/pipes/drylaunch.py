@@ -5,7 +5,7 @@ Where a run would be too long, the middle of its long loops is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -32,6 +32,7 @@ from ptokit.sim.reference.launch import placed
 # what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
 # iterations take in rotation go on with the same one
 PERIODS = (240, 24, 12, 4)
+TRIP_COUNTS = (3, 5, 2, 1, 0)
 MOST_ISSUED = 50_000  # instructions of one dry run
 MOST_SHORTENED = 10_000  # and of one with shortened loops
 
@@ -44,6 +45,7 @@ class DryLaunch:
     target: Target
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED, or MOST_SHORTENED
+    trip_counts: Sequence[int] = TRIP_COUNTS  # of loops whose extent is not known
     mixed: bool = False  # branches go also different ways in one run, as if data decided each
     held: HeldNumbers | None = None  # where arrays may hold different numbers
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried

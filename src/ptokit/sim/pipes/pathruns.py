@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.sim.pipes.drylaunch import DryLaunch
+from ptokit.sim.pipes.drylaunch import TRIP_COUNTS, DryLaunch
 from ptokit.sim.pipes.issue import Issue, Turn
 from ptokit.sim.pipes.openvalues import (
     block_queries,
@@ -21,7 +21,6 @@ from ptokit.sim.pipes.openvalues import (
 from ptokit.sim.pipes.pathchoices import ALONE, PathChoice
 from ptokit.sim.pipes.pathconditions import PathCondition
 
-TRIP_COUNTS = (3, 5, 2, 1, 0)  # of loops whose extent is not known
 MOST_LED = 24  # runs that are led to what no other issues
 MOST_MIXED = 24  # runs whose branches go any way
 STALE = 4  # such runs without a turn that no run before has: they are enough
@@ -61,13 +60,14 @@ def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]
     """The same where just these values are unknown."""
     several, turns, begun = False, set[Turn](), set[int]()
     led = (choice for choice in _led(launch, unknown, begun) if choice.against)
-    for choice in chain(_choices(launch.funcs, unknown), led):
+    choices = _choices(launch, unknown)
+    for choice in chain(choices, led):
         for issue in launch.first_legal(choice, unknown):
             several |= choice.iterations > 1
             turns |= issue.turns
             begun |= issue.begun | issue.reached
             yield issue
-    if not several:
+    if not several and (launch.trip_counts is TRIP_COUNTS or not choices):
         yield from launch.first_legal(ALONE, frozenset())
     if launch.mixed and turns:
         yield from _mixed(launch, unknown, turns)
@@ -86,7 +86,7 @@ def _led(
         against = frozenset(value.name for value in asked if path.decided(value) is False)
         if against not in tried:
             tried.add(against)
-            yield PathChoice(TRIP_COUNTS[0], against=against)
+            yield PathChoice(launch.trip_counts[0], against=against)
 
 
 def _paths(
@@ -111,7 +111,7 @@ def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> It
     stale = 0
     for seed in range(MOST_MIXED):
         before = len(turns)
-        choice = PathChoice(TRIP_COUNTS[seed % 2], seed=seed)
+        choice = PathChoice(launch.trip_counts[seed % 2], seed=seed)
         for issue in launch.first_legal(choice, unknown):
             turns |= issue.turns
             if len(turns) > before:
@@ -121,13 +121,13 @@ def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> It
             return
 
 
-def _choices(funcs: Iterable[Func], unknown: frozenset[Value]) -> list[PathChoice]:
+def _choices(launch: DryLaunch, unknown: frozenset[Value]) -> list[PathChoice]:
     """All trip counts and ways, if there are loops and branches that depend on these values.
 
     What is one of two tiles or views is a branch, too.
     """
-    flows = [op for func in funcs for op in open_flow(func, unknown)]
+    flows = [op for func in launch.funcs for op in open_flow(func, unknown)]
     loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
     ways = (True, False) if len(loops) < len(flows) else (True,)
-    counts = TRIP_COUNTS if loops else TRIP_COUNTS[:1]
+    counts = launch.trip_counts if loops else launch.trip_counts[:1]
     return [PathChoice(n, way) for n in counts for way in ways] if flows else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ptokit.ir.garbage import gc_disabled
-from ptokit.ir.module import AnyOp
+from ptokit.ir.module import AnyOp, Op
+from ptokit.isa.lang.instr import CORES
 from ptokit.isa.model.targets import Target
 from ptokit.sim.cores.fifoend import FifoChannel
 from ptokit.sim.pipes.entries import (
@@ -86,13 +87,18 @@ def _idle(entry: QueueEntry, target: Target) -> bool:
     return isinstance(entry, Drain) and not entry.every and entry.queue.pipe in target.serial
 
 
+def _meets(op: AnyOp) -> bool:
+    """Whether it waits for other blocks, too, which are in no launch of one."""
+    return isinstance(op, Op) and not CORES.isdisjoint(op.page.uses)
+
+
 def _group(
     groups: dict[int, dict[int, AnyOp]], entries: Sequence[QueueEntry], posts: dict[Ticket, AnyOp]
 ) -> None:
     """Those of one core."""
     last = max((n for n, e in enumerate(entries) if isinstance(e, PipeWork)), default=0)
     for number, entry in enumerate(entries):
-        if isinstance(entry, Drain) and number < last:
+        if isinstance(entry, Drain) and number < last and not _meets(entry.op):
             groups.setdefault(id(entry.op), {id(entry.op): entry.op})
         elif isinstance(entry, Await) and isinstance(entry.tickets[0].channel, FlagChannel):
             _join(groups, entry.op, [posts[t] for t in entry.tickets if t in posts])

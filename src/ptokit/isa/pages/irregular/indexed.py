@@ -103,6 +103,7 @@ class FromTable(
     abstract=True,
     pipe=MTE2,
     asm=Asm(deduced=True),
+    traits=(BY_INDEX,),
     specials=NAN_MOVES,
 ):
     """Elements or rows of global memory at indices."""
@@ -187,6 +188,7 @@ class MScatter(
     inner_flags=(A2A3, A5),
     pipe=MTE3,
     asm=Asm(deduced=True),
+    traits=(BY_INDEX,),
     disputes=("D5", "D6", "D7", "D19"),
 ):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
