@@ -147,8 +147,6 @@ def test_the_peak_is_known(path: Path, chip: str) -> None:
 UNFINISHED = {"gathers_by_value"}  # it merges in a form that is of levels 1 and 2 only
 
 
-# flags that are kept as they are, between ranks for example, are a warning; the text is legal
-@pytest.mark.filterwarnings("ignore::ptokit.passes.ownflags.KeptFlagsWarning")
 @over(8)
 def test_text_of_level_3_is_a_program_of_level_3(path: Path, chip: str) -> None:
     program = source(path)

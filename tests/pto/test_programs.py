@@ -7,7 +7,6 @@ It runs on every target that takes it, in both engines; `make test` compiles it 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ from ptokit.ir.module import Op, OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
-from ptokit.passes.ownflags import KeptFlagsWarning
 from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 HERE = Path(__file__).parent
@@ -132,10 +130,8 @@ def test_text_of_level_3_computes_the_same(name: str, target: str) -> None:
     row = GOLDEN[name]
     arguments, _ = row.reference(np.random.default_rng(7))
     how: Arrays = {"target": target, "blocks": row.blocks, "ranks": row.ranks, "func": row.entry}
-    kept = pytest.warns(KeptFlagsWarning) if name in BY_RANK else nullcontext()
     try:
-        with kept:
-            again = pto.loads(program(name).text(level=3, target=target))
+        again = pto.loads(program(name).text(level=3, target=target))
     except pto.PtoError as problem:
         assert problem.diagnostics[0].slug == "conversion"  # noqa: PT017  # only the run knows one
         return

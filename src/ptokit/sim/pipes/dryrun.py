@@ -30,7 +30,7 @@ from ptokit.sim.reference.interpreter import (
     Step,
     execution,
 )
-from ptokit.sim.tile import Tile
+from ptokit.sim.tile import GlobalView, Tile
 
 HALF = 0.5
 
@@ -145,6 +145,8 @@ class DryRun(Interpreter):
             for value in handed_on:
                 if isinstance(handle := env.get(value), Tile):
                     handle.memory.initialise()
+                elif isinstance(handle, GlobalView):
+                    _make_room(handle)
             self.issue.before(op, env, self.core)
             step(env)
             self.issue.after(op, env, self.core)
@@ -163,6 +165,13 @@ class DryRun(Interpreter):
             self.issue.work(op, env, self.core)
 
         return issued
+
+
+def _make_room(view: GlobalView) -> None:
+    """The array holds at least this view, with any content: a sample of an array."""
+    _, end = view.elements.reach(range(view.rows), range(view.cols))
+    view.memory.grow(view.dtype.nbytes(end), (view.rows, view.cols))
+    view.memory.initialise()
 
 
 def _silent(env: Env) -> None:
