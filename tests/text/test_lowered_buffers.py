@@ -191,3 +191,30 @@ func.func @f(%x: memref<?xf16, {space}>) {{
   return
 }}"""
     assert "strides.count" in pto.loads(text).check(target)[0].render()
+
+
+@pytest.mark.parametrize("offset", ["[]", "[8, 0]", "[%n, %n]"])
+def test_an_offset_is_one_number(offset: str) -> None:
+    """What says more or less is kept as written, and judged by nothing."""
+    changed = found(LOWERED, "offset: [64]", f"offset: {offset}")
+    assert ("foreign-op", False) in changed
+    assert f"offset: {offset}" in pto.loads(
+        LOWERED.replace("offset: [64]", f"offset: {offset}")
+    ).text("dps")
+
+
+@pytest.mark.parametrize("given", ["addr = [%s, %s]", "addr = []", "valid_row = [%n, %n]"])
+def test_an_operand_with_a_keyword_is_one_value(given: str) -> None:
+    tile = (
+        "!pto.tile_buf<vec, 8x64xf32, valid=?x64>"
+        if "row" in given
+        else "!pto.tile_buf<vec, 8x64xf32>"
+    )
+    text = f"""
+func.func @f(%s: i64, %n: index) {{
+  %t = pto.alloc_tile {given} : {tile}
+  return
+}}
+"""
+    with pytest.raises(pto.PtoError, match="operand-count"):
+        pto.loads(text)

@@ -180,6 +180,8 @@ def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | Non
     for slot in slots:
         key = slot.key or slot.name
         if key in call.keyed:
+            if len(call.keyed[key]) != 1 and not slot.many:
+                return None
             pairs.append((slot, call.keyed[key]))
         elif slot.key and slot.required:
             return None
