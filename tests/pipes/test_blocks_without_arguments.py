@@ -61,6 +61,9 @@ CONFLICTS = {
     "in a loop": inside("scf.for %i = %c0 to %n step %c1", stored("i")),
     "a row too many": inside("scf.for %i = %far to %beyond step %c1", stored("i")),
     "to the end": inside("scf.for %i = %block to %n step %c1", stored("i")),
+    "a word that each increases": "%old = pto.load_scalar %which[%c1] : !pto.ptr<i32> -> i32\n"
+    "%new = arith.addi %old, %word : i32\n"
+    "pto.store_scalar %new, %which[%c1] : !pto.ptr<i32>, i32",
     "a word": "%word_here = arith.constant 1 : i32\n"
     "pto.store_scalar %word_here, %which[%c0] : !pto.ptr<i32>, i32",
 }

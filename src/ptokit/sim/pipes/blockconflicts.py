@@ -14,8 +14,8 @@ from ptokit.analysis.aliases import repeats
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import BY_INDEX, POLLS
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.lang.traits import BY_INDEX, BY_SCALAR, POLLS
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.drylaunch import DryLaunch
 from ptokit.sim.pipes.issue import Issue
@@ -108,7 +108,7 @@ class _OfFunction:
     def _access(
         self, op: Op, handles: list[Value], varied: frozenset[Value]
     ) -> SharedAccess | None:
-        used = [value for _, value in op.values()]
+        used = [value for name, value in op.values() if not _is_data(op, name)]
         exact = varied.isdisjoint(used)
         same = self.by_block.isdisjoint(used) and self.in_memory.isdisjoint(used)
         places = ((handle, *numbers_added(op)) for handle in handles)
@@ -125,6 +125,11 @@ def _counters(func: Func, open: frozenset[Value]) -> Iterator[Value]:
     for op in func.body.walk():
         if isinstance(op, Op) and _iterates(op) and not open.isdisjoint(deciding(op)):
             yield from (arg for region in op.regions for arg in region.args)
+
+
+def _is_data(op: Op, name: str) -> bool:
+    """Whether an operand is what the scalar unit writes, and does not say where."""
+    return BY_SCALAR in op.page.traits and op.page.operand(name).kind is Kind.SCALAR
 
 
 def _iterates(op: Op) -> bool:
