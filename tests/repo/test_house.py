@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
-    "sim/pipes": 5_725,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
+    "sim/pipes": 5_734,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
     "api": 4_536,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant

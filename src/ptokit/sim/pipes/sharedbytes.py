@@ -13,11 +13,12 @@ from ptokit.sim.execute import FIRST_RECORD
 from ptokit.sim.memory import WRITTEN, Memory
 from ptokit.sim.native.executionlog import OF_BLOCK, Logged
 from ptokit.sim.patches import Patch
-from ptokit.sim.pipes.executed import ExecutedLog, LoggedKind
+from ptokit.sim.pipes.executed import ExecutedLog, LoggedAccess
 from ptokit.sim.pipes.issue import CoreIssue, Issue
 
 Marks = NDArray[np.bool_]
 SharedArrays = Mapping[str, "SharedBytes"]
+Marked = tuple[Marks, LoggedAccess]
 
 
 class SharedBytes(NamedTuple):
@@ -34,18 +35,9 @@ def shared_bytes(
     if any(log.full for log in logs):
         return None
     marks = {name: (_none(memory), _none(memory)) for name, memory in arrays.items()}
-    names = {id(memory): name for name, memory in arrays.items()}
+    places = {id(memory): marks[name] for name, memory in arrays.items()}
     for log in logs:
-        done = set[tuple[int, int]]()
-        for kind, numbers in _records(log):
-            for which, some in enumerate((kind.reads, kind.writes)):
-                for access in some:
-                    name, start = names.get(id(access.memory)), access.start(numbers)
-                    if name is None or (id(access), start) in done:
-                        continue
-                    done.add((id(access), start))
-                    for low, high in access.ranges:
-                        marks[name][which][start + low : start + high] = True
+        _mark(log, places)
     return {name: _found(arrays[name], *both) for name, both in marks.items()}
 
 
@@ -61,22 +53,39 @@ def _found(memory: Memory, reads: Marks, writes: Marks) -> SharedBytes:
     )
 
 
-def _records(log: Logged) -> Iterator[tuple[LoggedKind, list[int]]]:
-    """What was done to memory, and the numbers of each record."""
+def _mark(log: Logged, places: Mapping[int, tuple[Marks, Marks]]) -> None:
+    """Mark the bytes of each record; `places`: what was read and written, by identity of memory."""
     reader = ExecutedLog(Issue(log.core.target), replace(log, words=log.words[:0]))
-    core = CoreIssue(0, log.core, {})
     words: list[int] = log.words[: log.words[0]].tolist()
+    widths = [point.width for point in log.points]
+    settled = dict[int, list[Marked]]()  # of points that always do the same to the same operands
     at = FIRST_RECORD
     while at < len(words):
-        number = words[at]
+        number, begin = words[at], at + 1
         if number == OF_BLOCK:
-            at += 2
+            at = begin + 1
             continue
-        width = log.points[number].width
-        numbers = words[at + 1 : at + 1 + width]
-        at += 1 + width
-        if reader.flag_calls(number, numbers) is None:
-            yield reader.kind_of(core, number, numbers), numbers
+        at = begin + widths[number]
+        some = settled.get(number)
+        if some is None:
+            some = _marked(reader, number, words[begin:at], places)
+            if not log.points[number].deciding:
+                settled[number] = some
+        for marks, access in some:
+            start = access.start(words[begin:at])
+            for low, high in access.ranges:
+                marks[start + low : start + high] = True
+
+
+def _marked(
+    reader: ExecutedLog, number: int, numbers: list[int], places: Mapping[int, tuple[Marks, Marks]]
+) -> list[Marked]:
+    """The accesses of a record to these arrays, each with what it marks."""
+    if reader.flag_calls(number, numbers) is not None:
+        return []
+    kind = reader.kind_of(CoreIssue(0, reader.log.core, {}), number, numbers)
+    every = ((which, a) for which, some in enumerate((kind.reads, kind.writes)) for a in some)
+    return [(places[id(a.memory)][which], a) for which, a in every if id(a.memory) in places]
 
 
 def blocks_meet(parts: Sequence[SharedArrays], sizes: Mapping[str, int]) -> bool:
