@@ -33,7 +33,7 @@ HOUSE = {
     "text": 20,
     "sim": 2_701,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 5_183,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 5_199,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_294,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

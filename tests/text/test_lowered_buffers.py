@@ -133,13 +133,15 @@ V = "!pto.tensor_view<16x16xf32>"
 END = f"memref.dealloc %a : {T}"
 STORED = f"pto.tstore ins(%a : {T}) outs(%v : {V})"
 ENDS = f"""\
-func.func @f(%v: {V}, %x: {T}, %c: i1) {{
+func.func @f(%v: {V}, %x: {T}, %c: i1, %n: index) {{
   %a = memref.alloc() : {T}
   pto.tload ins(%v : {V}) outs(%a : {T})
 LINES
   return
 }}
 """
+LOOP = "scf.for %i = %n to %n step %n {{\n{}\n{}\n}}"
+INNER = f"%b = memref.alloc() : {T}"
 BRANCH = "scf.if %c {{\n{}\n}} else {{\n{}\n}}"
 
 
@@ -154,6 +156,10 @@ BRANCH = "scf.if %c {{\n{}\n}} else {{\n{}\n}}"
         ((BRANCH.format(END, END),), 0),
         ((f"%b = pto.bind_tile %a : {T} -> {T}", END.replace("%a", "%b"), STORED), 1),
         ((STORED, END.replace("%a", "%x")), 1),
+        ((LOOP.format(STORED, END),), 1),
+        ((LOOP.format(STORED, ""), END), 0),
+        ((LOOP.format(INNER, END.replace("%a", "%b")), END), 0),
+        ((LOOP.format(BRANCH.format(END, ""), ""),), 1),
     ],
 )
 def test_ends_of_buffers(lines: tuple[str, ...], warned: int) -> None:

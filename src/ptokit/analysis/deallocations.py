@@ -1,16 +1,16 @@
 """Buffers that end: uses behind the end, ends of what nothing allocated.
 
-A may-analysis in text order: the regions of one op do not follow each other, iterations of a loop
-are not told apart.
+A may-analysis in text order: the regions of one op do not follow each other. What ends in a
+loop and is older than its iterations ends again in the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from ptokit.analysis.aliases import Names, PointsTo, union
+from ptokit.analysis.aliases import Names, PointsTo, repeats, union
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.traits import ALLOCATES, DEALLOCATES
@@ -36,13 +36,19 @@ def deallocations(func: Func) -> Iterator[Diagnostic]:
     ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
     if not ends:
         return
-    storage = _Storage(func)
+    storage, at = _Storage(func), {place: op for op, place in places.items()}
     for end in ends:
         made = {value: storage.definitions.get(value) for value in storage.used[end]}
         for value, op in made.items():
             if not (isinstance(op, Op) and ALLOCATES in op.page.traits):
                 message = f"{end.name}: nothing allocates %{value.name} in this function"
                 yield _warning(end, message, "end what the function allocates")
+        known = ((v, places[op]) for v, op in made.items() if op is not None and op in places)
+        value = next((v for v, place in known if _ends_again(places[end], place, at)), None)
+        if value is not None:
+            message = f"{end.name}: %{value.name} ends in each iteration of a loop"
+            yield _warning(end, message, "deallocate behind the loop")
+            continue
         later = (op for op, place in places.items() if _follows(place, places[end]))
         use = next((op for op in later if storage.used[op] & made.keys()), None)
         if use is not None:
@@ -58,6 +64,16 @@ def _places(block: Block, before: Place) -> Iterator[tuple[AnyOp, Place]]:
         yield op, here
         regions = (_places(region, (*here, n)) for n, region in enumerate(op.regions))
         yield from chain.from_iterable(regions)
+
+
+def _ends_again(end: Place, made: Place, at: Mapping[Place, AnyOp]) -> bool:
+    """Whether a loop is around an end, and not around what made the buffer."""
+    for depth in range(1, len(end), 2):
+        op, inner = at[end[:depth]], end[: depth + 1]
+        again = isinstance(op, Op) and repeats(op, op.regions[inner[-1]])
+        if again and made[: len(inner)] != inner:
+            return True
+    return False
 
 
 def _follows(place: Place, end: Place) -> bool:
