@@ -143,3 +143,17 @@ def test_a_valid_region_of_billions_takes_no_memory() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 28
+
+
+def test_a_body_whose_rules_are_broken_may_do_anything() -> None:
+    """It is illegal, and `check` says so: a sum of f16 is no sum of the cube unit."""
+    left, right = "!pto.tile_buf<left, 16x16xf16>", "!pto.tile_buf<right, 16x16xf16>"
+    halves = "!pto.tile_buf<acc, 16x16xf16>"
+    made = last(f"""
+      %l = pto.alloc_tile : {left}
+      %r = pto.alloc_tile : {right}
+      %c = pto.alloc_tile : {halves}
+      pto.tmatmul.acc ins(%c, %l, %r : {halves}, {left}, {right}) outs(%c : {halves})""")
+    assert {value.name for value in made.reads} == {"c", "l", "r"}
+    assert [value.name for value in made.writes] == ["c"]
+    assert not made.fills

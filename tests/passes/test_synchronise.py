@@ -214,3 +214,17 @@ def test_two_buffers_hide_the_stores_and_additions_behind_the_loads(chip: str) -
         program = pto.loads(text)
         cycles.append(program.profile(x=array, y=array, rows=640, target=chip).cycles)
     assert cycles[1] < 0.7 * cycles[0]
+
+
+def test_a_tile_of_the_caller_may_have_an_open_valid_region() -> None:
+    """A dry run takes all of it."""
+    tile = "!pto.tile_buf<vec, 32x32xf32, valid=?x?>"
+    text = f"""
+func.func @doubled(%t: {tile}, %x: memref<32x32xf32>) {{
+  pto.tadd ins(%t, %t : {tile}, {tile}) outs(%t : {tile})
+  pto.tstore ins(%t : {tile}) outs(%x : memref<32x32xf32>)
+  return
+}}
+"""
+    made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
+    assert sum(map(len, edges(made.funcs[0]).values())) == 2

@@ -24,16 +24,16 @@ HOUSE = {
     "isa/disputes": 973,
     "isa": 125,  # the index
     "numerics": 1_375,  # the whole way out of the accumulator; bits of floats; fused sums
-    "isa/pages": 12_204,  # all tile instructions of the manual; other cores, ranks; whole products
+    "isa/pages": 12_210,  # all tile instructions of the manual; other cores, ranks; whole products
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
-    "text/types": 1_080,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_199,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/types": 1_083,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
+    "text/read": 5_207,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_527,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
-    "sim": 2_701,  # windows are placed once, memories used again; merges, addresses
+    "sim": 2_704,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 5_199,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 5_209,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_294,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared

@@ -7,6 +7,7 @@ import pytest
 
 import ptokit as pto
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Op
 from ptokit.ir.same import same
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
@@ -64,3 +65,30 @@ def test_a_type_of_other_extents_is_wrong(extents: str) -> None:
                          f" : !pto.tensor_view<{extents}xf32>")  # fmt: skip
     with pytest.raises(PtoError, match="here it is used as"):
         read(text)
+
+
+ROW, STAGE = "!pto.partition_tensor_view<64xf32>", "!pto.tile_buf<vec, 1x64xf32>"
+BETWEEN_RANKS = {
+    "tput": ("abt", ""),
+    "tget": ("abtu", ""),
+    "tbroadcast": ("atbb", "1, 1, 0, 2>, root = 0 : i32"),
+    "comm_tgather": ("atbc", "1, 1, 0, 2>, root = 0 : i32"),
+    "treduce": ("atubc", "1, 1, 1, 0, 2>, reduceOp = #pto<reduce_op max>, root = 1 : i32"),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN_RANKS)
+def test_ops_between_ranks_have_names_without_their_chapter(name: str) -> None:
+    """In generic form the destination comes first, as in the order of the assembler's operands."""
+    given, attrs = BETWEEN_RANKS[name]
+    args = f"%a: {ROW}, %b: {ROW}, %c: {ROW}, %t: {STAGE}, %u: {STAGE}"
+    types = ", ".join(ROW if letter in "abc" else STAGE for letter in given)
+    attrs = attrs and f"<{{operandSegmentSizes = array<i32: {attrs}}}>"
+    called = f'"pto.{name}"({", ".join(f"%{n}" for n in given)}) {attrs} : ({types}) -> ()'
+    op = read(f"func.func @f({args}) {{\n{called}\nreturn\n}}\n").funcs[0].body.ops[0]
+    assert isinstance(op, Op)
+    assert op.name == f"pto.comm.{name.removeprefix('comm_')}"
+    first = op.bound("src" if name == "tbroadcast" else "dst")
+    assert [v.name for v in first] == ["a"]
+    if "group" in op.operands:
+        assert "".join(v.name for v in op.bound("group")) == given[-2:]

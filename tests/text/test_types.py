@@ -103,7 +103,19 @@ SPELLINGS: list[tuple[str, Type]] = [
     ),
     (
         '!pto.tile_buf<"left", 16x16xi8, slayout="row_major">',
-        tile_type(LEFT, i8, 16, 16, layout=ZZ),
+        tile_type(LEFT, i8, 16, 16, layout=NZ),
+    ),
+    (
+        "!pto.tile_buf<loc=left, dtype=i8, rows=16, cols=32, blayout=row_major>",
+        tile_type(LEFT, i8, 16, 32, layout=ZZ),
+    ),
+    (
+        "!pto.tile_buf<acc, 16x16xf32, blayout=col_major>",
+        tile_type(ACC, f32, 16, 16, layout=NZ, fractal=1024),
+    ),
+    (
+        "!pto.tile_buf<acc, 16x16xf32, fractal=512>",
+        tile_type(ACC, f32, 16, 16, layout=NZ),
     ),
     ("!pto.tile<16x16xf16>", VEC16),
     ("!pto.tile_buf<vec, 16x16xf16, rows=16, cols=16, loc=vec, dtype=f16>", VEC16),

@@ -17,6 +17,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
+from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, FIFO, ONE_ELEMENT
@@ -165,7 +166,7 @@ def _recorded(
     op, numbers = rebuilt(page, signature, attrs)
     footprint, registers = _Footprint(op), set[str]()
     try:
-        for way in recordings(op, target, numbers) if _elements(op) is not False else ():
+        for way in ways(op, target, numbers) if _elements(op) is not False else ():
             footprint.add(way)
             registers |= way.registers.keys()
     except NotNative:
@@ -175,6 +176,15 @@ def _recorded(
     parts = (footprint.reads, footprint.writes, footprint.fills)
     found = [tuple((int(v.name), _bytes(s)) for v, s in part.items()) for part in parts]
     return found[0], found[1], found[2], frozenset(registers)
+
+
+def ways(op: Op, target: Target, numbers: dict[Value, int]) -> Iterator[Isolated]:
+    """The recordings of an instruction; NotNative if it breaks rules, on which its body relies."""
+    env = Facts(target, dict(numbers)).environment(op)
+    found = doubtful(op.page.rules_on(target), env)
+    if any(outcome is False and rule.required for rule, outcome in found):
+        raise NotNative("it breaks a rule")
+    return recordings(op, target, numbers)
 
 
 def rebuilt(

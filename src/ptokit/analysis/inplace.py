@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from ptokit.analysis.effects import Attributes, Signature, rebuilt, signature_of
+from ptokit.analysis.effects import Attributes, Signature, rebuilt, signature_of, ways
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import Op, Value
@@ -18,7 +18,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.expressions import Apply, Known, Scalar, Traced, WindowRead, WindowStore
-from ptokit.sim.record.isolated import Isolated, recordings
+from ptokit.sim.record.isolated import Isolated
 
 Pairs = frozenset[tuple[int, int]]
 
@@ -43,10 +43,10 @@ def _pointwise(page: type[Instr], signature: Signature, attrs: Attributes, targe
     """The same pairs by number of the value, on every way through the body."""
     op, numbers = rebuilt(page, signature, attrs)
     try:
-        ways = [set(_pairs(way)) for way in recordings(op, target, numbers)]
+        found = [set(_pairs(way)) for way in ways(op, target, numbers)]
     except NotNative:
         return frozenset()
-    return frozenset(ways[0].intersection(*ways[1:])) if ways else frozenset()
+    return frozenset(found[0].intersection(*found[1:])) if found else frozenset()
 
 
 def _pairs(way: Isolated) -> Iterator[tuple[int, int]]:

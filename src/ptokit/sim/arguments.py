@@ -18,7 +18,7 @@ from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
@@ -171,6 +171,9 @@ class Bound:
         if isinstance(kind, ConvTileType):
             return _conv(arg, given, kind, machine.fresh(kind, address))
         assert isinstance(kind, TileType)
+        if given is None:  # dry runs have no arrays, whose extents would say what is valid
+            pairs = zip(kind.matrix, kind.valid, strict=True)
+            kind = replace(kind, valid=Shape(*(n if v is None else v for n, v in pairs)))
         handle = machine.fresh(machine.target.resolve(kind), address)
         handle.label = f"%{arg.name}"
         if given is not None:

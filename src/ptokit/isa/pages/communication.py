@@ -108,7 +108,8 @@ class Transfer(Remote, abstract=True, uses=(SIGNALS,)):
 
 def remote(function: str, words: str = "") -> Asm:
     template = f"<{words}>" if words else ""
-    return Asm(cpp_text=f"comm::{function}{template}({{dst}}, {{src}}, {{ping}}[, {{pong}}]);")
+    text = f"comm::{function}{template}({{dst}}, {{src}}, {{ping}}[, {{pong}}]);"
+    return Asm(spellings=(function.lower(),), cpp_text=text)
 
 
 class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "AtomicType::{atomic}")):
@@ -172,7 +173,8 @@ class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,)):
     """Change a signal of another rank: the first of its numbers."""
 
     example = program(f"NAME{NOTIFIED}")
-    asm = Asm(cpp_text="comm::TNOTIFY({signal}, {value}, comm::NotifyOp::{how});")
+    call = "comm::TNOTIFY({signal}, {value}, comm::NotifyOp::{how});"
+    asm = Asm(spellings=("tnotify",), cpp_text=call)
     signal = InOut(Global, doc="the numbers")
     value = In(Scalar, scalar="i32", doc="what is written, or added")
     how = Attr(NotifyOp, key="notifyOp")
@@ -199,7 +201,8 @@ EXPECTED = f"(%flag, %value : {SIGNAL}, i32) {{cmp = #pto<wait_cmp ge>}}"
 class CommTWait(Compared, name="comm.twait"):
     """Wait until all numbers of a signal of this rank are as expected."""
 
-    asm = Asm(cpp_text="comm::TWAIT({signal}, {value}, comm::WaitCmp::{how});")
+    call = "comm::TWAIT({signal}, {value}, comm::WaitCmp::{how});"
+    asm = Asm(spellings=("twait",), cpp_text=call)
     example = program(f"pto.comm.tnotify{NOTIFIED}\nNAME{EXPECTED}")
 
     @staticmethod
@@ -210,7 +213,8 @@ class CommTWait(Compared, name="comm.twait"):
 class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPECTED} -> i1")):
     """Whether all numbers of a signal of this rank are as expected; others go on meanwhile."""
 
-    asm = Asm(cpp_text="const bool {met} = comm::TTEST({signal}, {value}, comm::WaitCmp::{how});")
+    call = "const bool {met} = comm::TTEST({signal}, {value}, comm::WaitCmp::{how});"
+    asm = Asm(spellings=("ttest",), cpp_text=call)
     met = Result(Scalar, scalar="i1")
 
     @staticmethod
@@ -255,9 +259,11 @@ def filled(group: Operand) -> tuple[Ruled, ...]:
     return named("shape", group.first.filled, help=POSITIVE)
 
 
-def collective(function: str, data: str, acc: str = "") -> Asm:
+def collective(function: str, data: str, acc: str = "", *, alone: bool = True) -> Asm:
+    """The text forms. `alone`: no instruction of one core has the name, which older text gives."""
     text = f"comm::{function}(comm::ParallelGroup({{root}}, {{group}}), {{{data}}}, "
     return Asm(
+        spellings=(function.lower(),) if alone else (),
         order=(data, *((acc,) if acc else ()), "ping", "pong", "group"),
         clauses=GROUP,
         cpp_text=text + (f"{{{acc}}}, " if acc else "") + "{ping}[, {pong}]);",
@@ -307,7 +313,7 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
         signals.pause()
 
 
-class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src")):
+class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src", alone=False)):
     """Every member gets its part of what the root has."""
 
     example = among("both")
@@ -322,7 +328,7 @@ class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "s
         signals.pause()
 
 
-class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst")):
+class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst", alone=False)):
     """The root gets the parts of all members, one after another."""
 
     example = among("both")

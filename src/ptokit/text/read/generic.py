@@ -18,7 +18,7 @@ from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
-from ptokit.text.read.signature import Slot, signature
+from ptokit.text.read.signature import Signature, Slot, signature
 
 FEW = 4  # operands that may stand in any order
 LISTED = re.compile(r"(?:array<i32:|\[)([^>\]]*)[>\]]")
@@ -90,7 +90,7 @@ def _segmented(
         sig = signature(page)
         needed = [s for s in sig.ins if s.required]
         rest = [s for s in sig.ins if not s.required]
-        orders = [[*sig.ins, *sig.outs], [*needed, *sig.outs, *rest]]
+        orders = [[*sig.ins, *sig.outs], [*needed, *sig.outs, *rest], *_called(page, sig)]
         if results:
             orders.append(list(sig.ins))
         for order in orders:
@@ -100,6 +100,14 @@ def _segmented(
                     return _of_groups(p, page, call, results, groups)
     message = f"{forms[0].mnemonic()}: the segment sizes do not fit its operands"
     raise p.wrong("operand-count", message, call.at)
+
+
+def _called(page: type[Instr], sig: Signature) -> list[list[Slot]]:
+    """The order in which the page's own form lists inputs and outputs, if it has one for all."""
+    slots, order = [*sig.ins, *sig.outs], page.asm.order
+    if any(s.name not in order for s in slots):
+        return []
+    return [sorted(slots, key=lambda s: order.index(s.name))]
 
 
 def _counts(operands: int, sizes: list[int]) -> Iterator[tuple[int, ...]]:

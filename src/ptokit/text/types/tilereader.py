@@ -44,7 +44,7 @@ def tile_of(parts: Parts) -> TileType:
 def buffer_of(parts: Parts) -> TileType:
     """The same of a buffer, which says where it lies."""
     given = _Fields(parts)
-    kind = _described(given, parts)
+    kind = _described(given, parts, partly=True)
     if "loc" not in given.values:
         end = parts.at + len(parts.body)
         help = f"begin with one of: {', '.join(loc.text for loc in Loc)}"
@@ -52,7 +52,8 @@ def buffer_of(parts: Parts) -> TileType:
     return kind
 
 
-def _described(given: _Fields, parts: Parts) -> TileType:
+def _described(given: _Fields, parts: Parts, *, partly: bool = False) -> TileType:
+    """The type of the fields. `partly`: of a layout that is known, some may be left out."""
     rows, cols = (given.take(key, _extent) for key in ("rows", "cols"))
     if rows is None or cols is None:
         end = parts.at + len(parts.body)
@@ -66,9 +67,12 @@ def _described(given: _Fields, parts: Parts) -> TileType:
     slayout = given.take("slayout", _worded(SLayout))
     loc = given.take("loc", _worded(Loc)) or VEC
     fractal = given.take("fractal", number)
-    if stated is blayout is slayout is fractal is None and loc in INFERRED:
-        stated, fractal = ALIASES[loc]
-    elif stated is None or blayout is not None or slayout is not None:
+    if stated is None and loc in INFERRED and (partly or blayout is slayout is fractal is None):
+        usual, boxes = ALIASES[loc]
+        fractal = boxes if fractal is None else fractal
+        blayout = usual.blayout if blayout is None else blayout
+        slayout = usual.slayout if slayout is None else slayout
+    if stated is None or blayout is not None or slayout is not None:
         stated = Layout((blayout or BLayout.ROW_MAJOR, slayout or SLayout.NONE_BOX))
     found = TileType(
         loc,
