@@ -312,6 +312,13 @@ def test_an_empty_file_is_legal_and_warned_of(text: str) -> None:
     assert len("".join(verdicts).splitlines()) == 3
 
 
+@pytest.mark.parametrize("text", ["", "// to be written\n"])
+def test_a_run_of_an_empty_file_is_warned_of(text: str) -> None:
+    done = ptokit("run", "-", stdin=text)
+    assert done.exit_code == 0
+    assert done.output.startswith("warning[empty-program]: the program has no instruction")
+
+
 def test_a_misspelt_instruction_is_told_the_name() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import ptokit; ptokit.textrac"], capture_output=True, text=True

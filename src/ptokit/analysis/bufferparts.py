@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
-from math import prod
 from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import OpaqueOp
+from ptokit.isa.model.extents import times
 
 LIST = r"\[([^\[\]]*)\]"
 BUFFER = r"memref<((?:(?:\d+|\?)x)+)([^,<>]+)((?:<[^<>]*>|[^<>])*)>"
@@ -48,7 +48,7 @@ def parts_wrong(op: OpaqueOp) -> Iterator[Diagnostic]:
             seen = f"{size} elements from {start} on, {step} apart, of {extent}"
             message = f"{op.name}: the part leaves its buffer"
             yield Diagnostic("window-out-of-bounds", message, op.span, seen=seen)
-    strides = [_times(s, step) for s, step in zip(source.strides, steps, strict=True)]
+    strides = [times(s, step) for s, step in zip(source.strides, steps, strict=True)]
     if len(result.extents) == rank and not (
         _agree(result.extents, sizes) and _agree(result.strides, strides)
     ):
@@ -63,8 +63,7 @@ def parts_wrong(op: OpaqueOp) -> Iterator[Diagnostic]:
 def _buffer(extents: str, element: str, more: str) -> _Buffer:
     sizes = _numbers(extents.rstrip("x").replace("x", ","))
     stated, space = STRIDES.search(more), SPACE.search(more)
-    behind = [sizes[n + 1 :] for n in range(len(sizes))]
-    dense = [None if None in b else prod(n for n in b if n is not None) for b in behind]
+    dense = [times(*sizes[n + 1 :]) for n in range(len(sizes))]
     strides = _numbers(stated[1]) if stated else dense
     return _Buffer(sizes, element.strip(), strides, space[0] if space else "")
 
@@ -72,10 +71,6 @@ def _buffer(extents: str, element: str, more: str) -> _Buffer:
 def _numbers(text: str) -> list[int | None]:
     words = (word.strip() for word in text.split(",") if word.strip())
     return [int(word) if re.fullmatch(r"-?\d+", word) else None for word in words]
-
-
-def _times(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a * b
 
 
 def _agree(stated: list[int | None], given: list[int | None]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, FifoRole
@@ -133,14 +133,6 @@ def _cores_in(op: AnyOp, found: dict[KernelKind, Op]) -> Iterator[Op]:
 def _refusal(op: Op, seen: str, help: str = "move it to a function of its own kind") -> Diagnostic:
     message = f"{op.name}: {CATALOGUE['core'].title}"
     return Diagnostic("core", message, op.span, seen=seen, help=help)
-
-
-def without_instructions(module: Module) -> Iterator[Diagnostic]:
-    """Nothing but comments, or nothing at all: some other tool may have written no program."""
-    if not any(not func.flat or func.body.ops or func.blocks for func in module.funcs):
-        help = "look at what wrote it, or give another file"
-        title = CATALOGUE["empty-program"].title
-        yield Diagnostic("empty-program", title, None, Severity.WARNING, help=help)
 
 
 def unfit_entries(module: Module) -> Iterator[Diagnostic]:

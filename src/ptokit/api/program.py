@@ -11,7 +11,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from ptokit.analysis.cores import level_of, misplaced, unfit_entries, without_instructions
+from ptokit.analysis.cores import level_of, misplaced, unfit_entries
+from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused

@@ -211,9 +211,10 @@ CATALOGUE: dict[str, Entry] = {
         "what is needed longer to a tile that is defined before the loop.",
     ),
     "deallocation": Entry(
-        "a buffer ends before its last use, or though nothing allocates it",
+        "a buffer ends before its last use, more than once, or though nothing allocates it",
         "Behind `memref.dealloc` other data may lie in the bytes of a buffer. What was not "
-        "allocated by `memref.alloc`, such as an argument, belongs to somebody else.",
+        "allocated by `memref.alloc`, such as an argument, belongs to somebody else. In a loop a "
+        "buffer from outside ends again in each iteration.",
     ),
     "type-elided": Entry(
         "the type is elided and nothing completes it",

@@ -174,7 +174,7 @@ class QueuedInterpreter(Interpreter):
     def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
         """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
         op = step.op
-        role, (entry,) = op.page.fifo_role, [*_entries(op)][:1] or (None,)
+        role, entry = op.page.fifo_role, next(_entries(op), None)
         if role is FifoRole.OPENS:
             return step
         of_tile = entry is not None and isinstance(entry.type, TileType | ConvTileType)

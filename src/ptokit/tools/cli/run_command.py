@@ -157,6 +157,7 @@ class RunCall:
         if self.show_code is not None:
             click.echo(program.code(self.show_code, given, **how), nl=False)
             return
+        from ptokit.analysis.emptyprogram import without_instructions
         from ptokit.tools.cli.looking import looking
 
         start = time.perf_counter()
@@ -169,7 +170,8 @@ class RunCall:
             result = program.execute(given, **how, **limits)
         if issue is not None:
             self._say_races(program, issue)
-        for warning in result.warnings if issue is None else ():
+        warnings = [*without_instructions(program.module)]
+        for warning in (*warnings, *(result.warnings if issue is None else ())):
             click.echo(f"{warning.render()}\n", err=True)
         self._finish(result, time.perf_counter() - start)
 
