@@ -33,6 +33,18 @@ def test_lines_of_what_the_function_makes_are_whole(target: str) -> None:
     assert "tile-alignment" in wrong(program({}, f"%t = pto.alloc_tile : {COLUMN}"), target)
 
 
+@pytest.mark.parametrize("target", HARD)
+def test_whole_boxes_are_asked_where_a_tile_is_allocated(target: str) -> None:
+    """What is asked of every tile stays an error where a caller makes it."""
+    boxes = "blayout=col_major, slayout=row_major"
+    parts = f"!pto.tile_buf<mat, 16x8xf16, {boxes}>"
+    beyond = f"!pto.tile_buf<mat, 16x16xf16, valid=32x16, {boxes}>"
+    assert wrong(program({}, f"%t = pto.alloc_tile : {parts}"), target) == {"tile-shape"}
+    made_elsewhere = pto.loads(program({"t": parts})).check(target)
+    assert [(d.slug, d.is_error) for d in made_elsewhere] == [("tile-shape", False)]
+    assert wrong(program({"t": beyond}), target) == {"tile-shape"}
+
+
 def in_section(kind: str) -> str:
     return program({"n": "i32"}, f"pto.section.{kind} {{", OPENED, "}")
 

@@ -289,3 +289,42 @@ def test_a_program_takes_numbers_only(kind: str) -> None:
         ptokit.tile("vec", "f32", 2, 16, data=RECORDS[kind])
     with pytest.raises(ValueError, match="the array holds"):
         ptokit.tensor(RECORDS[kind], dtype="f32")
+
+
+TAKES_ALL = """\
+func.func @k(%x: !pto.ptr<f32>, %n: index) {
+  %v = pto.load_scalar %x[%n] : !pto.ptr<f32> -> f32
+  pto.store_scalar %v, %x[%n] : !pto.ptr<f32>, f32
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "seen", "advice"),
+    [
+        (
+            "x=random:f32 n=0",
+            "given x=random:f32, and %x has the type",
+            "give the extents: x=random:f32:16x32",
+        ),
+        ("x=zeros:f16:4 n=0", "given x=zeros:f16:4", "leave the element type out: x=zeros:4"),
+        ("x=zeros:4 n=zeros:4", "given n=zeros:4", "leave out what follows: n=zeros"),
+        ("x=zeros:4 n=random:f16", "given n=random:f16", "leave out what follows: n=random"),
+    ],
+)
+def test_what_is_said_of_an_array_that_is_made(words: str, seen: str, advice: str) -> None:
+    found = CliRunner().invoke(main, ["run", "-", *words.split()], input=TAKES_ALL)
+    assert found.exit_code == 2
+    assert "argument-type" in found.output
+    assert seen in found.output
+    assert advice in found.output
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"), [("x=ones:4", "`zeros`"), ("x=random:4x4xf32", "written random:f32:16x32")]
+)
+def test_what_makes_no_array_says_what_does(word: str, advice: str) -> None:
+    found = CliRunner().invoke(main, ["run", "-", word, "n=0"], input=TAKES_ALL)
+    assert found.exit_code == 2
+    assert advice in found.output

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 # folder -> the most lines it may have; a folder imports only those above it
 HOUSE = {
     "diagnostics": 856,  # calls a place is inside of, the nearest words; levels; scopes; clusters
-    "isa/formula": 710,  # levels; lists whose members are alike; views of several layouts
+    "isa/formula": 717,  # levels; lists whose members are alike; views of several layouts
     "isa/model": 2_382,  # words by number; kinds of cores, structs; drawn types; views of boxes
     "isa/lang": 1_828,  # what pages import as a whole, tiles of examples too; results in C++
     "isa/disputes": 973,
@@ -28,19 +28,19 @@ HOUSE = {
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_083,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_207,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/read": 5_212,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_527,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
     "sim": 2_704,  # windows are placed once, memories used again; merges, addresses
     "sim/record": 1_531,  # below analysis: effects come from recorded bodies
-    "analysis": 5_213,  # FIFOs between cores; caches of ranks; maps; parts of boxes
+    "analysis": 5_214,  # FIFOs between cores; caches of ranks; maps; parts of boxes
     "sim/cores": 1_294,  # the schedule, FIFOs and signals of cores and ranks that run at once
     "sim/reference": 1_116,  # what of arrays is viewed; kernels of several cores; queues that wait
     "sim/kernels": 3_588,  # sorts, merges, tallies, scatters; f64 factors; transpositions, shared
     "sim/native": 3_936,  # sessions run again; cores as coroutines, signals; shared code; ranges
     "sim/pipes": 5_734,  # what is issued, samples, paths; hazards, proofs in compiled code; waves
     "passes": 4_474,  # blocks, cases become regions; what each core runs; addresses; flags
-    "api": 4_537,  # what is issued, profiles; files, arguments by position and rank; conv tiles
+    "api": 4_579,  # what is issued, profiles; files, arguments by position and rank; conv tiles
     "api/kernel": 3_970,  # spans, liveness, launches, messages, tuning: twice what was meant
     "tools": 3_435,  # a file per command; reports, trace events; comparison, traces, breakpoints
     "tools/rich": 430,  # what notebooks show: a view for each kind of object, pictures in SVG

@@ -163,5 +163,13 @@ def test_a_floating_point_number_is_no_whole_number(use: str) -> None:
     assert found.span.source.position(found.span.start)[0] == 2
 
 
+@pytest.mark.parametrize(("given", "count"), [("[%a, %a]", 2), ("[]", 0)])
+def test_several_values_where_one_is_taken_by_name(given: str, count: int) -> None:
+    use = f"%t = pto.alloc_tile addr = {given} : !pto.tile_buf<vec, 16x32xf32>"
+    found = problem(f"%a = arith.constant 4096 : i64\n{use}")
+    assert found.slug == "operand-count"
+    assert f"takes one value as addr; {count} given" in found.message
+
+
 def test_an_allocation_makes_tiles_only() -> None:
     assert problem("%t = pto.alloc_tile : !pto.ptr<u64>").slug == "type-mismatch"

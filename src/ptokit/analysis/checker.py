@@ -51,9 +51,7 @@ class Checker:
     def func(self, func: Func) -> None:
         self.threads, self.whole = OF_THREADS in func.attrs, func
         for arg in func.args:
-            self.value(arg)
-        if self.facts.target.kinds and not func.flat:
-            self.found[:] = [_unasked(found, GIVEN) for found in self.found]
+            self.value(arg, elsewhere=None if func.flat else GIVEN)
         self.block(func.body)
 
     def block(self, block: Block) -> None:
@@ -72,11 +70,9 @@ class Checker:
         self.facts.learn(op, env)
         if op.attrs:
             self.attributes(op)
-        known = len(self.found)
+        elsewhere = RECEIVED if RECEIVES in op.page.traits else None
         for result in op.results:
-            self.value(result, part=WINDOW in op.page.traits)
-        if RECEIVES in op.page.traits and self.facts.target.kinds:
-            self.found[known:] = [_unasked(found, RECEIVED) for found in self.found[known:]]
+            self.value(result, WINDOW in op.page.traits, elsewhere)
         if op.regions:
             self.control(op, env)
 
@@ -187,8 +183,11 @@ class Checker:
             return False
         return _broken_rule(kind, target, False) in BOX_RULES and value in readings(func)
 
-    def value(self, value: Value, part: bool = False) -> None:
-        """Check the type of a newly defined value, or of a `part` with the lines of another."""
+    def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
+        """Check the type of a newly defined value, or of a `part` with the lines of another.
+
+        `elsewhere` says where the value comes from, if not from an op that allocates it.
+        """
         kind = self.facts.type_of(value)
         if self.is_storage(value, kind):
             self.rooms.add(value)
@@ -198,7 +197,9 @@ class Checker:
         if isinstance(kind, OpaqueType) and not kind.foreign:
             self.found.append(unknown_type(value, kind))
         if isinstance(kind, Stored):
-            self.found += type_errors(kind, self.facts.target, f"%{value.name}", value.span, part)
+            target = self.facts.target
+            why = elsewhere if target.kinds else None
+            self.found += type_errors(kind, target, f"%{value.name}", value.span, part, why)
 
 
 def readings(func: Func) -> set[Value]:
@@ -222,11 +223,18 @@ Stored: TypeAlias = TileType | ConvTileType | GlobalType
 
 
 def type_errors(
-    kind: Stored, target: Target, label: str, span: Span | None, part: bool = False
+    kind: Stored,
+    target: Target,
+    label: str,
+    span: Span | None,
+    part: bool = False,
+    elsewhere: str | None = None,
 ) -> Iterator[Diagnostic]:
-    """The first rule of types of tiles and views that one breaks."""
+    """The first rule of types of tiles and views that one breaks; see `Rule.of_allocations`."""
     if (rule := _broken_rule(kind, target, part)) is not None:
-        yield broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
+        found = broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
+        unasked = elsewhere is not None and rule.of_allocations
+        yield replace(found, severity=Severity.WARNING, help=elsewhere) if unasked else found
 
 
 @lru_cache(maxsize=1024)
@@ -240,15 +248,8 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
-WHOLE_BOXES = {str(rule.formula) for rule in BOX_RULES}
 GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
 RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a FIFO"
-
-
-def _unasked(found: Diagnostic, why: str) -> Diagnostic:
-    """What is wrong with a tile that is not allocated: what nobody asks of one is a warning."""
-    asked = found.slug != LINES and found.rule not in WHOLE_BOXES
-    return found if asked else replace(found, severity=Severity.WARNING, help=why)
 
 
 def check_func(
@@ -281,5 +282,5 @@ class Learner(Checker):
         if not rule.early and rule not in open:  # or of an earlier walk over the same region
             open.append(rule)
 
-    def value(self, value: Value, part: bool = False) -> None:
+    def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
         """What is wrong with its type was reported before."""

@@ -83,7 +83,7 @@ class Search(IntervalAnalysis):
             self.facts.forget(result)
         super().op(op)
 
-    def value(self, value: Value, part: bool = False) -> None:
+    def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
         """Types were checked before."""
 
     def attributes(self, op: Op) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 from zlib import crc32
@@ -20,8 +20,8 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
-from ptokit.numerics.host import numpy_dtype, rounded_codes, values_of
-from ptokit.sim.arguments import array_extents
+from ptokit.numerics.host import bits_of, numpy_dtype, rounded_codes, values_of
+from ptokit.sim.arguments import array_extents, mismatch
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -39,6 +39,15 @@ class Completed(ABC):
     def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array or a number
         """What `arg` gets. `count`: the elements that the program views of it, where known."""
 
+    @property
+    @abstractmethod
+    def written(self) -> str:
+        """What stands before the first colon."""
+
+    def __str__(self) -> str:
+        extents = "" if self.shape is None else "x".join(map(str, self.shape))
+        return ":".join(word for word in (self.written, str(self.dtype or ""), extents) if word)
+
 
 @dataclass(frozen=True)
 class Fill(Completed):
@@ -49,12 +58,13 @@ class Fill(Completed):
 
     def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
         """Values for `arg`, the same for a name and a seed in every run."""
+        self._require_fit(arg)
         if isinstance(arg.type, ScalarType):
             return self._number(arg.type, arg.name)
         dtype = self.dtype or _dtype(arg)
         shape = self.shape or _shape(arg) or (None if count is None else (count,))
         if dtype is None or shape is None:
-            raise _open(arg, self)
+            raise _open(arg, self, dtype)
         if prod(shape) > MOST:
             raise _too_large(arg, prod(shape))
         return _array(self._codes(arg.name, prod(shape), dtype).reshape(shape), dtype)
@@ -62,6 +72,21 @@ class Fill(Completed):
     def endless(self, arg: Value) -> bool:
         """Whether neither the text nor the argument's type gives extents."""
         return self.shape is None and isinstance(arg.type, PtrType)
+
+    @property
+    def written(self) -> str:
+        return self.content
+
+    def _require_fit(self, arg: Value) -> None:
+        """What is said of the array agrees with the argument's type; CallError if it does not."""
+        own, seen = _dtype(arg), f"given {arg.name}={self}"
+        if isinstance(arg.type, ScalarType):
+            if self.shape is not None or (self.dtype and self.dtype != arg.type.element):
+                help = f"leave out what follows: {arg.name}={self.content}"
+                raise mismatch(arg, f"%{arg.name} is one number of type {arg.type}", seen, help)
+        elif self.dtype and own and not _takes(own, self.dtype):
+            help = f"leave the element type out: {arg.name}={replace(self, dtype=None)}"
+            raise mismatch(arg, f"%{arg.name} has elements of {own}", seen, help)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
         (value,) = next(self._values(name, 1, kind.is_float))
@@ -93,6 +118,10 @@ class RawFile(Completed):
 
     path: str = ""
 
+    @property
+    def written(self) -> str:
+        return self.path
+
     def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
         """The elements in C order; of a pointer without stated extents, all there are.
 
@@ -101,7 +130,7 @@ class RawFile(Completed):
         kind = arg.type
         dtype = self.dtype or (kind.element if isinstance(kind, ScalarType) else _dtype(arg))
         if dtype is None:
-            raise _open(arg, self)
+            raise _open(arg, self, dtype)
         raw = np.frombuffer(read_bytes(self.path), np.uint8)
         shape = () if isinstance(kind, ScalarType) else self.shape or _shape(arg)
         if shape is None:
@@ -140,7 +169,7 @@ def completed(text: str, seed: int = 0) -> Completed | None:
         for detail in details:
             if dtype_named(detail) is None and _extents(detail) is None:
                 message = f"{detail!r} is neither an element type nor extents such as 16x32"
-                raise ValueError(message)
+                raise ValueError(f"{message}; both are written {content}:f32:16x32")
         return Fill(*_stated(details), content, seed)
     path, details = path_and_details(text)
     if details and path.endswith(".npy"):
@@ -217,16 +246,28 @@ def _shape(arg: Value) -> tuple[int, ...] | None:
     return known if len(known) == len(extents) else None
 
 
-def _open(arg: Value, given: Completed) -> PtoError:
+def _takes(own: DType, given: DType) -> bool:
+    """Whether an argument with elements of one type takes an array of another one."""
+    if (kind := numpy_dtype(given)) is not None:
+        try:
+            bits_of(np.zeros(0, kind), own)
+        except ValueError:
+            return False
+    return True
+
+
+def _open(arg: Value, given: Completed, dtype: DType | None) -> PtoError:
     """What a person must add."""
-    kind = f":{_dtype(arg) or 'f32'}"
-    what = given.content if isinstance(given, Fill) else "FILE"
+    what = "of which type its elements are" if dtype is None else "how many elements it has"
+    lacking = "element type" if dtype is None else "extents"
+    extents = "16x32" if given.shape is None else "x".join(map(str, given.shape))
     return call_error(
         "argument-type",
-        f"%{arg.name}: {what} needs more than the argument's type says",
+        f"%{arg.name}: nothing says {what}",
         arg.span,
-        seen=f"%{arg.name} has the type {arg.type}",
-        help=f"give the extents: {arg.name}={what}{kind}:16x32",
+        rule="what an argument's type leaves open stands behind colons: element type and extents",
+        seen=f"given {arg.name}={given}, and %{arg.name} has the type {arg.type}",
+        help=f"give the {lacking}: {arg.name}={given.written}:{dtype or 'f32'}:{extents}",
     )
 
 

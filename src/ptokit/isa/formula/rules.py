@@ -45,7 +45,8 @@ class Rule:
     The targets are those of these names and all that are like them; None: every target. The
     conditions are those of the `when`s around it, outermost first. `help` says what to do about a
     violation; `slug` names the diagnostic. Compilers look at types alone: where a type says `?`,
-    only `enough` must hold, see `of_types`.
+    only `enough` must hold, see `of_types`. What is asked `of_allocations` only is a warning where
+    a tile comes from elsewhere.
     """
 
     formula: Expr
@@ -55,6 +56,7 @@ class Rule:
     help: str | None = None
     enforced: Enforced = Enforced.ALWAYS
     enough: Expr | None = None
+    of_allocations: bool = False
 
     @property
     def required(self) -> bool:
@@ -207,6 +209,11 @@ def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
 def ends_a_check(*items: Ruled) -> tuple[Rule, ...]:
     """The rules compare what the text tells: what numbers are in a run does not matter."""
     return tuple(replace(rule, enforced=Enforced.IN_TEXT) for rule in rules_of(items))
+
+
+def of_allocations(*items: Ruled) -> tuple[Rule, ...]:
+    """The rules are asked of tiles that a function allocates; see `Rule`."""
+    return tuple(replace(rule, of_allocations=True) for rule in rules_of(items))
 
 
 def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
-from ptokit.isa.formula.rules import Rule, named, rules_of, when
+from ptokit.isa.formula.rules import Rule, named, of_allocations, rules_of, when
 from ptokit.isa.model.dtypes import DType, i16
 from ptokit.isa.model.extents import FRACTALS, Extents
 from ptokit.isa.model.layouts import (
@@ -247,6 +247,7 @@ ALIASES: dict[Loc, tuple[Layout, int]] = {
 def _tile_rules() -> tuple[Rule, ...]:
     t = Field("tile")
     lines = "pad the declared shape to whole 32-byte lines and let the valid region be smaller"
+    whole = partial(named, "tile-alignment", help=lines)
     return (
         *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),
         *named(
@@ -255,8 +256,8 @@ def _tile_rules() -> tuple[Rule, ...]:
             (t.valid.rows >= 0) & (t.valid.cols >= 0),
             help="the valid region is the upper left part of the tile",
         ),
-        *when(t.layout == ND, *named("tile-alignment", t.cols * t.size % 32 == 0, help=lines)),
-        *when(t.layout == DN, *named("tile-alignment", t.rows * t.size % 32 == 0, help=lines)),
+        *of_allocations(when(t.layout == ND, whole(t.cols * t.size % 32 == 0))),
+        *of_allocations(when(t.layout == DN, whole(t.rows * t.size % 32 == 0))),
         *named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),
     )
 
@@ -273,7 +274,7 @@ def _box_rules() -> tuple[Rule, ...]:
     )
 
 
-BOX_RULES = tuple(rules_of(_box_rules()))  # storage alone may be parts of boxes
+BOX_RULES = of_allocations(_box_rules())  # storage alone may be parts of boxes
 TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 
 

@@ -149,6 +149,11 @@ def _misfit(
 
 def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> PtoError:
     name, first = forms[0].mnemonic(), signature(forms[0])
+    for key, items in call.keyed.items():
+        slots = [s for p in forms for s in signature(p).ssa if s.key == key]
+        if len(items) != 1 and not any(s.many for s in slots):
+            message = f"{name} takes one value as {key}; {len(items)} given"
+            return cursor.wrong("operand-count", message, items[0].at if items else call.at)
     if call.outs is None and first.fresh and len(call.items) in (len(first.ssa), len(first.bare)):
         outs = ", ".join(s.name for s in first.fresh)
         message = f"{name} writes {outs}: name a result, or give outs(%{first.fresh[0].name} : T)"
