@@ -28,7 +28,7 @@ HOUSE = {
     "ir": 693,  # the builder too; graphs of blocks, kernels; copies; garbage
     "sim/costs": 690,  # cycles of one instruction: a model for each kind of vector unit; chips
     "text/types": 1_083,  # memrefs, multi-tiles, memories of pointers, structs; packed pairs
-    "text/read": 5_212,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
+    "text/read": 5_237,  # clauses, modes, types of numbers; shapes; blocks, cases; own names; slips
     "text/write": 1_527,  # values that regions pass on, in C++; shapes of FIFOs, cases; own names
     "text": 20,
     "sim": 2_704,  # windows are placed once, memories used again; merges, addresses

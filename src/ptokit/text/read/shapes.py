@@ -27,11 +27,11 @@ from ptokit.text.read.call import (
     Item,
     flags,
     in_angles,
-    read_call,
     read_item,
     read_signature,
     typed,
 )
+from ptokit.text.read.callreader import read_call
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import (
     read_cases,

@@ -1,0 +1,287 @@
+"""Reading what stands after a mnemonic, whichever of its forms that is.
+
+One grammar covers the forms: operands with brackets, keywords and literals; `ins(...) outs(...)`
+groups; the generic form's parentheses; attributes; regions; types of operands and of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.isa.index import lookup
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.words import Word
+from ptokit.text.read.attributes import Given, attached, dictionary, read_value
+from ptokit.text.read.call import (
+    FLAGS,
+    Call,
+    Item,
+    counted,
+    flags,
+    in_brackets,
+    read_item,
+    read_signature,
+)
+from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.names import Names
+from ptokit.text.read.signature import keywords
+
+
+def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
+    """Read up to the end of the op, one of `forms`: operands, attributes and types."""
+    reader = CallReader(cursor, names, forms, at)
+    reader.read()
+    return reader.call
+
+
+class CallReader:
+    """Reads the call whose mnemonic stands at token `at` and means one of `forms`."""
+
+    __slots__ = ("call", "cursor", "forms", "names")
+
+    def __init__(self, cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> None:
+        self.cursor, self.names, self.forms, self.call = cursor, names, forms, Call(at)
+
+    def read(self) -> None:
+        """All parts, with commas between operands, then the types."""
+        cursor = self.cursor
+        comma = True  # at the start, or after a comma: an operand may follow
+        while True:
+            if cursor.texts[cursor.i] == ",":
+                if comma:
+                    cursor.fail("expected an operand")
+                cursor.i += 1
+                comma = True
+            elif (comma or not cursor.at_operand()) and self._part():
+                comma = False
+            else:
+                break
+        if comma and cursor.texts[cursor.i - 1] == ",":
+            cursor.fail("expected an operand")
+        read_signature(cursor, self.call)
+        if cursor.texts[cursor.i] == "{" and self.call.outs is not None:
+            self.call.attrs += dictionary(cursor)
+
+    def _part(self) -> bool:
+        """Read an operand, a group of operands or attributes, if one begins here."""
+        cursor, call = self.cursor, self.call
+        text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
+        if cursor.at_operand():
+            call.items.append(self._item())
+        elif text in ("ins", "outs") and after == "(":
+            self._side()
+        elif text == "[":
+            call.index += in_brackets(cursor, self.names)
+        elif text == "{":
+            call.attrs += dictionary(cursor)
+        elif text[:1] == "#":
+            call.attrs.append(attached(cursor))
+        elif text == "(" and not call.items and call.outs is None:
+            call.items += self._group()
+        elif text in FLAGS and after == "<":
+            call.attrs.append(flags(cursor))
+        elif after == "(" and text in self._clauses():
+            self._behind()
+        elif after == "[" and text[:1].isalpha() and self._at_keyword():
+            self._keyword(width=1)
+        elif text and after == "=" and (text[:1].isalpha() or text[:1] == "_"):
+            self._keyword()
+            if call.outs is not None:
+                self._keyword_type(text)
+        else:
+            return False
+        return True
+
+    def _item(self) -> Item:
+        return read_item(self.cursor, self.names)
+
+    def _side(self) -> None:
+        """`ins(...)` or `outs(...)`."""
+        cursor, call = self.cursor, self.call
+        outputs = cursor.texts[cursor.i] == "outs"
+        cursor.i += 1
+        group = self._group()
+        if outputs:
+            call.outs = [*(call.outs or ()), *group]
+        else:
+            call.items += group
+            call.outs = call.outs or []
+
+    def _at_keyword(self) -> bool:
+        """Whether the word before a bracket is of this op; else it begins the next statement."""
+        text = self.cursor.texts[self.cursor.i]
+        if any(text in keywords(page) for page in self.forms):
+            return True
+        return not ("." in text or self.cursor.begins_line() or lookup(text))
+
+    def _keyword(self, width: int = 2) -> None:
+        """`key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute outside of braces."""
+        cursor, at = self.cursor, self.cursor.i
+        key = cursor.texts[at]
+        cursor.i += width
+        text = cursor.texts[cursor.i]
+        if key in self.call.keyed:
+            raise cursor.wrong("syntax-error", f"{key} is given twice", at)
+        if cursor.at_operand():
+            self.call.keyed[key] = [self._item()]
+        elif text == "[":
+            self.call.keyed[key] = in_brackets(cursor, self.names)
+        else:
+            value_at = cursor.i
+            value = read_value(cursor)
+            self.call.attrs.append(Given(key, at, value, value_at, cursor.i - 1))
+
+    def _keyword_type(self, key: str) -> None:
+        """The type that may stand behind an operand with a keyword: `key = %value : T`."""
+        if key in self.call.keyed and self.cursor.accept(":"):
+            self._type_of(self.call.keyed[key][0])
+
+    def _type_of(self, item: Item) -> None:
+        item.type, item.type_at = self.cursor.type(), self.cursor.i - 1
+
+    def _group(self) -> list[Item]:
+        """`(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each; `fp %c : T` is named."""
+        cursor, call = self.cursor, self.call
+        opened = cursor.i
+        cursor.expect("(")
+        found: list[Item] = []
+        indexed = len(call.index)
+        with_type = 0  # how many of `found` have their types
+        for _ in cursor.elements(")", opened):
+            found += self._element(opened)
+            if cursor.texts[cursor.i] == ":":
+                call.apart = call.apart or with_type > 0
+                with_type = self._group_types(found, call.index[indexed:], with_type)
+            while self._at_clause():  # behind the types no comma stands before it
+                found.append(self._named_item())
+                if cursor.texts[cursor.i] == ":":
+                    with_type = self._group_types(found, call.index[indexed:], with_type)
+        named = [item for items in call.keyed.values() for item in items]
+        return [item for item in found if item not in named]
+
+    def _element(self, opened: int) -> list[Item]:
+        """What stands between two commas of a group; attributes go to the call."""
+        cursor, call = self.cursor, self.call
+        text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
+        if text == "{":
+            call.attrs += dictionary(cursor)
+        elif text[:1] == "#":
+            call.attrs.append(attached(cursor))
+        elif text[:1].isalpha() and after == "=":
+            self._keyword()
+            self._keyword_type(text)
+        elif after == "(" and text in self._clauses():
+            return self._inside()
+        elif text[:1] == '"':
+            call.attrs.append(self._quoted())
+        elif self._at_clause():
+            return [self._named_item()]
+        elif not cursor.at_operand():
+            cursor.fail("expected an operand or ')'", opened)
+        else:
+            return [self._operand()]
+        return []
+
+    def _operand(self) -> Item:
+        """An operand of a group with the indices, the word and the attributes behind it."""
+        cursor, call, item = self.cursor, self.call, self._item()
+        if cursor.texts[cursor.i] == "[":
+            call.index += in_brackets(cursor, self.names)
+        if cursor.texts[cursor.i] in {page.asm.flag for page in self.forms} - {""}:
+            call.attrs.append(self._flag())
+        if cursor.texts[cursor.i] == "{":
+            call.attrs += dictionary(cursor)
+        return item
+
+    def _flag(self) -> Given:
+        """A word alone: the attribute of that name is true."""
+        at = self.cursor.i
+        self.cursor.i += 1
+        return Given(self.cursor.texts[at], at, True, at, at)
+
+    def _quoted(self) -> Given:
+        """`"row"`: the word alone says which attribute it is."""
+        at, word = self.cursor.i, self.cursor.texts[self.cursor.i].strip('"')
+        attrs = ((a.key, a.kind) for page in self.forms for a in page.attrs)
+        key = next((k for k, kind in attrs if issubclass(kind, Word) and kind.named(word)), None)
+        if key is None:
+            self.cursor.fail("expected an operand or ')'")
+        self.cursor.i += 1
+        return Given(key, at, word, at, at)
+
+    def _clauses(self) -> dict[str, tuple[str, ...]]:
+        """The words around operands, and which operands these are."""
+        return {word: operands for page in self.forms for word, operands in page.asm.clauses}
+
+    def _inside(self) -> list[Item]:
+        """`recv(%a, %b)`: each item by the name of its operand; the last one takes the rest."""
+        cursor, keyed = self.cursor, self.call.keyed
+        operands = self._clauses()[cursor.texts[cursor.i]]
+        cursor.i += 1
+        opened = cursor.i
+        cursor.expect("(")
+        items = [self._item() for _ in cursor.elements(")", opened)]
+        for item, name in zip(items, operands, strict=False):
+            keyed[name] = [item]
+        keyed[operands[-1]] = keyed.get(operands[-1], []) + items[len(operands) :]
+        if not keyed[operands[-1]]:
+            del keyed[operands[-1]]
+        return items
+
+    def _behind(self) -> None:
+        """`word(%a)` or `word(%a : T)` behind all else."""
+        cursor = self.cursor
+        word, opened = cursor.texts[cursor.i], cursor.i + 1
+        cursor.i += 1
+        cursor.expect("(")
+        item = self._item()
+        if cursor.accept(":"):
+            self._type_of(item)
+        cursor.expect(")", opened)
+        self.call.keyed[word] = [item]
+
+    def _at_clause(self) -> bool:
+        texts, i = self.cursor.texts, self.cursor.i
+        return texts[i][:1].isalpha() and texts[i + 1][:1] == "%"
+
+    def _named_item(self) -> Item:
+        """`fp %c`: an operand with the word that names it."""
+        word = self.cursor.texts[self.cursor.i]
+        self.cursor.i += 1
+        item = self._item()
+        self.call.keyed[self._named_by(word)] = [item]
+        self.call.clause = True
+        return item
+
+    def _named_by(self, word: str) -> str:
+        """The operand that a word before it names: `pre_quant` is short for preQuantScalar."""
+        flat = word.replace("_", "")
+        operands = (o for page in self.forms for o in page.ins())
+        named = (o.name for o in operands if (o.cpp_name or "").lower().startswith(flat))
+        return next(named, word)
+
+    def _group_types(self, found: list[Item], index: list[Item], with_type: int) -> int:
+        """Types after a colon go to the operands behind the first `with_type`, then to indices.
+
+        How many operands have a type then: all. PtoError where their number is another one.
+        """
+        cursor, colon = self.cursor, self.cursor.i
+        cursor.i += 1
+        waiting = [*found[with_type:], *index]
+        given = [(cursor.type(), cursor.i - 1)]
+        while cursor.texts[cursor.i] == "," and self._type_follows():
+            cursor.i += 1
+            given.append((cursor.type(), cursor.i - 1))
+        few = len(found) - with_type
+        if len(given) not in (few, len(waiting)):
+            message = f"{counted(few, 'operand')}, but {counted(len(given), 'type')}"
+            raise cursor.wrong("operand-count", message, colon)
+        for item, (kind, at) in zip(waiting, given, strict=False):
+            item.type, item.type_at = kind, at
+        return len(found)
+
+    def _type_follows(self) -> bool:
+        self.cursor.i += 1
+        follows = self.cursor.at_type()
+        self.cursor.i -= 1
+        return follows
