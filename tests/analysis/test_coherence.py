@@ -18,6 +18,12 @@ LOCAL = FENCE.replace("<gm>", "<local_memory>")
 SIGNAL = "pto.comm.tnotify(%flag, %one : !S, i32) {notifyOp = #pto<notify_op set>}"
 WAIT = "pto.comm.twait(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>}"
 TEST = "%met = pto.comm.ttest(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>} -> i1"
+T = "!pto.tile_buf<vec, 1x8xi32>"
+TILE = f"%t = pto.alloc_tile : {T}\n  pto.texpands ins(%one : i32) outs(%t : {T})"
+TSTORE = f"pto.tstore ins(%t : {T}) outs(%row : !P)"
+PUT = f"pto.comm.tput(%other, %row, buf(%t) : !P, !P, {T})"
+GET = PUT.replace("tput", "tget")
+BARRIER = "pto.barrier <PIPE_ALL>"
 CALL = "func.call @helper(%x) : (!pto.ptr<i32>) -> ()"
 UNKNOWN = "func.call @elsewhere(%x) : (!pto.ptr<i32>) -> ()"
 DECLARED = "func.func private @elsewhere(!pto.ptr<i32>)\n"
@@ -31,15 +37,22 @@ func.func private @helper(%x: !pto.ptr<i32>) {{
 PROGRAM = """\
 !S = !pto.partition_tensor_view<1xi32>
 !V = !pto.tensor_view<1xi32>
+!W = !pto.tensor_view<1x8xi32>
+!P = !pto.partition_tensor_view<1x8xi32>
 func.func @f(%x: !pto.ptr<i32>, %y: !pto.ptr<i32>, %flags: !pto.ptr<i32>, %c: i1) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
   %one = arith.constant 1 : i32
   %xs = pto.make_tensor_view %x, shape = [%c1], strides = [%c1] : !V
   %far = pto.addptr %x, %c4 : !pto.ptr<i32> -> !pto.ptr<i32>
   %fv = pto.make_tensor_view %flags, shape = [%c1], strides = [%c1] : !V
   %flag = pto.partition_view %fv, offsets = [%c0], sizes = [%c1] : !V -> !S
+  %xw = pto.make_tensor_view %x, shape = [%c1, %c8], strides = [%c8, %c1] : !W
+  %row = pto.partition_view %xw, offsets = [%c0, %c0], sizes = [%c1, %c8] : !W -> !P
+  %yw = pto.make_tensor_view %y, shape = [%c1, %c8], strides = [%c8, %c1] : !W
+  %other = pto.partition_view %yw, offsets = [%c0, %c0], sizes = [%c1, %c8] : !W -> !P
   {}
   return
 }}
@@ -66,6 +79,12 @@ SIGNALLED = {
     "forgotten after a wait": [WAIT, ALL, LOAD],
     "the line is forgotten after a wait": [WAIT, LINE, LOAD],
     "read before the wait": [LOAD, WAIT],
+    "fenced behind a tile store": [TILE, TSTORE, FENCE, SIGNAL],
+    "fenced with all memories": [TILE, TSTORE, FENCE.replace("<gm>", "<all>"), SIGNAL],
+    "fenced once for several": [TILE, TSTORE, PUT, FENCE, SIGNAL],
+    "fenced in each iteration": [TILE, inside(TSTORE, FENCE, SIGNAL, head=LOOP)],
+    "stored behind the signal": [TILE, SIGNAL, TSTORE],
+    "stored, and nobody told": [TILE, TSTORE, WAIT],
 }
 WRONG = {
     "nothing between": ([STORE, SIGNAL], "unpublished-store"),
@@ -78,6 +97,19 @@ WRONG = {
     "published on one side only": ([STORE, inside(LINE, FENCE), SIGNAL], "unpublished-store"),
     "stored on one side": ([inside(STORE), SIGNAL], "unpublished-store"),
     "in the iteration before": ([inside(SIGNAL, STORE, head=LOOP)], "unpublished-store"),
+    "tile store, nothing between": ([TILE, TSTORE, SIGNAL], "unfenced-store"),
+    "only a barrier of pipes": ([TILE, TSTORE, BARRIER, SIGNAL], "unfenced-store"),
+    "only the cache": ([TILE, TSTORE, ALL, SIGNAL], "unfenced-store"),
+    "only a fence of local memory": ([TILE, TSTORE, LOCAL, SIGNAL], "unfenced-store"),
+    "put": ([TILE, PUT, SIGNAL], "unfenced-store"),
+    "got": ([TILE, GET, SIGNAL], "unfenced-store"),
+    "a tile store on one side": ([TILE, inside(TSTORE), SIGNAL], "unfenced-store"),
+    "fenced on one side": ([TILE, TSTORE, inside(FENCE), SIGNAL], "unfenced-store"),
+    "told behind a wait": ([TILE, TSTORE, WAIT, SIGNAL], "unfenced-store"),
+    "a tile store in the iteration before": (
+        [TILE, inside(SIGNAL, TSTORE, head=LOOP)],
+        "unfenced-store",
+    ),
     "read after a wait": ([WAIT, LOAD], "stale-load"),
     "read after a test": ([TEST, LOAD], "stale-load"),
     "read where it waited": ([WAIT, inside(LOAD)], "stale-load"),
@@ -103,7 +135,7 @@ def test_what_the_cache_keeps_from_others_is_a_warning(lines: list[str], slug: s
     assert found(lines) == [(slug, False)]
 
 
-@pytest.mark.parametrize("lines", [[STORE, SIGNAL], [WAIT, LOAD]])
+@pytest.mark.parametrize("lines", [[STORE, SIGNAL], [WAIT, LOAD], [TILE, TSTORE, SIGNAL]])
 def test_nothing_is_cached_on_the_cpu(lines: list[str]) -> None:
     assert found(lines, "cpu") == []
 
@@ -121,3 +153,19 @@ def test_what_local_memory_holds_is_not_cached() -> None:
     tile = "%t = pto.alloc_tile : !pto.tile_buf<vec, 1x8xi32>"
     put = "pto.tsetval ins(%c0, %one : index, i32) outs(%t : !pto.tile_buf<vec, 1x8xi32>)"
     assert found([tile, put, SIGNAL]) == []
+
+
+def test_a_signal_of_both_kinds_of_stores_is_warned_of_twice() -> None:
+    told = [("unpublished-store", False), ("unfenced-store", False)]
+    assert found([TILE, TSTORE, STORE, SIGNAL]) == told
+
+
+def test_what_has_an_event_of_its_own_needs_no_fence() -> None:
+    """Its event tells when it is done, and nothing orders it before that."""
+    room = "%r = pto.castptr %y : !pto.ptr<i32> -> !pto.ptr<i8>"
+    begun = [
+        "%session = pto.comm.build_async_session(%t, %r : T, !pto.ptr<i8>) -> !pto.async_session",
+        "%event = pto.comm.tput_async(%other, %row, %session : !P, !P, !pto.async_session) "
+        "-> !pto.async_event",
+    ]
+    assert found([TILE, room, *(line.replace(" T,", f" {T},") for line in begun), SIGNAL]) == []

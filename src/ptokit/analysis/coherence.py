@@ -1,4 +1,7 @@
-"""Coherence of the scalar unit's data cache with the memory that ranks share.
+"""Coherence of global memory between ranks that signal one another.
+
+What pipes write may still be on its way when the scalar unit signals: a fence of global memory
+waits for the pipes and for the memory.
 
 Scalar loads and stores of global memory go through a cache that no other core sees. Before another
 rank is told of data, their lines must be invalidated, which writes them back, and a fence must wait
@@ -20,22 +23,28 @@ from ptokit.analysis.aliases import AliasClasses, PointsTo, flows
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.index import walk
 from ptokit.isa.lang.traits import CALLS, INVALIDATES, NOTIFIES, ONE_ELEMENT, OUTSIDE, POLLS
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import PtrType
+from ptokit.isa.model.types import Kind, PtrType
+from ptokit.isa.model.words import Pipe
 
 
 class Cached(NamedTuple):
     """Stores that may not be in memory yet, and waits after which the cache may hold old data.
 
     With each store stands whether its line was invalidated since: then only the fence is missing.
+    What pipes wrote is not cached, and only waits for the fence.
     """
 
     stores: frozenset[tuple[Op, bool]] = frozenset()
     waits: frozenset[Op] = frozenset()
+    written: frozenset[Op] = frozenset()
 
     def joined(self, other: Cached) -> Cached:
-        return Cached(self.stores | other.stores, self.waits | other.waits)
+        stores, waits = self.stores | other.stores, self.waits | other.waits
+        return Cached(stores, waits, self.written | other.written)
 
 
 CLEAN = Cached()
@@ -63,7 +72,7 @@ class _Walk:
 
     def __init__(self, points_to: PointsTo, target: Target, ops: Iterable[Op]) -> None:
         self.storage, self.target = AliasClasses(points_to), target
-        self.found: dict[Op, Diagnostic] = {}
+        self.found: dict[tuple[Op, str], Diagnostic] = {}
         invalidating = [op for op in ops if INVALIDATES in op.page.traits]
         self.shared = {array for op in invalidating for array in self._arrays(op)}
         self.careless = not invalidating
@@ -97,24 +106,27 @@ class _Walk:
         return entering(OUTSIDE)
 
     def _op(self, op: Op, cached: Cached) -> Cached:
-        stores, waits = cached
+        stores, waits, written = cached
         if NOTIFIES in op.page.traits:
             self._signal(op, stores)
+            if written:
+                self._unfenced(op, written)
             return Cached(waits=waits)
         if INVALIDATES in op.page.traits:
             lines = {*self._arrays(op)}
-            return Cached(frozenset((o, done or self._of(o, lines)) for o, done in stores))
+            done = frozenset((o, done or self._of(o, lines)) for o, done in stores)
+            return Cached(done, written=written)
         if op.page.orders_memory(op.attrs):
             return Cached(frozenset((o, done) for o, done in stores if not done), waits)
         if POLLS in op.page.traits:
-            return Cached(stores, frozenset((op,)))
+            return cached._replace(waits=frozenset((op,)))
         if ONE_ELEMENT in op.page.traits and (value := _element(op)) is not None:
             if any(value in op.bound(out.name) for out in op.page.outs()):
-                return Cached(stores | {(op, False)}, waits)
+                return cached._replace(stores=stores | {(op, False)})
             if waits:
                 self._load(op, value, waits)
-                return Cached(stores)
-        return cached
+                return cached._replace(waits=frozenset())
+        return cached._replace(written=written | {op}) if _writes_memory(op) else cached
 
     def _arrays(self, op: Op) -> Iterator[Value]:
         """The arrays that the operands of an op lead to."""
@@ -142,6 +154,17 @@ class _Walk:
             note=Note("the store is here", store.span),
         )
 
+    def _unfenced(self, op: Op, written: frozenset[Op]) -> None:
+        store = _first(written)
+        self._warn(
+            op,
+            "unfenced-store",
+            rule="between what writes global memory and the signal stands a fence",
+            seen=f"{store.name} writes %{_written(store)[0].name}, no fence of global memory since",
+            help=f"put {_fence()} between them; for cores of this rank a barrier is enough",
+            note=Note("the store is here", store.span),
+        )
+
     def _of_shared(self, store: Op) -> bool:
         return not self.shared.isdisjoint(self._arrays(store))
 
@@ -156,7 +179,7 @@ class _Walk:
         )
 
     def _warn(self, op: Op, slug: str, rule: str, seen: str, help: str, note: Note) -> None:
-        self.found[op] = Diagnostic(
+        self.found[op, slug] = Diagnostic(
             slug,
             f"{op.name}: {CATALOGUE[slug].title}",
             op.span,
@@ -167,6 +190,27 @@ class _Walk:
             targets=(self.target.name,),
             notes=(note,),
         )
+
+
+def _writes_memory(op: Op) -> bool:
+    """Whether a pipe writes global memory, and no event of the op's own tells when it has."""
+    apart = any(result.kind is Kind.HANDLE for result in op.page.results())
+    return op.page.pipe is not Pipe.S and not apart and bool(_written(op))
+
+
+def _fence() -> str:
+    """What orders global memory, as text has it."""
+    fences = (page for page in walk() if page.orders_memory({}))
+    words = (
+        f"`{p.example.replace('NAME', p.mnemonic())}`" for p in fences if type(p.example) is str
+    )
+    return next(words, "a fence of global memory")
+
+
+def _written(op: Op) -> list[Value]:
+    """The views of global memory that an op writes."""
+    outs = (value for out in op.page.outs() for value in op.bound(out.name))
+    return [value for value in outs if isinstance(value.type, GlobalType)]
 
 
 def _first(ops: Iterable[Op]) -> Op:

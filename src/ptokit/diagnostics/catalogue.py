@@ -359,6 +359,15 @@ CATALOGUE: dict[str, Entry] = {
         "then comes the signal. Where nobody else reads the array, nothing is wrong: a function "
         "that invalidates lines by address is asked only for arrays of which it does.",
     ),
+    "unfenced-store": Entry(
+        "what was written to global memory before may not be there yet",
+        "Tile stores, puts and collectives write global memory on pipes of their own, a signal "
+        "is written by the scalar unit: it may arrive first. A barrier of the pipe waits until "
+        "the stores are issued, which is enough for cores of the same rank; another rank finds "
+        "them only behind a fence of global memory, which waits for the pipes, too. Assemblers "
+        "differ: older ones put the fence there, one refuses text without it, the newest does "
+        "neither.",
+    ),
     "stale-load": Entry(
         "the data cache may hold what was there before the wait",
         "Scalar loads of global memory go through a data cache of the core, which does not see "

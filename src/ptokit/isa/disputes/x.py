@@ -227,4 +227,12 @@ X: dict[str, Dispute] = {
         "0, of a tile with a number; any other read of such an element is an error",
         "what it held does not matter to the program; a zero that is expanded would be safe",
     ),
+    "X66": Dispute(
+        "who orders what a store to global memory writes before the signal that tells of it?",
+        "Assembler: once a drain of all pipes before each signal, then of those that wrote, with a "
+        "fence of memory (v0.45); v0.50 refuses text without an explicit fence; since July 2026 "
+        "it neither adds nor asks one, and the fence drains the pipes. Front ends write the fence.",
+        "the program, with a fence of global memory; without one there is a warning",
+        "a fence is right for every version; a barrier of pipes says nothing of other ranks",
+    ),
 }

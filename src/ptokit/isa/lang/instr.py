@@ -275,7 +275,7 @@ class Instr:
 
     @classmethod
     def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
-        """Whether what left the cache before it is in global memory behind it."""
+        """Whether what pipes wrote and what left the cache is in global memory behind it."""
         return False
 
     @classmethod

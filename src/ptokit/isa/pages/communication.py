@@ -169,7 +169,7 @@ def of_signals(signal: Operand) -> tuple[Ruled, ...]:
 NOTIFIED = f"(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}"
 
 
-class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,)):
+class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,), disputes=("X66",)):
     """Change a signal of another rank: the first of its numbers."""
 
     example = program(f"NAME{NOTIFIED}")
