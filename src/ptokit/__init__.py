@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     )
     from ptokit.api.kernel.tuning import Tuning, autotune
     from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
-    from ptokit.api.program import Program, load, loads
+    from ptokit.api.loading import load, loads
+    from ptokit.api.program import Program
     from ptokit.api.settings import target
     from ptokit.api.tensors import (
         conv,
@@ -151,7 +152,8 @@ else:
         "isa.model.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
         "i16 i32 i4 i64 i8 u16 u32 u64 u8",
         "numerics.fixpipe": "FixPipe",
-        "api.program": "Program load loads",
+        "api.loading": "load loads",
+        "api.program": "Program",
         "api.settings": "target",
         "api.hostarrays": "ConvTile Tensor Tile UnwrittenWarning",
         "api.tensors": "conv conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "

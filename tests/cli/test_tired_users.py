@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api.program import loads
+from ptokit.api.loading import loads
 from ptokit.api.settings import DEFAULT_ENGINE
 from ptokit.api.signals import Ended
 from ptokit.diagnostics.diagnostic import CallError
@@ -57,7 +57,7 @@ COMMANDS = {
     "profile": (GEMM, "--target", "a2a3"),
 }
 FAULTS = {
-    "run": "ptokit.api.program.load",
+    "run": "ptokit.api.loading.load",
     "check": "ptokit.api.program.Program.verdicts",
     "fmt": "ptokit.api.program.Program.text",
     "convert": "ptokit.text.write.printer.print_module",
@@ -66,7 +66,7 @@ FAULTS = {
     "explain": "ptokit.tools.manual.explain",
     "layout": "ptokit.tools.draw.layout_picture",
     "replay": "ptokit.tools.replay.replay",
-    "profile": "ptokit.api.program.load",
+    "profile": "ptokit.api.loading.load",
 }
 
 

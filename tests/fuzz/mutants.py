@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from kernels import kernel
 
-from ptokit.api.program import FORMS, Program, decoded, loads
+from ptokit.api.loading import decoded, loads
+from ptokit.api.program import FORMS, Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, OpaqueOp
 from ptokit.isa.index import pages

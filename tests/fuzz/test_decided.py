@@ -16,7 +16,8 @@ from decided import outcome
 from scale import scaled
 
 from ptokit.analysis.legality import Outcome
-from ptokit.api.program import Program, loads
+from ptokit.api.loading import loads
+from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 
 PARTS = 2

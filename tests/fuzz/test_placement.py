@@ -35,7 +35,8 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
 from ptokit.api.bind import bind
-from ptokit.api.program import Program, loads
+from ptokit.api.loading import loads
+from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.passes.pipeline import run_passes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from operands import content
 from space import REGISTERS, Placed
 
-from ptokit.api.program import loads
+from ptokit.api.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand

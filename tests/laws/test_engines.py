@@ -15,7 +15,7 @@ from loops import program, run
 
 from fuzz.scale import sampled, scaled
 from ptokit.api.bind import bind
-from ptokit.api.program import loads
+from ptokit.api.loading import loads
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES

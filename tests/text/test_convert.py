@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from machine import Toy, Undefined
 
 from fuzz.scale import scaled
-from ptokit.api.program import loads
+from ptokit.api.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module
 from ptokit.ir.same import same

@@ -13,7 +13,8 @@ import pytest
 from account.cpp_header import header
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.api.program import Program, load, loads
+from ptokit.api.loading import load, loads
+from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.isa.index import pages

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
-from ptokit.api.files import read_text_bytes
 from ptokit.api.settings import current_target, reading, target_named
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error, error
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.text.read.reader import read
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,13 +29,7 @@ if TYPE_CHECKING:
     from ptokit.analysis.known import Facts
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.executable import Executable, Recent, Run
-    from ptokit.api.hostarrays import ConvTile, Tile
-    from ptokit.api.kernel.hostside import In
     from ptokit.api.profiling import Profile
-    from ptokit.api.tensors import Unrolling
-    from ptokit.isa.model.layouts import Layout
-    from ptokit.isa.model.tiles import CustomPad
-    from ptokit.isa.model.words import Loc, PadValue
     from ptokit.sim.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -50,7 +40,7 @@ LEVEL3_FORMS = ("dps", "cpp")
 
 
 class Program(Rich):
-    """A module and what can be done with it. Make one with `load` or `loads`."""
+    """A module and what can be done with it. Made by `load` and `loads`."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -451,48 +441,3 @@ def _without_dps(module: Module) -> Iterator[Diagnostic]:
             note = Note("`run` refuses this program: it runs the form with outputs as operands")
             for found in problem.diagnostics:
                 yield replace(found, severity=Severity.WARNING, notes=(*found.notes, note))
-
-
-def loads(text: str, name: str = "<text>") -> Program:
-    """Read a program from text; PtoError if it cannot be read."""
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"a program is a str, not {type(text).__name__}")
-    return Program(read(text, name))
-
-
-@overload
-def load(path: str | Path, /) -> Program: ...
-@overload
-def load(
-    part: In,
-    loc: Loc | str = ...,
-    /,
-    *,
-    layout: Layout | str | None = ...,
-    pad: PadValue | CustomPad | str | None = ...,
-) -> Tile: ...
-@overload
-def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
-def load(path: Any, *where: Any, **how: Any) -> Any:
-    """Read a program from a file; PtoError if the file or its text cannot be read.
-
-    In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes
-    and lines; `layout` and `pad` of its type where they are not the usual ones. With `conv` a
-    feature map of five extents becomes a convolution tile.
-    """
-    if not isinstance(path, str | Path):
-        return import_module("ptokit.api.kernel.kernelfunctions").loaded(path, *where, **how)
-    return loads(decoded(read_text_bytes(path), str(path)), str(path))
-
-
-def decoded(raw: bytes, name: str) -> str:
-    """Bytes as UTF-8 text; PtoError names the first byte that is not."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise error(
-            "not-utf8",
-            f"{name}: the file is not UTF-8 text",
-            seen=f"byte 0x{raw[problem.start]:02x} at offset {problem.start}",
-            help="give the text of a program; if this is one, save it as UTF-8",
-        ) from None

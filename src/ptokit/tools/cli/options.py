@@ -87,7 +87,7 @@ def cluster_at(scheduler: str | None) -> AbstractContextManager[Any]:  # Any: a 
 
 
 def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
-    from ptokit.api.program import decoded, load, loads
+    from ptokit.api.loading import decoded, load, loads
 
     if str(kernel) == "-":
         return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from ptokit.api.program import loads
+from ptokit.api.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.lang.asm import OWN_SINCE, own_names

@@ -1,0 +1,68 @@
+"""Reading programs: from a file, or from text.
+
+In a kernel `load` reads a part of an argument into a tile.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from ptokit.api.files import read_text_bytes
+from ptokit.api.program import Program
+from ptokit.diagnostics.diagnostic import error
+from ptokit.text.read.reader import read
+
+if TYPE_CHECKING:
+    from ptokit.api.hostarrays import ConvTile, Tile
+    from ptokit.api.kernel.hostside import In
+    from ptokit.api.tensors import Unrolling
+    from ptokit.isa.model.layouts import Layout
+    from ptokit.isa.model.tiles import CustomPad
+    from ptokit.isa.model.words import Loc, PadValue
+
+
+def loads(text: str, name: str = "<text>") -> Program:
+    """Read a program from text; PtoError if it cannot be read."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a program is a str, not {type(text).__name__}")
+    return Program(read(text, name))
+
+
+@overload
+def load(path: str | Path, /) -> Program: ...
+@overload
+def load(
+    part: In,
+    loc: Loc | str = ...,
+    /,
+    *,
+    layout: Layout | str | None = ...,
+    pad: PadValue | CustomPad | str | None = ...,
+) -> Tile: ...
+@overload
+def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
+def load(path: Any, *where: Any, **how: Any) -> Any:
+    """Read a program from a file; PtoError if the file or its text cannot be read.
+
+    In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes
+    and lines; `layout` and `pad` of its type where they are not the usual ones. With `conv` a
+    feature map of five extents becomes a convolution tile.
+    """
+    if not isinstance(path, str | Path):
+        return import_module("ptokit.api.kernel.kernelfunctions").loaded(path, *where, **how)
+    return loads(decoded(read_text_bytes(path), str(path)), str(path))
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """Bytes as UTF-8 text; PtoError names the first byte that is not."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(
+            "not-utf8",
+            f"{name}: the file is not UTF-8 text",
+            seen=f"byte 0x{raw[problem.start]:02x} at offset {problem.start}",
+            help="give the text of a program; if this is one, save it as UTF-8",
+        ) from None
