@@ -174,6 +174,38 @@ def test_what_only_the_other_core_needs_has_any_extent(folder: Path) -> None:
         assert np.array_equal(np.load("y.npy"), 2 * X)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_views_before_a_loop_that_data_decides_tell_how_large_arrays_are(
+    folder: Path, engine: str
+) -> None:
+    """A test of a signal has no answer before the run: nor has what follows from it."""
+    text = """\
+func.func @f(%s: !pto.ptr<i32>, %x: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1 : i32
+  %vx = pto.make_tensor_view %x, shape = [%c8], strides = [%c1] : V8
+  %v = pto.make_tensor_view %s, shape = [%c8], strides = [%c1] : !pto.tensor_view<8xi32>
+  %p = pto.partition_view %v, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<8xi32> -> P1
+  scf.while : () -> () {
+    %set = pto.comm.ttest(%p, %one : P1, i32) {cmp = #pto<wait_cmp lt>} -> i1
+    scf.condition(%set)
+  } do {
+    pto.comm.tnotify(%p, %one : P1, i32) {notifyOp = #pto<notify_op set>}
+    pto.store_scalar %one, %s[%c1] : !pto.ptr<i32>, i32
+    scf.yield
+  }
+  return
+}
+"""
+    text = text.replace("V8", "!pto.tensor_view<8xf32>")
+    Path("k.pto").write_text(text.replace("P1", "!pto.partition_tensor_view<1xi32>"))
+    result = ptokit("run", "k.pto", "s=zeros", "x=zeros", "--engine", engine, "-o", "s=s.npy")
+    assert result.exit_code == 0, result.output
+    assert np.load("s.npy").tolist() == [1, 1] + 6 * [0]
+
+
 @pytest.mark.parametrize("name", ["bf16", "f8e4m3", "f8e5m2", "hif8"])
 def test_files_keep_the_bits(folder: Path, name: str) -> None:
     dtype = getattr(pto, name)

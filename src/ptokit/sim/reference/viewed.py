@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.graph import inner_uses
-from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp
+from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.types import Kind
@@ -19,6 +20,17 @@ from ptokit.sim.reference.launch import placed
 from ptokit.sim.tile import Pointer
 
 MOST_STEPS = 300_000  # iterations, of all blocks together
+
+
+class _DataDecides(Exception):
+    """What comes next follows from what an instruction gives, and none is executed."""
+
+
+class _Known(dict[Value, Any]):  # Any: handles and numbers
+    """The values so far; of others nobody knows anything."""
+
+    def __missing__(self, value: Value) -> Any:  # Any: as above
+        raise _DataDecides
 
 
 class _ScalarPart(Interpreter):
@@ -74,8 +86,8 @@ def viewed(bound: Bound, unsized: Collection[str], how: LaunchSettings) -> dict[
             core = Core(target, fixpipe, index, blocks)
             part = _ScalarPart(core, Facts(target, bound.every_number), places, limits)
             local = bound.local(InterpretedMachine(core), places.addresses)
-            part.block(bound.func.body)(env | local)
-    except PtoError:  # the run itself says what is wrong, with arrays that have a size
+            part.block(bound.func.body)(_Known(env | local))
+    except (PtoError, _DataDecides):  # the run itself says what is wrong, with sizes of arrays
         least = 2  # one element may be the first of many
     found = {name: n for name, pointer in pointers.items() if (n := _elements(pointer)) >= least}
     return dict.fromkeys(_unused(bound.func) & pointers.keys(), 1) | found
