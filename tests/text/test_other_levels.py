@@ -23,6 +23,7 @@ def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> Non
     args = f"%m: memref<8xi32>, %q: !pto.ptr<!pto.ptr<f32>>, %t: {TABLE}, %i: index, %n: i32"
     text = f"func.func @f({args}) {{\n  {FOREIGN[name]}\n  return\n}}\n"
     assert FOREIGN[name] in pto.loads(text).text("dps")
+    reads_back(text)
     (found,) = pto.loads(text).check("a2a3")
     assert (found.slug, found.is_error, name in found.message) == ("foreign-op", False, True)
 

@@ -11,7 +11,7 @@ from ptokit.isa.model.types import Type
 from ptokit.text.read.opaque import REGION
 from ptokit.text.read.signature import Slot
 from ptokit.text.types.spelling import spell
-from ptokit.text.types.typereader import type_named
+from ptokit.text.types.typereader import in_global_memory, type_named
 
 
 class Writer:
@@ -35,7 +35,7 @@ class Writer:
         """The spelling of a type, its alias if it has one; in DPS of a memref that which it had."""
         kept = self.form == "dps" or self.opaque_ops
         written = getattr(kind, "written", "") if kept else ""
-        if written and type_named(written) == kind:
+        if written and in_global_memory(type_named(written)) == kind:
             return written
         return self.aliases.get(kind) or spell(kind, self.form)
 
