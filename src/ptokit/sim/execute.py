@@ -29,6 +29,7 @@ from ptokit.sim.tile import Matrix, Pointer
 
 LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
 FIRST_RECORD = 2  # words of the log before its records:
+QUEUES, QUEUE_WORDS = "queues", 1 << 18  # of the pipes of a core, where they wait
 NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
 OF_TARGET = ("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED", "FINITE", "FIRST", "STREAMS")
 FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute
@@ -117,6 +118,11 @@ class Core:
         memory.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
         return memory
 
+    @cached_property
+    def queues(self) -> Memory:
+        """What was issued to its pipes, see `native.queuecode`."""
+        return Memory(QUEUES, np.zeros(8 * QUEUE_WORDS, np.uint8), written=True)
+
     def space(self, loc: Loc) -> Memory:
         """The memory behind a location, blank when first asked for."""
         return self.space_named(SPACES[loc])
@@ -129,6 +135,8 @@ class Core:
             return self.state.flags.memory
         if name == LOG:
             return self.log
+        if name == QUEUES:
+            return self.queues
         if name not in self.spaces:
             size = max(self.target.capacity[name], self.behind.get(name, 0))
             self.spaces[name] = Memory.blank(name, size)

@@ -29,6 +29,7 @@ from ptokit.sim.native import cache
 from ptokit.sim.native.cachekey import described
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
+from ptokit.sim.native.issuequeues import QueueingCompiler
 from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
@@ -54,12 +55,15 @@ class CompiledBody:
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
+        self.queued = waits_early(bound.func)
 
     def job_on(self, core: Core, real: Env) -> Job:
         """What there is to compile for a core, with these arguments."""
         core.behind = self.planned.behind
         given = self.known, self.planned, real, self.shown
-        return Job(core, *given, self._generate)
+        job = Job(core, *given, self._generate)
+        job.queued = self.queued
+        return job
 
     def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
         """The code for a core with arguments; NotNative if there is none.
@@ -81,8 +85,8 @@ class CompiledBody:
         return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)
 
     def _generate(self, compiler: Compiler, env: Env) -> None:
-        if waits_early(self.func):
-            raise NotNative("a flag is awaited above the line that raises it")
+        if self.queued and (compiler.limited or compiler.logged):
+            raise NotNative("somebody asks what queues execute")
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))
@@ -249,6 +253,7 @@ class Job:
     limited: bool = False  # see `Compiler`
     logged: bool = False
     suspends: bool = False
+    queued: bool = False  # its pipes have queues
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     @gc_disabled()
@@ -277,7 +282,7 @@ class Job:
 
     def settled(self) -> tuple[Compiler, str]:
         """Compiled again with more memories tracked until every read is safe."""
-        tracked = set(self.marked)
+        tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
         for _ in range(MOST_TRIES):
             compiler = self._compiler(tracked)
             env = {value: self._argument(compiler, value) for value in self.real}
@@ -287,6 +292,15 @@ class Job:
                 return compiler, text
             tracked |= compiler.initial.unproven
         raise NotNative("what is read was not settled")
+
+    def _unproven(self) -> set[str]:
+        """The memories of which the order of the text proves nothing."""
+        found = set[str](SPACES.values())
+        for value, handle in self.real.items():
+            memory = getattr(handle, "memory", None)
+            if isinstance(memory, Memory) and not memory.given:
+                found.add(f"%{value.name}")
+        return found
 
     def _compiler(self, tracked: set[str]) -> Compiler:
         host, core = cache.this_processor().host, self.core
@@ -308,7 +322,8 @@ class Job:
             return self.known.type_of(result), self.planned.addresses[result]
 
         initial = Initial(start, fresh)
-        compiler = Compiler(host, core, self.known, self.planned, initial, set(tracked))
+        made = QueueingCompiler if self.queued else Compiler
+        compiler = made(host, core, self.known, self.planned, initial, set(tracked))
         compiler.limited, compiler.logged = self.limited, self.logged
         compiler.suspends = self.suspends
         return compiler

@@ -100,7 +100,7 @@ class Compiler(MainFunction):
         parts = [
             *(constant(n, table) for n, table in enumerate(self.tables)),
             *self.kernels.values(),
-            *functions.definitions,
+            *(*functions.definitions, *map(functions.called, self.beside())),
             *(self._coroutine(local) if self.suspends else self._block(local)),
             *DECLARATIONS,
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -124,6 +124,10 @@ class MainFunction:
             kind = "i64" if part == 2 else "ptr"
             self.variables.append(f"{where}\n  {name} = load {kind}, ptr {name}.at")
         return name
+
+    def beside(self) -> Iterable[str]:
+        """Functions that only this module has."""
+        return ()
 
     # numbers
 

@@ -25,7 +25,7 @@ from ptokit.sim.cores.fifoend import COUNTERS, reason
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core
+from ptokit.sim.execute import QUEUES, Core
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
@@ -346,6 +346,8 @@ class Worker:
         try:
             self.executions[number](env)
         except PtoError as problem:
+            if QUEUES in self.session.plan.spaces:  # where it was issued, only the reference knows
+                raise NotNative("an instruction of a queue goes wrong") from None
             raise self._inside(problem, request) from None
         if request.result is not None:
             found = env[self.session.things[request.op].results[0]]

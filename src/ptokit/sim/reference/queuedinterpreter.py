@@ -108,6 +108,8 @@ class QueuedFlags(Flags):
 
     def _go_on(self, queue: Queue) -> None:
         """Execute what the queue holds up to the next wait, then what that lets go on."""
+        if queue in self.going:
+            return
         self.going.append(queue)
         if len(self.going) > 1:
             return

@@ -1,0 +1,248 @@
+"""Functions that await flags above the lines which raise them, in compiled code.
+
+The main function is the scalar unit: it puts what belongs to a pipe into the queue of that pipe,
+with the numbers that its operands have now. Each instruction is a function of such a record, which
+is called when its queue comes to it. Where something is not as it must be, the reference begins
+the run anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ptokit.ir.module import Func, Op
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.environment import arguments
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import ALIASES, FLAGS
+from ptokit.isa.model.words import Pipe
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import QUEUE_WORDS, QUEUES, moves
+from ptokit.sim.kernels.handles import mapped
+from ptokit.sim.native.entry import ARGUMENTS
+from ptokit.sim.native.generator import Compiler
+from ptokit.sim.native.machine import offer
+from ptokit.sim.native.mainfunction import OVERFLOW
+from ptokit.sim.native.plan import TOO_LARGE
+from ptokit.sim.native.queuecode import (
+    HEADS,
+    OWN,
+    PASSED,
+    PENDING,
+    SET,
+    STATE,
+    TAILS,
+    WAIT,
+    QueueSpaces,
+    queue_functions,
+)
+from ptokit.sim.record.code import Code, Coded, Int, NotNative, Num, Truth, every
+from ptokit.sim.record.expressions import Recording
+from ptokit.sim.record.trace import Recorded, Space
+from ptokit.sim.state import PIPES, Queue, flag_number
+from ptokit.sim.tile import Pointer
+
+ENTRY = """define internal i32 @entry{number}({arguments}, ptr %record) {{
+entry:
+{lines}
+  ret i32 0
+{overflow}:
+  %large = call i32 %callback(i64 {too_large})
+  br label %failed
+failed:
+  ret i32 1
+}}"""
+
+
+class QueuedWords:
+    """The words of `sim.state.Flags`: sets and waits are entries of the queues of their pipes."""
+
+    def __init__(self, main: QueueingCompiler) -> None:
+        self.main = main
+
+    def set(self, source: Queue, target: Queue, event: Num) -> None:
+        """Raise a flag when the queue of the source comes to it."""
+        if source is not target:
+            self._later(source, SET, self._flag(source, target, event))
+
+    def wait(self, source: Queue, target: Queue, event: Num) -> None:
+        """Hold the queue of the target until the flag is up; the scalar unit issues no more."""
+        if source is target:
+            return
+        self._later(target, WAIT, self._flag(source, target, event))
+        if target is Pipe.S:
+            self.main.recording.after.append(partial(self.main.require_empty, Pipe.S))
+
+    @staticmethod
+    def join(event: object) -> None:
+        """Values of text name nothing that is still to come."""
+
+    def barrier(self, pipe: Queue) -> None:
+        """One of all pipes waits for all queues."""
+        if pipe is Pipe.ALL:
+            self.main.recording.after.append(self.main.require_empty)
+
+    @staticmethod
+    def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
+        """What waits for a buffer is left to the reference."""
+        raise NotNative("a buffer that pipes acquire, where queues wait")
+
+    release = acquire
+
+    @staticmethod
+    def _flag(source: Queue, target: Queue, event: Num) -> Num:
+        number = flag_number(source, target, event)
+        if number is None:
+            raise NotNative("a flag of an operation that no page has")
+        return number
+
+    def _later(self, queue: Queue, entry: int, flag: Num) -> None:
+        assert isinstance(queue, Pipe)
+        self.main.recording.after.append(partial(self.main.put, queue, entry, [flag]))
+
+
+@dataclass
+class QueueingCompiler(Compiler):
+    """Turns a function into a module whose pipes have queues."""
+
+    entries: list[str] = field(default_factory=list[str])  # functions, one for each instruction
+    width: int = 2  # words of the longest record
+    inner: bool = False  # what is compiled is an entry
+
+    def function(self, func: Func, env: Env) -> None:
+        """Compile a whole function: nothing may be left in the queues at its end."""
+        queues = self.memory(self.queue_space().number, 0)
+        self.memory(self.flag_space().number, 0)
+        size = f"i8 0, i64 {8 * STATE}, i1 false"
+        self.variables.append(f"  call void @llvm.memset.p0.i64(ptr {queues}, {size})")
+        super().function(func, env)
+        self.require_empty()
+
+    def queue_space(self) -> Space:
+        """The queues of the core."""
+        found = next((s for s in self.spaces if s.name == QUEUES), None)
+        return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
+
+    def beside(self) -> Iterable[str]:
+        """Entries, and what calls them."""
+        places = QueueSpaces(self.queue_space().number, self.flag_space().number)
+        return *self.entries, *queue_functions(places, self.width, len(self.entries))
+
+    # what the scalar unit does
+
+    def put(self, queue: Pipe, entry: int, numbers: Sequence[Num]) -> None:
+        """Issue an entry with these numbers."""
+        code, which = self.code, PIPES.index(queue)
+        self.width = max(self.width, 1 + len(numbers))
+        place = code.let(f"call ptr @room(ptr %memories, i64 {which})")
+        self.leave_unless(Truth(code, code.let(f"icmp ne ptr {place}, null")))
+        for offset, number in enumerate((entry, *numbers)):
+            at = code.let(f"getelementptr i64, ptr {place}, i64 {offset}")
+            self.store(at, number)
+        failed = code.let(f"call i32 @issue({PASSED}, i64 {which})")
+        code.fail(code.let(f"icmp ne i32 {failed}, 0"))
+
+    def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
+        """Nothing waits in a queue, or in any: else it waits for ever."""
+        base = self.memory(self.queue_space().number, 0)
+        words = [0, PENDING]  # nothing, and how many entries there are
+        if queue is not Pipe.ALL:
+            words = [start + PIPES.index(queue) for start in (HEADS, TAILS)]
+        places = (self.code.let(f"getelementptr i64, ptr {base}, i64 {n}") for n in words)
+        first, last = (self.load(place) for place in places)
+        left: Any = last == (0 if queue is Pipe.ALL else first)
+        self.leave_unless(left)
+
+    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+        if FLAGS not in op.page.uses:
+            return super()._arguments(op, env, values)
+        offered = offer(self, op, self._regions(op, env))
+        return arguments(op.page, values, {**offered, FLAGS: QueuedWords(self)})
+
+    def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        if not CORES.isdisjoint(op.page.uses):
+            raise NotNative("a core whose queues wait tells others something")
+        super()._handles(op, env, pending)
+
+    def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction for the queue of a pipe, or for the scalar unit."""
+        queue = None if self.inner else self._queue_of(op)
+        if queue is None:
+            super()._data(op, env, pending)
+            return
+        values = {v: self.now(env[v]) for _, v in op.values()}
+        holds = every(g for value in values.values() for g in getattr(value, "assumed", ()))
+        if holds is not True:
+            self.leave_unless(holds if isinstance(holds, Truth) else Truth(self.code, "false"))
+        self.put(queue, OWN + len(self.entries), self._entry(op, values, pending))
+
+    def _queue_of(self, op: Op) -> Pipe | None:
+        """The pipe whose queue it waits in; None: it is done at once."""
+        if FLAGS in op.page.uses or not moves(op):
+            return None
+        pipe = op.page.pipe_of(self.facts.environment(op))
+        if pipe in (None, Pipe.S):
+            return None
+        if ALIASES in op.page.traits:
+            raise NotNative("a handle that changes when a queue comes to it")
+        return pipe
+
+    # entries
+
+    def _entry(self, op: Op, values: Env, pending: Sequence[Rule]) -> list[Num]:
+        """The function of an instruction; the numbers that it takes from its record."""
+        fields: dict[str, Int] = {}
+
+        def note(number: Num) -> Num:
+            if isinstance(number, Int):
+                fields.setdefault(number.text, number)
+            return number
+
+        for value in values.values():
+            _rebuilt(value, note)
+        lines = self.code.lines, self.code.by_block
+        number = OWN + len(self.entries)
+        self.entries.append("")
+        with self._apart() as code:
+            found: dict[str, Int] = {}
+            for place, (name, old) in enumerate(fields.items()):
+                at = code.let(f"getelementptr i64, ptr %record, i64 {place + 1}")
+                given = code.let(f"load i64, ptr {at}")
+                if name in lines[1]:
+                    code.by_block.add(given)
+                found[name] = Int(code, given, old.multiple, old.upper, old.limits)
+
+            def given_now(number: Num) -> Num:
+                return found[number.text] if isinstance(number, Int) else number
+
+            inner = {v: _rebuilt(value, given_now) for v, value in values.items()}
+            self._data(op, inner, pending)
+            body = "\n".join((*self.variables, *code.lines))
+        where = {"overflow": OVERFLOW, "too_large": TOO_LARGE}
+        self.entries[number - OWN] = ENTRY.format(
+            number=number, arguments=ARGUMENTS, lines=body, **where
+        )
+        return [*fields.values()]
+
+    @contextmanager
+    def _apart(self) -> Generator[Code]:
+        """What is compiled inside is another function."""
+        before = self.code, self.variables, self.loaded, self.kept, self.inside, self.recording
+        self.code, self.variables, self.loaded, self.kept = Code(), [], set(), {}
+        self.inside, self.recording, self.inner = (), Recording(), True
+        try:
+            yield self.code
+        finally:
+            self.code, self.variables, self.loaded, self.kept = before[:4]
+            self.inside, self.recording = before[4:]
+            self.inner = False
+
+
+def _rebuilt(value: Any, number: Any) -> Any:  # Any: handles and numbers; a function of numbers
+    """A value with other numbers; what holds none stays as it is."""
+    known = isinstance(value, Recorded | Pointer | Int | Coded)
+    return mapped(value, number) if known else value
