@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from textwrap import wrap
 
+from ptokit.isa.formula.formulas import Expr, Node
 from ptokit.isa.formula.rules import Enforced, Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
+
+WIDTH = 100  # columns
+MEMBERS = {"or": "any of", "and": "all of"}
 
 
 @dataclass
@@ -34,11 +39,37 @@ def outline(page: type[Instr]) -> Iterator[str]:
 
 
 def _lines(page: type[Instr], group: Group, indent: str) -> Iterator[str]:
-    for (formula, slug), rules in _alike(group.rules).items():
-        yield f"{indent}{formula}   [{slug}{_places(page, rules)}]"
+    for (_, slug), rules in _alike(group.rules).items():
+        yield from _stated(rules[0].formula, indent, f"   [{slug}{_places(page, rules)}]")
     for condition, below in group.groups.items():
-        yield f"{indent}when {condition}"
+        yield from _filled(f"when {condition}", indent)
         yield from _lines(page, below, f"{indent}  ")
+
+
+def _stated(formula: Expr, indent: str, label: str = "") -> Iterator[str]:
+    """A formula with its label: what is too long for a line has its members below it."""
+    text = str(formula)
+    if len(indent + text) <= WIDTH or not (isinstance(formula, Node) and formula.op in MEMBERS):
+        *lines, last = _filled(text, indent)
+        yield from (*lines, last + label)
+        return
+    yield f"{indent}{MEMBERS[formula.op]}{label}"
+    for member in _members(formula, formula.op):
+        yield from _stated(member, f"{indent}  ")
+
+
+def _members(formula: Expr, op: str) -> Iterator[Expr]:
+    """What one operator joins, however its operands are nested."""
+    if not (isinstance(formula, Node) and formula.op == op):
+        yield formula
+        return
+    for part in formula.args:
+        yield from _members(part, op)
+
+
+def _filled(text: str, indent: str) -> list[str]:
+    """A text on as many lines as it takes."""
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    ")
 
 
 def _alike(rules: list[Rule]) -> dict[tuple[str, str], list[Rule]]:
