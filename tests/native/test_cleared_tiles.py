@@ -93,3 +93,37 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
     x = np.array([[1, np.inf, -2, np.nan, 0, 3, 4, 5]], np.float32)
     found = program.run(engine=engine, x=x, y=np.ones((1, 16), np.float32))["y"]
     np.testing.assert_array_equal(found, [[0, np.nan, 0, np.nan] + [0] * 12])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_long_tile_is_filled_where_the_run_watches_what_is_written(engine: str) -> None:
+    """32 KiB of one number: no move of bytes, though only two places are written."""
+    tile = "!pto.tile_buf<vec, 8x1024xf32>"
+    view, part = "!pto.tensor_view<8x1024xf32>", "!pto.partition_tensor_view<8x1024xf32>"
+    program = pto.loads(f"""
+func.func @f(%y: !pto.ptr<f32>, %n: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c1024 = arith.constant 1024 : index
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
+  %to = pto.make_tensor_view %y, shape = [%c8, %c1024], strides = [%c1024, %c1] : {view}
+  %all = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c1024] : {view} -> {part}
+  %sum = pto.alloc_tile : {tile}
+  %one = pto.alloc_tile : {tile}
+  pto.texpands ins(%two : f32) outs(%sum : {tile})
+  %none = arith.constant 0 : i32
+  %count = pto.load_scalar %n[%c0] : !pto.ptr<i32> -> i32
+  %some = arith.cmpi slt, %none, %count : i32
+  scf.if %some {{
+    pto.texpands ins(%three : f32) outs(%one : {tile})
+  }}
+  pto.tadd ins(%sum, %one : {tile}, {tile}) outs(%sum : {tile})
+  pto.tstore ins(%sum : {tile}) outs(%all : {part})
+  return
+}}
+""")
+    arrays: dict[str, Any] = {"y": np.zeros((8, 1024), np.float32), "n": np.ones(1, np.int32)}
+    done = program.run(target="a2a3", engine=engine, **arrays)
+    np.testing.assert_array_equal(done["y"], np.full((8, 1024), 5, np.float32))

@@ -33,7 +33,8 @@ class Assign:
         moved = store.value
         while isinstance(moved, Apply) and moved.word == "bitcast":
             moved = moved.args[0]
-        self.plain = len(self.accesses) == 2 and isinstance(moved, Leaf) and not store.where
+        counts = len(targets), len(used)  # a constant is a leaf, too, but lies nowhere
+        self.plain = counts == (1, 1) and isinstance(moved, Leaf) and not store.where
 
     def lanes(self, parts: Sequence[Traced]) -> int:
         """How many elements at once: whole vectors of what is moved or computed."""
