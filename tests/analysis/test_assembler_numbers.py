@@ -228,3 +228,67 @@ def scaled(kind: str) -> str:
 @pytest.mark.parametrize("kind", ["!pto.f8E8M0", "f16"])
 def test_scales_of_a_product_have_any_type(kind: str) -> None:
     assert wrong(scaled(kind), "a5") == FINE
+
+
+LOADED = "%n = pto.load_scalar %p[%z] : !pto.ptr<TYPE> -> TYPE"
+WORKED_ON = {
+    "constant": "%k = arith.constant 1 : TYPE",
+    "sum": "%k = arith.addi %n, %n : TYPE",
+    "quotient": "%k = arith.divui %n, %n : TYPE",
+    "shift": "%k = arith.shli %n, %n : TYPE",
+    "comparison": "%k = arith.cmpi ult, %n, %n : TYPE",
+    "index": "%k = arith.index_cast %n : TYPE to index",
+    "wider": "%z0 = arith.constant 0 : i8\n%k = arith.extui %z0 : i8 to TYPE",
+    "float": "%k = arith.uitofp %n : TYPE to f32",
+    "of a float": "%f = arith.constant 1.5 : f32\n%k = arith.fptoui %f : f32 to TYPE",
+    "bits": "%k = arith.bitcast %n : TYPE to f32",
+    "absolute": "%k = math.absi %n : TYPE",
+}
+
+
+@pytest.mark.parametrize("work", WORKED_ON.values(), ids=WORKED_ON)
+def test_operations_on_numbers_know_no_unsigned_types(work: str) -> None:
+    zero = "%z = arith.constant 0 : index"
+    for kind in ("i32", "si32", "ui32"):
+        lines = (line.replace("TYPE", kind) for line in (LOADED, work))
+        text = program({"p": f"!pto.ptr<{kind}>"}, zero, *lines)
+        for target in HARD:
+            assert wrong(text, target) == ({"element-type"} if kind == "ui32" else FINE)
+        assert wrong(text, "cpu") == FINE
+
+
+@pytest.mark.parametrize("kind", ["si64", "ui64", "i64", "si8", "ui16"])
+def test_integers_of_any_spelling_are_moved(kind: str) -> None:
+    view, part = f"!pto.tensor_view<1x32x{kind}>", f"!pto.partition_tensor_view<1x32x{kind}>"
+    lines = (
+        "%z = arith.constant 0 : index",
+        "%one = arith.constant 1 : index",
+        "%n = arith.constant 32 : index",
+        LOADED.replace("%n", "%first").replace("TYPE", kind),
+        f"pto.store_scalar %first, %p[%z] : !pto.ptr<{kind}>, {kind}",
+        f"%v = pto.make_tensor_view %p, shape = [%one, %n], strides = [%n, %one] : {view}",
+        f"%w = pto.partition_view %v, offsets = [%z, %z], sizes = [%one, %n] : {view} -> {part}",
+        f"%t = pto.alloc_tile : {tile('vec', f'1x32x{kind}')}",
+        f"pto.tload ins(%w : {part}) outs(%t : {tile('vec', f'1x32x{kind}')})",
+    )
+    for target in (*HARD, "cpu"):
+        assert wrong(program({"p": f"!pto.ptr<{kind}>"}, *lines), target) == FINE
+
+
+@pytest.mark.parametrize("target", [*HARD, "cpu"])
+def test_a_number_has_the_very_type_of_its_pointer(target: str) -> None:
+    zero, p = "%z = arith.constant 0 : index", {"p": "!pto.ptr<ui64>", "m": "i64"}
+    loaded = LOADED.replace("-> TYPE", "-> i64").replace("TYPE", "ui64")
+    stored = "pto.store_scalar %m, %p[%z] : !pto.ptr<ui64>, i64"
+    viewed = "%v = pto.make_tensor_view %p, shape = [%o], strides = [%o] : !pto.tensor_view<?xi64>"
+    assert wrong(program(p, zero, loaded), target) == {"element-type"}
+    assert wrong(program(p, zero, stored), target) == {"element-type"}
+    one = "%o = arith.constant 1 : index"
+    assert wrong(program(p, one, viewed), target) == {"shape"}
+
+
+@pytest.mark.parametrize("kinds", ["f32 to i64", "f32 to f16", "f32 to bf16"])
+def test_bits_are_reinterpreted_in_their_width(kinds: str) -> None:
+    bits = ("%a = arith.constant 1.5 : f32", f"%n = arith.bitcast %a : {kinds}")
+    for target in (*HARD, "cpu"):
+        assert wrong(program({}, *bits), target) == {"element-type"}

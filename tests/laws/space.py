@@ -234,7 +234,11 @@ class Space:
             knobs["open"] = (False, (False, True))
         if operand.name in self.placed:
             knobs["address"] = (0, PLACES)
-        named = {o.name for o in self.page.types.values() if o.role in (Role.IN, Role.SCRATCH)}
+        named = {
+            o.name
+            for o in self.page.types.values()
+            if o.role in (Role.IN, Role.SCRATCH, Role.RESULT)
+        }
         if operand.name in named and operand.kind is Kind.SCALAR:
             knobs["type"] = (SCALARS[0], SCALARS)
         if operand.name in named and operand.kind is Kind.ANY:

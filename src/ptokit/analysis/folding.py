@@ -17,7 +17,13 @@ from ptokit.sim.execute import element_of
 
 
 def folded(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN
-    """The result of an op whose operands are these numbers; UNKNOWN of ranges."""
+    """The result of an op whose operands are these numbers; UNKNOWN of ranges.
+
+    So is that of one whose types break a rule: its body is written for those that do not.
+    """
+    about_types = (rule for rule in op.page.all_rules if rule.slug == "element-type")
+    if any(rule.targets is None and rule.holds(values) is False for rule in about_types):
+        return UNKNOWN
     arrays = {o.name: element_of(op, o) for o in op.page.ins() if o.element}
     if any(isinstance(values[name], Range) for name in arrays):
         return UNKNOWN

@@ -325,4 +325,12 @@ E: dict[str, Dispute] = {
         "the listed pairs; what only the assembler takes is left to the run, which refuses it",
         "what the assembler makes of the others does not compile",
     ),
+    "E59": Dispute(
+        "which integers do pointers lead to, and which do scalar operations take?",
+        "Assembler: any of 8 to 64 bits, si, ui or without a sign; loads, stores and views have "
+        "the pointer's very type, tile loads only its width. MLIR: si64 and i64 are two types, "
+        "and arith takes only those without a sign.",
+        "si64 is read as i64; ui64 is a type of its own, which arith takes on the CPU only",
+        "no program spells si64; ui64 behind i64 would be a second meaning of the same bits",
+    ),
 }

@@ -38,6 +38,16 @@ def unsigned(value: int, kind: ScalarType) -> int:
     return value % (1 << kind.bits) if kind.bits < WIDTH_OF_INDEX else value
 
 
+UNSIGNED_TYPES = ("u8", "u16", "u32", "u64")
+NO_SIGN = "operations of MLIR, not types, tell signed from unsigned: convert to iN first"
+
+
+def signless(*kinds: TypeOf) -> tuple[Ruled, ...]:
+    """Numbers whose type says nothing of a sign, as MLIR asks."""
+    rules = (~kind.name.isin(*UNSIGNED_TYPES) for kind in kinds)
+    return on(HARDWARE, named("element-type", *rules, help=NO_SIGN))
+
+
 class Constant(Instr, own="constant", name="constant", pipe=S):
     """A number known before the program runs.
 
@@ -48,6 +58,9 @@ class Constant(Instr, own="constant", name="constant", pipe=S):
     example = "%a = NAME 7 : index"
     result = Result(Scalar)
     value = Attr(int, 0)
+    kind = TypeOf(result)
+    rules = signless(kind)
+    disputes = ("E59",)
 
     @staticmethod
     def run(value: float, result: ScalarType) -> float:
@@ -91,6 +104,8 @@ class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"),
     result = Result(Scalar)
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
+    kind = TypeOf(rhs)
+    rules = signless(kind)
 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
@@ -165,7 +180,8 @@ class Division(BinaryScalar, abstract=True, disputes=("E54",)):
     """An integer division."""
 
     nonzero = BinaryScalar.rhs != 0
-    rules = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
+    no_zero = named("division-by-zero", nonzero, help="compare the divisor with 0 first")
+    rules = (BinaryScalar.rules, no_zero)
 
 
 class DivSI(Division, own="divi signed", f=quotient, asm=infix("/")):
@@ -274,10 +290,10 @@ class XOrI(BinaryScalar, own="xor", f=partial(bitwise, "xor"), asm=infix("^")):
 class Shift(BinaryScalar, abstract=True):
     """A shift by less than the width."""
 
-    kind = TypeOf(BinaryScalar.rhs)
     example = extent("%n = NAME %b, %b : index")
-    fits = both(BinaryScalar.rhs >= 0, BinaryScalar.rhs < kind.bits)
-    rules = named("shift-too-far", fits, help="shift by 0 to the width of the type less one")
+    fits = both(BinaryScalar.rhs >= 0, BinaryScalar.rhs < BinaryScalar.kind.bits)
+    within = named("shift-too-far", fits, help="shift by 0 to the width of the type less one")
+    rules = (BinaryScalar.rules, within)
 
 
 class ShLI(Shift, own="shl", f=shifted_left, asm=infix("<<")):
@@ -328,6 +344,8 @@ class CmpI(Instr, own="cmpi signed|unsigned", name="cmpi", asm=COMPARED, pipe=S)
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
     predicate = Attr(Predicate, Predicate.EQ)
+    kind = TypeOf(lhs)
+    rules = signless(kind)
 
     @staticmethod
     def run(lhs: int, rhs: int, predicate: Predicate) -> int:
@@ -360,6 +378,8 @@ class Cast(Instr, abstract=True, pipe=S):
     result = Result(Scalar)
     value = In(Scalar, whole=True)
     source = TypeOf(value)
+    given = TypeOf(result)
+    rules: ClassVar[Ruled] = signless(source, given)
 
 
 class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}")):
@@ -404,6 +424,8 @@ class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pi
     example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
     result = Result(Scalar)
     value = In(Scalar, whole=True)
+    kind = TypeOf(value)
+    rules = signless(kind)
 
     @staticmethod
     def run(value: int, result: ScalarType) -> int:
@@ -419,6 +441,7 @@ class UnrealizedConversionCast(
     """
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to ui32"
+    rules = ()
 
     @staticmethod
     def run(value: int, result: ScalarType) -> int:

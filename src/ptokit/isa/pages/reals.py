@@ -5,7 +5,7 @@ tile of it come to the same bits. What is narrower than f32 is computed in f32 a
 """
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.arith import COMPARED, infix
+from ptokit.isa.pages.arith import COMPARED, infix, signless
 from ptokit.numerics import functions
 from ptokit.numerics.functions import clear_sign, flip_sign
 
@@ -180,6 +180,8 @@ class AbsI(Instr, own="absi signed", pipe=S):
     example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
     result = Result(Scalar)
     value = In(Scalar, **WHOLE)
+    source = TypeOf(value)
+    rules = signless(source)
 
     @staticmethod
     def run(value: Array) -> Array:
@@ -307,6 +309,7 @@ class FromSigned(
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = In(Scalar, **WHOLE)
     source = TypeOf(value)
+    rules = signless(source)
 
     @staticmethod
     def run(
@@ -330,6 +333,8 @@ class FromUnsigned(
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = In(Scalar, **WHOLE)
+    source = TypeOf(value)
+    rules = signless(source)
 
     @staticmethod
     def run(
@@ -343,8 +348,12 @@ class ToInteger(Rounded, abstract=True):
     """A float as integer."""
 
     saturates = "beyond the type is the nearest number of it"
-    rules = when(
-        Rounded.beyond.given, named("attribute", Rounded.beyond == Beyond.SAT, help=saturates)
+    kind = TypeOf(Conversion.result)
+    rules = (
+        signless(kind),
+        when(
+            Rounded.beyond.given, named("attribute", Rounded.beyond == Beyond.SAT, help=saturates)
+        ),
     )
 
 
@@ -384,6 +393,11 @@ class Bitcast(
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to i32"
     value = In(Scalar, element=True)
+    source, kind = TypeOf(value), TypeOf(Conversion.result)
+    of_one_width = named(
+        "element-type", source.bits == kind.bits, help="bits are kept, all of them"
+    )
+    rules = (signless(source, kind), of_one_width)
 
     @staticmethod
     def run(value: Array, result: ScalarType) -> Array:
