@@ -101,3 +101,25 @@ def test_lines_of_what_a_pipe_fills_are_a_warning(target: str) -> None:
     lines = [d for d in found if d.slug == "tile-alignment"]
     assert [d.is_error for d in lines] == [False]
     assert "comes from a FIFO" in str(lines[0].help)
+
+
+STATIC, OPEN = tile("vec", "32x32xf32"), tile("vec", "32x32xf32", "valid=32x?")
+RETURNED = "func.func @callee(%x: T) -> T {\nreturn %x : T\n}\n"
+DECLARED = "func.func private @ext() -> T\n"
+SEVERAL = "func.func private @ext(%n: index) -> (index, T)\n"
+TAKEN = program({"x": "T"}, "func.call @sink(%x) : (T) -> ()").replace("@f", "@caller")
+SINK = "\nfunc.func private @sink(%x: T)\n"
+
+
+@pytest.mark.parametrize("kind", [STATIC, OPEN])
+@pytest.mark.parametrize("text", [RETURNED, DECLARED, SEVERAL])
+def test_functions_of_chips_return_no_tiles(text: str, kind: str) -> None:
+    for target in HARD:
+        assert wrong(text.replace("T", kind), target) == {"tile-result"}
+    assert not wrong(text.replace("T", kind), "cpu")
+
+
+@pytest.mark.parametrize("kind", [STATIC, OPEN])
+def test_functions_elsewhere_take_tiles(kind: str) -> None:
+    for target in (*HARD, "cpu"):
+        assert not wrong((TAKEN + SINK).replace("T", kind), target)

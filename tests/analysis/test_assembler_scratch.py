@@ -6,6 +6,9 @@ import pytest
 from test_assembler import FINE, HARD, Case, of, program, require_slugs, tile, wrong
 
 import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.pipeline import run_passes
 
 A3, A5 = ("a2a3",), ("a5",)
 HALF, WORD, FULL = (tile("vec", f"8x64x{t}") for t in ("f16", "i16", "f32"))
@@ -173,3 +176,16 @@ def sorted_at_level_3(valid: str) -> str:
 def test_level_3_names_the_scratch_of_a_sort_of_unknown_width(target: str) -> None:
     assert "level" in wrong(sorted_at_level_3("valid=?x?"), target)
     assert "level" not in wrong(sorted_at_level_3("valid=8x32"), target)
+
+
+def test_an_index_gather_of_older_text_has_no_scratch_on_a2a3() -> None:
+    """The first assembler and the first C++ call took it; a pass makes it what they take now."""
+    kind, indices = tile("vec", "16x32xf32"), tile("vec", "16x32xi32")
+    given = {"x": kind, "i": indices, "y": kind}
+    text = program(given, f"pto.tgather ins(%x, %i : {kind}, {indices}) outs(%y : {kind})")
+    (found,) = pto.loads(text).check("a2a3")
+    assert found.slug == "operand-count"
+    assert "--passes scratch" in str(found.help)
+    assert not wrong(text, "a5")
+    named = run_passes(pto.loads(text).module, ["scratch"], TARGETS["a2a3"])
+    assert not [d for d in Program(named).check("a2a3") if d.is_error]

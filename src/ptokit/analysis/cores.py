@@ -144,3 +144,17 @@ def unfit_entries(module: Module) -> Iterator[Diagnostic]:
             what = f"{len(func.results)} results" if func.results else "no body"
             message = f"@{func.name}: {CATALOGUE['entry'].title}"
             yield Diagnostic("entry", message, func.span, seen=f"it has {what}")
+
+
+def returned_tiles(module: Module) -> Iterator[Diagnostic]:
+    """Functions that return tiles, which no call of a chip does."""
+    for func in module.funcs:
+        tiles = [kind for kind in func.results if isinstance(kind, TileType)]
+        if tiles:
+            yield Diagnostic(
+                "tile-result",
+                f"@{func.name}: {CATALOGUE['tile-result'].title}",
+                func.span,
+                seen=f"it returns {tiles[0]}" + ("" if len(tiles) == 1 else ", and more tiles"),
+                help="let the caller allocate the tile, and give it as an argument to write to",
+            )

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ptokit.analysis.cores import level_of, misplaced, unfit_entries
+from ptokit.analysis.cores import level_of, misplaced, returned_tiles, unfit_entries
 from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
@@ -111,7 +111,8 @@ class Program(Rich):
         module, wrong = checked(self.module)
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
         wrong += [*misused(self.module), *check_fifos(self.module)]
-        of_cores = list(misplaced(self.module)) if any(t.kinds for t in every) else []
+        chips = any(t.kinds for t in every)
+        of_cores = [*misplaced(self.module), *returned_tiles(self.module)] if chips else []
         found = verdicts(
             module,
             every,

@@ -1,4 +1,7 @@
-"""Scratch tiles written out: what a compiler adds where a program of level 3 has to name them."""
+"""Scratch tiles written out: what a compiler adds where a program has to name them.
+
+That is at level 3, and on targets where older text leaves out what an instruction needs now.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.passes.shared import FreshNames
 from ptokit.text.read.names import allocation
 
+LACKING = ("level", "operand-count")
+
 
 def name_scratch(func: Func, target: Target) -> Func:
-    """The function with a tile of its own for each scratch operand that level 3 asks for.
+    """The function with a tile of its own for each scratch operand that it has to name.
 
     Its type is that of an operand of the instruction, the first one that breaks no rule. An
     instruction with which none agrees stays as it is: `check --level 3` says what it wants.
@@ -34,7 +39,7 @@ def _completed(op: AnyOp, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
     """The op, behind the allocations of the scratch tiles that it lacks."""
     if op.regions:
         yield replace(op, regions=[_block(region, facts, names) for region in op.regions])
-    elif isinstance(op, Op) and "level" in _broken(op, facts):
+    elif isinstance(op, Op) and not _broken(op, facts).isdisjoint(LACKING):
         yield from _with_tiles(op, facts, names)
     else:
         yield op

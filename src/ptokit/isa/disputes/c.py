@@ -266,4 +266,11 @@ C: dict[str, Dispute] = {
         "on a5; what starts behind the first element is left to the run, which refuses it",
         "a copy from the start is what TMOV does there",
     ),
+    "C52": Dispute(
+        "may an index gather leave out its scratch tile on A2/A3?",
+        "The first C++ call and the first text had none. Every header and assembler since then: no "
+        "on A2/A3, also where the assembler adds other scratch; on A5 it may be left out or given.",
+        "no; a pass names one of the type of the indices",
+        "there is no such call any more",
+    ),
 }

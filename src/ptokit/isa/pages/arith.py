@@ -379,7 +379,7 @@ class Cast(Instr, abstract=True, pipe=S):
     value = In(Scalar, whole=True)
     source = TypeOf(value)
     given = TypeOf(result)
-    rules: ClassVar[Ruled] = signless(source, given)
+    rules = signless(source, given)
 
 
 class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}")):

@@ -5,6 +5,7 @@ from ptokit.isa.lang.page import *
 ROW_MAJOR = BLayout.ROW_MAJOR
 EVERY = "dst must hold all that is selected"
 CONTIGUOUS = "make dst's valid columns its declared columns"
+NAMED = "A2/A3 needs the scratch tile tmp: `ptokit opt --passes scratch` names one, if it can"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
 INDEX_A5 = (i16, u16, i32, u32, f16, f32)
@@ -41,7 +42,7 @@ class TGather(
         on(
             A2A3,
             named("element-type", dst.size.isin(2, 4), indices.size == 4),
-            named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
+            named("operand-count", tmp.given, help=NAMED),
             tmp.dtype == indices.dtype,
             named("shape", as_large, help="tmp is as large as the indices"),
             named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
@@ -54,7 +55,7 @@ class TGather(
     )
     elided = {"dst": Like(src0, indices.valid.rows, indices.valid.cols)}
     recorded = {"index": {"src0": "src"}}
-    disputes = ("C1", "C17")
+    disputes = ("C1", "C17", "C52")
 
     @staticmethod
     def run(
@@ -161,7 +162,7 @@ class CompareGather(
             A2A3,
             named("element-type", src0.dtype.isin(f32, f16, i32)),
             named("attribute", equal, help="i32 compares eq"),
-            named("operand-count", tmp.given, help="A2/A3 needs the scratch tile tmp"),
+            named("operand-count", tmp.given, help=NAMED),
         ),
     )
 
