@@ -226,6 +226,11 @@ class ReadyOp:
         self.names = tuple(name for name in page.body_names if name not in used)
         named = {*self.fixed, *(name for name, _, _ in self.inputs)}
         self.takes_all = self.standalone and named == {*self.names}
+        whole = all(whole_number(value) for value in (*op.results, *(v for _, v in op.values())))
+        # a number that follows from others alone, as most of the scalar part of a program does
+        self.folds = page.folds and whole and self.takes_all and len(op.results) == 1
+        self.folds &= not (self.open or self.scalars or op.regions)
+        self.result = next((r.name for r in page.results()), None)
         # a handle moves nothing
         handles = ALIASES in page.traits or FIFO in page.uses  # an empty entry is one
         self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]

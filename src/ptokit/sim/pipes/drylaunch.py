@@ -96,7 +96,7 @@ class DryLaunch:
         most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
         issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
-        free = frozenset[Value]().union(*map(undecided, self.funcs)) if unknown else unknown
+        free = self._undecided if unknown else unknown
         conditions = self.conditions if unknown else dict[Value, Condition]()
         made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike)
         if isinstance(self.bound, BoundKernel):
@@ -120,6 +120,16 @@ class DryLaunch:
             for func in self.funcs
             for value, one in conditions_of(func, self.target).items()
         }
+
+    @cached_property
+    def _undecided(self) -> frozenset[Value]:
+        return frozenset[Value]().union(*map(undecided, self.funcs))
+
+    @cached_property
+    def _sources(self) -> list[str]:
+        """The names of what numbers are read from."""
+        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
+        return [*dict.fromkeys(source(op) for op in every if from_memory(op))]
 
     @cached_property
     def planned(self) -> Planned:
@@ -149,8 +159,7 @@ class DryLaunch:
 
         PtoError if it is too long even with shortened loops: what it would show nobody knows.
         """
-        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
-        sources = [*dict.fromkeys(source(op) for op in every if from_memory(op))]
+        sources = self._sources
         plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
         split = self.held.choices(choice, sources) if self.held is not None else ()
         known = self.held is not None and self.held.known is not None

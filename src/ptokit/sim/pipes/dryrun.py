@@ -58,7 +58,7 @@ class DryRun(Interpreter):
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
         self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)
-        self.issue, self.choice, self.unknown, self.free = issue, choice, unknown, free
+        self.issue, self.choice, self.unknown, self.chosen = issue, choice, unknown, unknown & free
         self.checks = checks
         self.random = None if choice.seed is None else Random(choice.seed)
         self.path = PathCondition(conditions)
@@ -117,7 +117,7 @@ class DryRun(Interpreter):
             return self._noted(op, execution(op, self))
         if PRINTS in op.page.uses and not moves(op):
             return _silent
-        if not (self.unknown & self.free).isdisjoint(picking(op)):
+        if not self.chosen.isdisjoint(picking(op)):
             return self._picked(op)
         return self._issued(op) if is_issued(op) else execution(op, self)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, whole_number
+from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -148,10 +148,12 @@ class Interpreter:
 
     def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
         """A function that runs the block and returns what its terminator passes on."""
-        steps = [self._step(op) for op in block.ops if op is not block.terminator]
+        steps = list[Step]()  # made when it first runs: few runs come to every branch
         passed = block.outcome
 
         def run(env: Env) -> tuple[Any, ...]:
+            if not steps:
+                steps.extend(self._step(op) for op in block.ops if op is not block.terminator)
             for step in steps:
                 step(env)
             return tuple(env[v] for v in passed)
@@ -231,7 +233,7 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
     if op.page.unexecuted:
         return _refuse(not_executed(op))
     made = OpExecution(op, run)
-    return made.number if made.counts else made
+    return made.number if made.ready.folds else made
 
 
 class OpExecution:
@@ -241,19 +243,15 @@ class OpExecution:
         self.op, self.page, self.run = op, op.page, run
         self.ready, self.limited = run.ready(op), run.counts(op)
         self.refine = op.page.type_of
-        self.result = next((r.name for r in op.page.results()), None)
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.waits = not CORES.isdisjoint(op.page.uses)
-        ready = self.ready
-        whole = all(whole_number(value) for value in (*op.results, *(v for _, v in op.values())))
-        # a number that follows from others alone, as most of the scalar part of a program does
-        self.counts = op.page.folds and whole and ready.takes_all and len(op.results) == 1
-        self.counts &= not (ready.open or ready.scalars or op.regions)
-        self.offer: Offer = {} if ready.standalone else self._offer()
         self.tolerated = False  # a rule that chips do not ask of the valid regions as they are now
 
-    def _offer(self) -> Offer:
+    @cached_property
+    def offer(self) -> Offer:
         """What the body may use, whatever the operands are."""
+        if self.ready.standalone:
+            return {}
         op, core = self.op, self.run.core
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
         found: dict[Resource, Any] = {**core.offer(), MACHINE: machine}
@@ -296,8 +294,8 @@ class OpExecution:
         """Evaluate the rules that were open; the refined type of the result, if any."""
         target, self.tolerated = self.run.facts.target, False
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
-        if self.result is not None:
-            seen[self.result] = target.resolve_any(self.op.results[0].type)
+        if self.ready.result is not None:
+            seen[self.ready.result] = target.resolve_any(self.op.results[0].type)
         for rule in self.ready.broken(seen):
             goes_on = tolerated(rule, seen)  # what types state was judged before the run
             made, where = taken if goes_on else violation, blamed(self.op, rule)
@@ -306,9 +304,9 @@ class OpExecution:
             if problem.is_error:
                 raise PtoError(problem)
             self.run.core.warned.setdefault((self.op, rule), problem)
-        if self.refine is None or self.result is None:
+        if self.refine is None or self.ready.result is None:
             return {}
-        return {self.result: refined(self.refine, seen, target)}
+        return {self.ready.result: refined(self.refine, seen, target)}
 
     def execute(
         self, values: Mapping[str, Any], regions: tuple[RegionBody, ...] = ()

@@ -229,7 +229,7 @@ class QueuedInterpreter(Interpreter):
 
         def received(env: Env) -> None:
             queue, values = self._queue_of(step.op, pipe), step.operands(env)
-            made = promising.promise(values[step.result or ""].closed)
+            made = promising.promise(values[step.ready.result or ""].closed)
             if self._keeps_slots():
                 in_another_slot(made)
             step.define(env, made)
