@@ -157,6 +157,20 @@ def scaling(col: int) -> str:
 
 
 EMPTY = tile("vec", "8x24xf32", "valid=0x24")
+
+
+def idle(name: str, shape: str, result: str, *words: str) -> str:
+    """A reduction on tiles whose types say that nothing is valid."""
+    src, dst = tile("vec", shape, "valid=0x0"), tile("vec", result, "valid=0x0", *words)
+    return of(name, {"a": src, "t": src, "d": dst})
+
+
+def fetched(kind: str) -> str:
+    stage = tile("vec", "1x64xf32")
+    moved = f"pto.comm.tget(%d, %s, buf(%t) : {kind}, {kind}, {stage})"
+    return program({"d": kind, "s": kind, "t": stage}, moved)
+
+
 CASES = {
     "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
     "a view on its side, stored": (stored("24x8"), HARD, FINE),
@@ -195,6 +209,36 @@ CASES = {
         {"element-type"},
     ),
     "the largest of no rows": (of("tcolmax", {"a": EMPTY, "d": LINE}), A5, {"shape"}),
+    "the largest of each row of none": (
+        idle("trowmax", "16x16xf32", "16x1xf32", "blayout=col_major"),
+        HARD,
+        FINE,
+    ),
+    "where it is in each row of none": (
+        idle("trowargmax", "16x16xf32", "16x1xui32", "blayout=col_major"),
+        HARD,
+        {"shape"},
+    ),
+    "where it is in each column of none": (
+        idle("tcolargmin", "16x16xf32", "1x16xui32"),
+        HARD,
+        {"shape"},
+    ),
+    "a part of open extents from another rank": (
+        fetched("!pto.partition_tensor_view<?x64xf32>"),
+        HARD,
+        FINE,
+    ),
+    "a view of open extents from another rank": (
+        fetched("!pto.tensor_view<?x64xf32>"),
+        HARD,
+        {"shape"},
+    ),
+    "a view of known extents from another rank": (
+        fetched("!pto.tensor_view<4x64xf32>"),
+        HARD,
+        FINE,
+    ),
     "filters for each byte above": (counted("32x96xui32", filters(2), 1), A5, FINE),
     "filters for one byte more": (counted("32x96xui32", filters(3), 1), A5, {"shape"}),
     "filters of other columns": (counted("32x96xui32", filters(2, 64), 1), A5, {"shape"}),
@@ -362,3 +406,18 @@ def test_bytes_of_filters_have_no_sign() -> None:
         run = pto.loads(program(args, f"{line} {{byte = 0 : i32}}")).run
         (found,) = run(k=keys, f=filters, target="a5", engine=engine).values()
         assert found[0, [6, 7, 255]].tolist() == [0, 64, 64]
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("target", HARD)
+def test_a_lane_without_work_looks_for_nothing(target: str, engine: str) -> None:
+    """Types that say `?` are no fault: a run with empty tiles ends without any word."""
+    src = tile("vec", "16x16xf32", "valid=?x?")
+    dst = tile("vec", "16x1xui32", "valid=?x?", "blayout=col_major")
+    lines = (
+        *(f"%{n} = pto.alloc_tile valid_row = %n valid_col = %n : {src}" for n in "at"),
+        f"%d = pto.alloc_tile valid_row = %n valid_col = %n : {dst}",
+        f"pto.trowargmax ins(%a, %t : {src}, {src}) outs(%d : {dst})",
+    )
+    made = pto.loads(program({"n": "index"}, *lines)).compile(target=target, engine=engine)
+    assert list(made.execute({"n": 0}).warnings) == []

@@ -213,3 +213,50 @@ def test_a_text_in_generic_form_that_ends_early_is_refused_at_its_end() -> None:
     for count in range(4, len(tokens) - 8, 3):
         with pytest.raises(PtoError):
             loads(" ".join(tokens[:count]))
+
+
+LINKED = """\
+module {
+  module {
+    func.func private @tripled(i32) -> i32
+    func.func @kernel(%n: i32, %p: !pto.ptr<i32>) attributes {pto.entry} {
+      %zero = arith.constant 0 : index
+      %m = func.call @tripled(%n) : (i32) -> i32
+      pto.store_scalar %m, %p[%zero] : !pto.ptr<i32>, i32
+      return
+    }
+  }
+  module {
+    func.func private @kernel(%n: i32) -> i32 {
+      %m = arith.addi %n, %n : i32
+      return %m : i32
+    }
+    func.func @tripled(%n: i32) -> i32 {
+      %two = func.call @kernel(%n) : (i32) -> i32
+      %m = arith.addi %two, %n : i32
+      return %m : i32
+    }
+  }
+}
+"""
+
+
+def test_a_declaration_means_the_one_function_that_other_modules_show() -> None:
+    """Which calls those of its own module, whatever others are named."""
+    program = loads(LINKED)
+    assert [d for d in program.check("all") if d.is_error] == []
+    for engine in ("reference", "native"):
+        assert program.run(7, np.zeros(1, np.int32), engine=engine)["p"] == [21]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("func.func @tripled", "func.func private @tripled"),
+        ("  module {\n    func.func private @kernel", LINKED[LINKED.rindex("  module {") : -2]),
+    ],
+)
+def test_a_declaration_means_none_that_is_hidden_and_none_of_several(old: str, new: str) -> None:
+    again = new + old if new.endswith("\n") else new
+    with pytest.raises(PtoError, match="@tripled has no body"):
+        loads(LINKED.replace(old, again)).run(7, np.zeros(1, np.int32))

@@ -232,3 +232,31 @@ def test_time_grows_with_the_text(line: str) -> None:
         assert len(found(text + "  return\n}\n")) == MOST - 1
 
     assert growth(work, 200, 3200) < 60
+
+
+@pytest.mark.parametrize(
+    ("opened", "message"),
+    [
+        ("scf.if %c {", "the region of scf.if takes no values, its label names 1"),
+        ("scf.execute_region {", "the region of scf.execute_region takes no values"),
+        ("pto.section.cube {", "the region of pto.section.cube takes no values"),
+        ("scf.for %i = %n to %n step %n {", "the values of this region have names"),
+    ],
+)
+def test_a_label_gives_a_region_no_values_of_its_own(opened: str, message: str) -> None:
+    """What stands below the label is read."""
+    text = f"""\
+func.func @f(%c: i1, %n: index) {{
+  {opened}
+  ^first(%x: index):
+    %y = arith.addi %x, %unknown : index
+  }}
+  return
+}}
+"""
+    with pytest.raises(PtoError) as caught:
+        read(text)
+    found = [d.message for d in caught.value.diagnostics]
+    assert len(found) == 2
+    assert any(message in line for line in found)
+    assert "%unknown is not defined" in found

@@ -29,13 +29,15 @@ def calls(func: Func) -> Iterator[tuple[Op, str]]:
 
 
 def entries(module: Module) -> list[Func]:
-    """The functions that no other one of their module calls."""
+    """The functions that no other one calls."""
     found: list[Func] = []
+    called: set[Func | None] = set()
     for inner in module.modules():
         own = _own(inner)
-        called = {name for func in own for _, name in calls(func) if name != func.name}
-        found += [func for func in own if func.name not in called]
-    return found
+        named = {name for func in own for _, name in calls(func) if name != func.name}
+        called |= {module.called(inner, name) for name in named}
+        found += [func for func in own if func.name not in named]
+    return [func for func in found if func not in called]
 
 
 def _own(module: Module) -> list[Func]:
@@ -61,9 +63,10 @@ def inlined(
     whole = structured(func)
     if not any(True for _ in calls(whole)):
         return whole
-    found = _Inlining(module.owner(func), FreshNames(whole), external, skipped)
-    found.kinds = {f.name: kind_of(module, f) for f in found.funcs.values()} if sections else {}
-    return replace(whole, body=found.block(whole.body, {}, (func.name,)))
+    found = _Inlining(module, module.owner(func), FreshNames(whole), external, skipped)
+    own = _own(found.owner) if sections else []
+    found.kinds = {f: kind_of(module, f) for f in own}
+    return replace(whole, body=found.block(whole.body, {}, (func,)))
 
 
 Names = dict[Value, Value]  # of the functions called, by those of the caller
@@ -75,17 +78,18 @@ class _Inlining:
     def __init__(
         self,
         module: Module,
+        owner: Module,
         names: FreshNames,
         external: bool,
         skipped: Callable[[Func], bool],
     ) -> None:
+        self.module, self.owner = module, owner  # the whole, and that of the body that is read
         self.external, self.skipped = external, skipped
-        self.funcs = {func.name: func for func in _own(module)}
         self.names = names
-        self.kinds: Mapping[str, KernelKind | None] = {}  # of functions that become sections
+        self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
         self.inside = False  # of a section
 
-    def block(self, block: Block, now: Names, path: tuple[str, ...]) -> Block:
+    def block(self, block: Block, now: Names, path: tuple[Func, ...]) -> Block:
         """The block; `path` are the functions that it is inside of."""
         new = Block(block.args, trailing=block.trailing)
         for op in block.ops:
@@ -95,7 +99,7 @@ class _Inlining:
                 new.ops.append(self._op(op, now, path))
         return new
 
-    def _op(self, op: AnyOp, now: Names, path: tuple[str, ...]) -> AnyOp:
+    def _op(self, op: AnyOp, now: Names, path: tuple[Func, ...]) -> AnyOp:
         around = self.inside
         self.inside = around or (isinstance(op, Op) and op.page.core is not None)
         regions = [self.block(region, now, path) for region in op.regions]
@@ -105,13 +109,13 @@ class _Inlining:
         operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
         return replace(op, operands=operands, regions=regions)
 
-    def _called(self, op: Op, now: Names, path: tuple[str, ...]) -> list[AnyOp]:
+    def _called(self, op: Op, now: Names, path: tuple[Func, ...]) -> list[AnyOp]:
         """The body of the function that is called."""
         name = str(op.attrs[op.page.attrs[0].name])
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
         func = self._callee(op, name, given, path)
-        kind = self.kinds.get(name)
-        lonely = op.results or self.inside or any(self.kinds.get(n) for n in path)
+        kind = self.kinds.get(func)
+        lonely = op.results or self.inside or any(self.kinds.get(f) for f in path)
         section = None if kind is None or lonely else _section(kind)
         if func.declared or (section is not None and _has_peer(func)):
             return [self._op(op, now, path)]
@@ -125,23 +129,25 @@ class _Inlining:
         for inside in callee.body.walk():
             for value in (a for region in inside.regions for a in region.args):
                 value.name = self.names.name(value.name)
-        body = self.block(callee.body, inner, (*path, name))
+        around, self.owner = self.owner, self.module.owner(func)
+        body = self.block(callee.body, inner, (*path, func))
+        self.owner = around
         returned = body.outcome
         if body.terminator is not None:
             body.ops.pop()
         now |= dict(zip(op.results, returned, strict=True))
         return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
 
-    def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[str, ...]) -> Func:
+    def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[Func, ...]) -> Func:
         """The function, whose head fits the call."""
-        func = self.funcs.get(name)
+        func = self.module.called(self.owner, name)
         if func is None or (func.declared and not self.external):
-            found = ", ".join(f"@{f.name}" for f in self.funcs.values() if not f.declared)
+            found = ", ".join(f"@{f.name}" for f in _own(self.owner) if not f.declared)
             why = "has no body" if func else "is not there"
             seen = f"the module has {found}"
             raise error("no-such-function", f"{op.name}: @{name} {why}", op.span, seen=seen)
-        if name in path:
-            way = " -> ".join(f"@{n}" for n in (*path[path.index(name) :], name))
+        if func in path:
+            way = " -> ".join(f"@{f.name}" for f in (*path[path.index(func) :], func))
             title = CATALOGUE["recursion"].title
             raise error("recursion", f"{op.name}: {title}", op.span, seen=f"the calls are {way}")
         self._fits(op, "takes", [a.type for a in func.args], [v.type for v in given])
@@ -202,9 +208,9 @@ def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
 
 def _cyclic(module: Module, func: Func) -> bool:
     """Whether a function calls itself, by way of others perhaps."""
-    named = {f.name: {name for _, name in calls(f)} for f in _own(module.owner(func))}
-    reached, new = set[str](), {func.name}
+    reached, new = set[Func](), {func}
     while new:
-        new = {n for name in new for n in named.get(name, ())} - reached
+        named = ((module.owner(f), name) for f in new for _, name in calls(f))
+        new = {f for owner, name in named if (f := module.called(owner, name))} - reached
         reached |= new
-    return func.name in reached
+    return func in reached

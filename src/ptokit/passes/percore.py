@@ -56,15 +56,17 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
 def peer_of(module: Module, func: Func) -> Func | None:
     """The function for the other kind of core at the other end of its FIFOs.
 
-    One of both names the other as the peer of a buffer; or it is the only one with such FIFOs.
+    One of both names the other as the peer of a buffer; or it is the only one of its module with
+    such FIFOs.
     """
     kind = kind_of(module, func)
     if kind is None:
         return None
-    found = [f for f in module.owner(func).parts if isinstance(f, Func) and not f.declared]
-    found = [f for f in found if kind_of(module, f) is OTHER[kind]]
-    named = [f for f in found if func.name in _peers(f) or f.name in _peers(func)]
-    alike = [f for f in found if not _fifos(f).isdisjoint(_fifos(func)) and not _peers(f)]
+    found = [f for f in module.funcs if not f.declared and kind_of(module, f) is OTHER[kind]]
+    beside = [f for f in found if module.owner(f) is module.owner(func)]
+    seen = beside + [f for f in found if f not in beside and f.visibility != "private"]
+    named = [f for f in seen if func.name in _peers(f) or f.name in _peers(func)]
+    alike = [f for f in beside if not _fifos(f).isdisjoint(_fifos(func)) and not _peers(f)]
     several = named or alike
     return several[0] if named or len(alike) == 1 else None
 
@@ -94,9 +96,8 @@ def with_arguments(func: Func, entry: Func) -> Func:
 def _kinds(module: Module, func: Func, path: tuple[str, ...]) -> Iterator[KernelKind]:
     """The kinds of core that have sections, or functions that are called, of their own."""
     yield from section_kinds(func)
-    own = {f.name: f for f in module.owner(func).parts if isinstance(f, Func)}
     for _, name in calls(func):
-        callee = own.get(name)
+        callee = module.called(module.owner(func), name)
         if callee is None or name in path:
             continue
         kind = kind_of(module, callee)

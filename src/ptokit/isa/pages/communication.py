@@ -50,6 +50,12 @@ def static(*views: Operand) -> tuple[Ruled, ...]:
     return (*positive(*views), *named("shape", *(v.fixed for v in views), help=STATIC))
 
 
+def parts_or_static(*views: Operand) -> tuple[Ruled, ...]:
+    """Extents that only the run knows are those of parts, so the assembler."""
+    stated = both(*(either(v.fixed == Const(True), v.partition == Const(True)) for v in views))
+    return on(HARDWARE, named("shape", stated, help="take a part of it, with these extents"))
+
+
 def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
     """Tiles of the vector memory through which data goes, of its element type; two are alike."""
     alike = both(pong.dtype == ping.dtype, pong.rows == ping.rows, pong.cols == ping.cols)
@@ -100,6 +106,7 @@ class Transfer(Remote, abstract=True, uses=(SIGNALS,)):
     pong = Scratch(Tile, None, doc="another one, to be filled while the first one is emptied")
     rules = (
         *positive(src),
+        *parts_or_static(dst, src),
         named("shape", dst.extents == src.extents, help="both sides have one shape"),
         dst.dtype == src.dtype,
         *staged(ping, pong, src),

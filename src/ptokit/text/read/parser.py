@@ -78,6 +78,9 @@ class Parser(Cursor):
         self.reached = self.i
         try:
             values = [self.names.define(name, kind, at) for (name, at), kind in args]
+            if values and self.texts[self.i][:1] == "^":
+                message = "the values of this region have names: a label does not give others"
+                raise self.wrong("syntax-error", message, self.i, "leave the label out")
             values = values or self.label()
         except PtoError as problem:
             values = []

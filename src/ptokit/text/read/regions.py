@@ -114,12 +114,12 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     op.operands[condition.name] = item.value
     op.spans[condition.name] = p.span(item.at)
     types = [kind for kind, _ in _arrow_types(p)]
-    op.regions = [p.region([], op)]
+    op.regions = [_bare(p, op, op)]
     after, lines = p.gap(p.i)
     if p.accept("else"):
         first = op.regions[0]
         first.trailing = trimmed([*first.trailing, *([after] if after else []), *lines])
-        op.regions.append(p.region([], op))
+        op.regions.append(_bare(p, op, op))
     elif types:
         p.fail("expected 'else': a branch with results has two sides")
     for region in op.regions:
@@ -149,11 +149,11 @@ def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
         op.spans.setdefault(attr.name, p.span(p.i))
         cases.append(number)
         p.i += 1
-        op.regions.append(p.region([], remarks=lines))
+        op.regions.append(_bare(p, op, remarks=lines))
         after, lines = p.gap(p.i)
         lines = [*([after] if after else []), *lines]
     p.expect("default")
-    op.regions.append(p.region([], remarks=lines))
+    op.regions.append(_bare(p, op, remarks=lines))
     for region in op.regions:
         _check_yield(p, region, types, at)
     bind_attributes(p, op, given)
@@ -169,7 +169,7 @@ def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: lis
     for attr in page.attrs:
         if p.accept(attr.key):
             op.attrs[attr.name] = True
-    op.regions = [p.region([], op)]
+    op.regions = [_bare(p, op, op)]
     _check_yield(p, op.regions[0], types, at)
     return _defined(p, op, types, results)
 
@@ -183,7 +183,7 @@ def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     op = Op(page, spans={"": p.span(at)})
     given = _launch(p, page) if p.texts[p.i] == "<" else []
     counted = len(given) if any(p.texts[g.at][:1] == "%" for g in given) else 0
-    op.regions = [p.region([], op)]
+    op.regions = [_bare(p, op, op)]
     if p.texts[p.i] == "{":
         given += dictionary(p)
     bind_attributes(p, op, given)
@@ -242,6 +242,16 @@ def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Item
     return names, firsts
 
 
+def _bare(p: Parser, op: Op, remarked: Op | None = None, remarks: Sequence[str] = ()) -> Block:
+    """A region that is given no values; `remarked` gets the comment after its brace."""
+    at = p.i + 1
+    region = p.region([], remarked, remarks)
+    if region.args:
+        message = f"the region of {op.name} takes no values, its label names {len(region.args)}"
+        raise p.wrong("operand-count", message, at, "leave the label out")
+    return region
+
+
 def _begin(
     p: Parser, op: Op, name: str, items: list[Item], types: list[tuple[Type, int]]
 ) -> list[Type]:
@@ -285,10 +295,12 @@ def check_regions(p: Parser, op: Op, at: int) -> None:
             conditional = OUTSIDE in ways and bool(ways - {OUTSIDE, source})
             _check_yield(p, region, kinds, at, conditional=conditional)
     for source, target in op.page.routes:
-        if source == OUTSIDE != target and target < len(op.regions) and op.page.lists:
-            kinds = [v.type for v in op.bound(op.page.lists[0])]
+        if source == OUTSIDE != target and target < len(op.regions):
+            lists = op.page.lists
+            kinds = [v.type for v in op.bound(lists[0])] if lists else []
             taken = [v.type for v in op.regions[target].args]
-            if taken[len(taken) - len(kinds) :] != kinds or len(taken) - len(kinds) > 1:
+            own = len(taken) - len(kinds)
+            if taken[own:] != kinds or own > bool(lists):
                 message = f"{op.name} passes {len(kinds)} values, its region takes {len(taken)}"
                 raise p.wrong("operand-count", message, at)
 
