@@ -421,3 +421,21 @@ def test_a_lane_without_work_looks_for_nothing(target: str, engine: str) -> None
     )
     made = pto.loads(program({"n": "index"}, *lines)).compile(target=target, engine=engine)
     assert list(made.execute({"n": 0}).warnings) == []
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("target", ["cpu", *HARD])
+@pytest.mark.parametrize("valid", ["0x0", "0x24", "8x0"])
+def test_a_lane_without_work_moves_nothing(valid: str, target: str, engine: str) -> None:
+    """An empty tile goes nowhere, however large the view is; what the view shows stays."""
+    empty, memory = tile("vec", "8x24xf32", f"valid={valid}"), view("8x24", "f32")
+    lines = (
+        f"%t = pto.alloc_tile : {empty}",
+        f"pto.tload ins(%x : {memory}) outs(%t : {empty})",
+        f"pto.tstore ins(%t : {empty}) outs(%y : {memory})",
+    )
+    text = program({"x": memory, "y": memory}, *lines)
+    assert wrong(text, target) == FINE
+    kept = np.arange(192, dtype=np.float32).reshape(8, 24)
+    done = pto.loads(text).run(x=kept + 1, y=kept, target=target, engine=engine)
+    np.testing.assert_array_equal(done["y"], kept)

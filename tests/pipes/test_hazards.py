@@ -355,3 +355,50 @@ def test_races_of_an_argument_that_is_none() -> None:
     program = pto.loads(stream(*RIGHT))
     with pytest.raises(pto.PtoError, match="no argument 'target'"):
         program.races(target="a2a3")
+
+
+STAGE, ROWS_OF_ALL = "!pto.tile_buf<vec, 1x32xf32>", "!pto.partition_tensor_view<1x32xf32>"
+EXCHANGES = {
+    "a put": ("tput", "(%x, %y, buf(%t, %s)", (ROWS_OF_ALL, ROWS_OF_ALL, STAGE, STAGE), ""),
+    "a get": ("tget", "(%x, %y, buf(%t, %s)", (ROWS_OF_ALL, ROWS_OF_ALL, STAGE, STAGE), ""),
+    "a broadcast": (
+        "tbroadcast",
+        "(%x, recv(%t, %s), group(%y)",
+        (ROWS_OF_ALL, STAGE, STAGE, ROWS_OF_ALL),
+        " {root = 0 : i32}",
+    ),
+    "a reduction": (
+        "treduce",
+        "(%x, %a, recv(%t, %s), group(%y)",
+        (ROWS_OF_ALL, STAGE, STAGE, STAGE, ROWS_OF_ALL),
+        " {reduceOp = #pto<reduce_op sum>, root = 0 : i32}",
+    ),
+}
+
+
+def exchanged(case: str, *between: str) -> str:
+    """A vector instruction on the second stage of what ranks exchange."""
+    name, operands, kinds, more = EXCHANGES[case]
+    lines = (
+        *(f"%{n} = pto.alloc_tile : {STAGE}" for n in "ats"),
+        f"pto.comm.{name}{operands} : {', '.join(kinds)}){more}",
+        *between,
+        "%one = arith.constant 1.0 : f32",
+        f"pto.texpands ins(%one : f32) outs(%s : {STAGE})",
+    )
+    head = f"func.func @f(%x: {ROWS_OF_ALL}, %y: {ROWS_OF_ALL}) {{"
+    return "\n  ".join((head, *lines, "return\n}\n"))
+
+
+PAIR = tuple(f"pto.{word}_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]" for word in ("set", "wait"))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("case", EXCHANGES)
+def test_tiles_by_way_of_which_ranks_exchange_are_in_use(case: str, target: str) -> None:
+    """Until the queue of the exchange has gone past it."""
+    other = [line.replace("MTE2", "MTE3") for line in PAIR]
+    (found,) = pto.loads(exchanged(case, *other)).races(target)[:1]
+    assert found.slug == "hazard"
+    assert "MTE2 -> V" in (found.rule or "")
+    assert pto.loads(exchanged(case, *PAIR)).races(target) == []

@@ -114,9 +114,11 @@ def _declared(op: Op, facts: Facts) -> Effects:
     memory = [
         (o, v) for o, v in used if o.in_memory and not (slots and isinstance(v.type, GlobalType))
     ]
+    stages = (v for name in scratch_of(op, facts.target) for v in op.bound(name))
     return Effects(
         {v: _part(op, v, facts) for o, v in memory if o.read and ADDRESSES not in op.page.traits},
         {v: _part(op, v, facts) for o, v in memory if o.written},
+        scratch=tuple(v for v in stages if isinstance(v.type, TileType)),
         pipe=op.page.pipe_of(facts.environment(op)),
     )
 

@@ -137,16 +137,20 @@ def _ways(value: object) -> tuple[object, ...]:
 
 
 def idle(env: Env) -> bool:
-    """Whether all tiles and views of an operation are known to be empty."""
-    regions = [r for v in env.values() for r in (_region(v),) if r]
+    """Whether all tiles of an operation, or views where it has none, are known to be empty."""
+    values = list[object](env.values())
+    regions = [r for r in map(_valid, values) if r] or [r for r in map(_shape, values) if r]
     return bool(regions) and all(any(type(n) is int and n == 0 for n in r) for r in regions)
 
 
-def _region(value: object) -> tuple[object, ...]:
-    """The extents of what is valid of a tile or a view; () of anything else."""
+def _valid(value: object) -> tuple[object, ...]:
+    """The extents of what is valid of a tile; () of anything else."""
     valid = getattr(value, "valid", None)
-    if valid is not None:
-        return valid.rows, valid.cols
+    return () if valid is None else (valid.rows, valid.cols)
+
+
+def _shape(value: object) -> tuple[object, ...]:
+    """The extents of a view; () of anything else."""
     return getattr(value, "shape", ()) if hasattr(type(value), "matrix") else ()
 
 
