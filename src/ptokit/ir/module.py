@@ -315,15 +315,12 @@ class Module:
         return next(m for m in self.modules() if any(part is func for part in m.parts))
 
     def called(self, module: Module, name: str) -> Func | None:
-        """Whom functions of a module mean by a name: one beside them.
-
-        If that is only declared, the one of the other modules inside this one that they may see.
-        """
+        """Whom functions of a module mean by a name: one beside them, or what it only declares."""
         beside = next((p for p in module.parts if isinstance(p, Func) and p.name == name), None)
         if beside is None or not beside.declared:
             return beside
         bodies = [f for f in self.funcs if f.name == name and not f.declared]
-        seen = [f for f in bodies if f.visibility != "private"]
+        seen = [f for f in bodies if f.visibility != "private"]  # of the modules inside this one
         return seen[0] if len(seen) == 1 else beside
 
     def mapped(self, made: Callable[[Func], Func | None]) -> Module:
