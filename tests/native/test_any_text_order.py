@@ -37,7 +37,7 @@ def test_lines_of_other_queues_may_stand_anywhere(style: str, target: str, seed:
     pops = ("MTE1", "V") if in_place else ("MTE2", "MTE2")
     entries, iterations = random.choice([(1, 3), (2, 2), (3, 2), (2, 4)])
     shared = style != "views" and random.random() < 0.5
-    writer = Writer(style, shared, entries, pops)
+    writer = Writer(style, shared, entries, pops, whole=target == "a2a3")
     want, given = expected(entries * iterations), arrays(entries * iterations)
     plain = written(writer, iterations, seed, anyhow=False)
     shown(plain, pto.loads(plain).run(target=target, **given), want)

@@ -13,6 +13,7 @@ from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel, repeated
 
 ENGINES = ("reference", "native")
 EMPTY, FULL, SIGNAL = "an entry of", "a free slot of", "signal"
+LATE = "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]"
 MEETS = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
 GIVES = "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}"
 WAITS = {  # the kernel, and what is waited for, by line
@@ -42,10 +43,11 @@ WAITS = {  # the kernel, and what is waited for, by line
     "an entry that a held queue waits for": (
         kernel(
             "pto.wait_flag[<PIPE_M>, <PIPE_V>, <EVENT_ID0>]\n"
-            f"{TAKE}\npto.set_flag[<PIPE_M>, <PIPE_V>, <EVENT_ID0>]\n{PUSH}",
+            f"{TAKE}\npto.set_flag[<PIPE_M>, <PIPE_V>, <EVENT_ID0>]\n"
+            f"pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n{LATE}\n{PUSH}",
             f"{POP}\n{BACK}",
         ),
-        {POP: EMPTY, TAKE: EMPTY},
+        {POP: EMPTY, TAKE: EMPTY, LATE: "event 0 of V -> MTE3"},
     ),
     "a signal that nobody gives": (
         kernel(f"{PUSH}\npto.sync.wait <PIPE_V>, %c3", f"{POP}\n{POP}"),

@@ -67,11 +67,15 @@ def held(lines: Sequence[Line], random: Random) -> tuple[str, str]:
     return tuple("\n".join(flag(w, "M", q, 5) for q in some) for w in ("wait", "set"))  # type: ignore[return-value]
 
 
-def reordered(lines: Sequence[Line], random: Random) -> list[Line]:
-    """The lines in another order."""
+def reordered(lines: Sequence[Line], random: Random, *, whole: bool = False) -> list[Line]:
+    """The lines in another order. `whole` cores wait: what a pop needs stays above it."""
     left, found = list(lines), list[Line]()
+
+    def stays(before: Line, one: Line) -> bool:
+        return before.stays_before(one) or (whole and "pto.tpop" in one.text)
+
     while left:
-        free = [one for n, one in enumerate(left) if not any(o.stays_before(one) for o in left[:n])]
+        free = [one for n, one in enumerate(left) if not any(stays(o, one) for o in left[:n])]
         found.append(random.choice(free))
         left.remove(found[-1])
     return found
@@ -87,6 +91,7 @@ class Writer(NamedTuple):
     shared: bool
     entries: int
     pops: tuple[str, str]
+    whole: bool = False  # cores wait as a whole, not the queues for themselves
 
     @property
     def rows(self) -> int:
@@ -270,9 +275,9 @@ def written(writer: Writer, iterations: int, seed: int, *, anyhow: bool) -> str:
     ):
         flagged, before, after = serialised(lines)
         if anyhow:
-            holds, raises = held(lines, order)
+            holds, raises = ("", "") if writer.whole else held(lines, order)
             flagged, before, after = (
-                reordered(flagged, order),
+                reordered(flagged, order, whole=writer.whole),
                 holds + "\n" + before,
                 raises + "\n" + after,
             )

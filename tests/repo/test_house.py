@@ -33,9 +33,9 @@ HOUSE = {
     "text": 50,  # what reader and printers share
     "sim": 2_800,  # tiles, memories, arguments; one instruction executed
     "sim/record": 1_600,  # bodies recorded as expressions
-    "analysis": 5_300,  # legality, aliases, liveness, ranges, placement
-    "sim/cores": 1_300,  # cores and ranks that run at once
-    "sim/reference": 1_200,  # the reference engine
+    "analysis": 5_400,  # legality, aliases, liveness, ranges, placement
+    "sim/cores": 1_400,  # cores and ranks that run at once
+    "sim/reference": 1_500,  # the reference engine
     "sim/kernels": 3_600,  # recorded bodies as LLVM text
     "sim/native": 4_500,  # the native engine
     "sim/pipes": 5_800,  # pipes, races, timelines

@@ -7,11 +7,13 @@ what raises the flag. Then the order of the text is not the order of what the pi
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptokit.ir.module import Block, Func, Op
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.lang.traits import FLAGS, FifoRole
+from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 
 if TYPE_CHECKING:
@@ -96,9 +98,28 @@ def _signals(op: Op) -> list[_Signal]:
     return noted.found
 
 
+def has_flags(func: Func) -> bool:
+    """Whether a function orders its pipes itself: else a compiler does."""
+    return any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.body.walk())
+
+
+def waits_apart(funcs: Iterable[Func], target: Target) -> bool:
+    """Whether a queue that waits for another core may hold up less than the order of the text does.
+
+    So it is with cores that pop and push, where each queue waits for itself, and only flags order
+    them.
+    """
+    return target.separate and any(has_flags(func) and _pops_and_pushes(func) for func in funcs)
+
+
+def _pops_and_pushes(func: Func) -> bool:
+    roles = {op.page.fifo_role for op in func.body.walk() if isinstance(op, Op)}
+    return {FifoRole.POPS, FifoRole.PUSHES} <= roles
+
+
 def waits_early(func: Func) -> bool:
     """Whether a function awaits a flag that only a line below raises, in another queue."""
-    if not any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.body.walk()):
+    if not has_flags(func):
         return False
     reader = _Reader()
     reader.read(func.body)

@@ -7,7 +7,9 @@ import sys
 
 import numpy as np
 
+from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.arrays import Array
+from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.words import PrintFormat
 from ptokit.isa.pages.debug import CONVERSION
 from ptokit.sim.evaluation import NumpyArray
@@ -45,3 +47,8 @@ class StandardOutput:
 
         text = CONVERSION.sub(converted, format)
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def prints(func: Func) -> bool:
+    """Whether the function writes to standard output: a run that did cannot begin again."""
+    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in func.body.walk())

@@ -35,6 +35,8 @@ from ptokit.sim.observer import Observer
 class VectorClocks:
     """What each core knows of the others, by numbers of cores; what each signal carries."""
 
+    of_issue = False
+
     def __init__(self, cores: int) -> None:
         self.knows = np.eye(cores, dtype=np.int64)
         self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)

@@ -6,10 +6,10 @@ is scheduled alike in both engines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from greenlet import getcurrent, greenlet
 
@@ -19,6 +19,9 @@ from ptokit.diagnostics.source import Span
 T = TypeVar("T")
 
 
+WaitingLine: TypeAlias = "tuple[str, Span | None, str]"  # an instruction, and what it waits for
+
+
 @dataclass(frozen=True)
 class Wait:
     """Why a core does not go on: `what` it waits for, at the instruction that it executes."""
@@ -26,6 +29,7 @@ class Wait:
     met: Callable[[], bool]
     what: str
     held: Callable[[], str] | None = None  # what there is instead
+    lines: Callable[[], Iterable[WaitingLine]] | None = None  # where several of its queues wait
 
     def __str__(self) -> str:
         return self.what if self.held is None else f"{self.what}, and {self.held()}"
@@ -44,6 +48,13 @@ class _Task(Generic[T]):
     @property
     def ready(self) -> bool:
         return self.waits is None or self.waits.met()
+
+    def lines(self) -> Iterator[tuple[str, str, Span | None, str]]:
+        """Each instruction of the core that waits."""
+        assert self.waits is not None
+        one = [(*self.at, str(self.waits))] if self.waits.lines is None else self.waits.lines()
+        for line in one:
+            yield self.name, *line
 
 
 class Schedule:
@@ -79,8 +90,7 @@ class Schedule:
         ready = (task for task in left if task.ready)
         found = next(ready, None)
         if found is None:
-            every = [(task.name, *task.at, str(task.waits)) for task in left if task.waits]
-            raise deadlock(every)
+            raise deadlock([line for task in left if task.waits for line in task.lines()])
         return found if self.order is None else self.order.choice([found, *ready])
 
     def wait(self, wait: Wait) -> None:

@@ -71,7 +71,12 @@ class Meeting(NamedTuple):
 
 
 class Clocks(Protocol):
-    """What each core knows of the others, where somebody looks for races."""
+    """What each core knows of the others, where somebody looks for races.
+
+    `of_issue`: it is told when an instruction is issued, not when it is executed.
+    """
+
+    of_issue: bool
 
     def release(self, core: int, keys: Sequence[Hashable]) -> None:
         """Once more the core lets others go on that wait for one of the keys."""
@@ -88,6 +93,11 @@ class Clock:
 
     clocks: Clocks | None
     number: int
+
+    @property
+    def of_issue(self) -> bool:
+        """Whether it is told of what is issued."""
+        return self.clocks is not None and self.clocks.of_issue
 
     def release(self, *keys: Hashable) -> None:
         """The core lets others go on that wait for one of the keys."""

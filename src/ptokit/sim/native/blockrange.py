@@ -11,13 +11,14 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.sim.arguments import Bound, BoundKernel
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
-from ptokit.sim.native.compile import CompiledFunction, prints
+from ptokit.sim.native.compile import CompiledFunction
 from ptokit.sim.native.compiledkernel import CompiledKernel
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import Plan, shared_arrays
 from ptokit.sim.native.session import taken_warnings
 from ptokit.sim.observer import RunWarnings
 from ptokit.sim.patches import Patch
+from ptokit.sim.printing import prints
 from ptokit.sim.record.code import NotNative
 
 Sizes: TypeAlias = "Mapping[str, tuple[int, tuple[int, ...]]]"  # bytes and extents, by argument
@@ -64,7 +65,7 @@ def _plans(function: object, bound: object, limits: RunLimits) -> list[Plan]:
         blocks = range(function.grid.blocks)
         return function.apart(bound, limits, blocks).plans() if len(blocks) > 1 else []
     if isinstance(function, CompiledFunction) and isinstance(bound, Bound):
-        one = function.how.blocks == 1 or prints(bound)
+        one = function.how.blocks == 1 or prints(bound.func)
         return [] if one else [function.session(bound, limits, apart=True).plan]
     return []
 

@@ -16,7 +16,7 @@ from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import ALIASES, PRINTS
+from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
@@ -200,11 +200,6 @@ def _reads_numbers(op: AnyOp) -> bool:
     kinds = [op.page.operand(name).kind for name, _ in op.values()]
     numbers = any(o.kind in (Kind.SCALAR, Kind.INDEX) for o in op.page.results())
     return numbers and any(k in (Kind.TILE, Kind.CONV, Kind.GLOBAL, Kind.PTR) for k in kinds)
-
-
-def prints(bound: Bound) -> bool:
-    """Whether the function writes to standard output: a run that did cannot begin again."""
-    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in bound.func.body.walk())
 
 
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from ptokit.analysis.earlywaits import waits_apart
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op
@@ -22,12 +23,13 @@ from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
-from ptokit.sim.native.compile import CompiledBody, Variant, prints, variant_of
+from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING, Plan
 from ptokit.sim.native.session import Worker, taken_warnings
 from ptokit.sim.observer import Observer
+from ptokit.sim.printing import prints
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.reference.interpretedkernel import InterpretedJob, InterpretedKernel
 
@@ -45,7 +47,8 @@ class CompiledKernel:
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
         self.bodies = {kind: CompiledBody(one, how.target) for kind, one in bound.cores.items()}
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
-        printing = any(map(prints, bound.cores.values()))
+        printing = any(prints(one.func) for one in bound.cores.values())
+        self.waits_apart = waits_apart((one.func for one in bound.cores.values()), how.target)
         self.switches = rank is None and not self.grid.polls and not printing
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
@@ -57,12 +60,20 @@ class CompiledKernel:
         logging = [o for o in observers if o.logs and o.between_blocks and apart]
         try:
             require_unwatched(limits, [o for o in observers if o not in logging])
+            if self.waits_apart and not self.switches:
+                raise NotNative("a core that waits may have to begin again")
             outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
             if not all(observer.executed_apart(logs) for observer in logging):
                 raise NotNative("somebody asks what the cores tell one another")
             return outcome
         except NotNative:
             return InterpretedKernel(bound, self.how).run(bound, limits, observers)
+        except PtoError as problem:
+            if not (self.waits_apart and problem.diagnostics[0].slug == "deadlock"):
+                raise
+            kernel = InterpretedKernel(bound, self.how)
+            kernel.queued = True
+            return kernel.run(bound, limits, observers)
 
     def _run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 
+from ptokit.analysis.earlywaits import waits_apart
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
@@ -18,6 +19,7 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Bound, BoundKernel, LaunchSettings
+from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.execute import Core
 from ptokit.sim.pipes.dryrun import DryRun, DryRunLimits
 from ptokit.sim.pipes.issue import Issue
@@ -80,7 +82,6 @@ class DryLaunch:
             plan=self.planned if self.lasts else None,
         )
 
-    @gc_disabled()
     def issue(
         self,
         choice: PathChoice = ALONE,
@@ -88,17 +89,37 @@ class DryLaunch:
         *,
         checks: bool = False,
     ) -> Issue:
-        """The entries of one run.
+        """The entries of one run: in the order of the text, or where queues wait for themselves.
 
         `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
         ever, or too many instructions are issued.
         """
+        try:
+            return self._issued(choice, unknown, checks)
+        except PtoError as problem:
+            endless = problem.diagnostics[0].slug == "deadlock"
+            if not (endless and waits_apart(self.funcs, self.target)):
+                raise
+            waits = list[Wait]()
+            found = self._issued(choice, unknown, checks, waits)
+            if not all(wait.met() for wait in waits):
+                raise
+            return found
+
+    @gc_disabled()
+    def _issued(
+        self,
+        choice: PathChoice,
+        unknown: frozenset[Value],
+        checks: bool,
+        apart: list[Wait] | None = None,
+    ) -> Issue:
         most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
         issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
         free = self._undecided if unknown else unknown
         conditions = self.conditions if unknown else dict[Value, Condition]()
-        made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike)
+        made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike, apart)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
             self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))

@@ -12,11 +12,14 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from ptokit.analysis.fifos import Fifo
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, PRINTS
+from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
+from ptokit.sim.cores.schedule import Wait
 from ptokit.sim.execute import ReadyOp, moves
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.pipes.issue import Issue, Way
@@ -24,6 +27,7 @@ from ptokit.sim.pipes.openvalues import deciding, is_issued, picking, source
 from ptokit.sim.pipes.pathchoices import ChosenFlow, PathChoice, ShortenedFlow
 from ptokit.sim.pipes.pathconditions import Condition, PathCondition
 from ptokit.sim.pipes.runsalike import RunsAlike
+from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.reference.interpreter import (
     InterpretedFlow,
     Interpreter,
@@ -53,12 +57,17 @@ class DryRun(Interpreter):
         conditions: Mapping[Value, Condition],
         checks: bool,
         alike: RunsAlike,
+        apart: list[Wait] | None,
         *how: Any,
     ) -> None:
-        """Any: as `Interpreter` takes it."""
+        """`apart`: queues wait for other cores, each for itself; here are their waits.
+
+        Any: as `Interpreter` takes it.
+        """
         super().__init__(*how)
         self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)
         self.issue, self.choice, self.unknown, self.chosen = issue, choice, unknown, unknown & free
+        self.apart = apart
         self.checks = checks
         self.random = None if choice.seed is None else Random(choice.seed)
         self.path = PathCondition(conditions)
@@ -79,6 +88,12 @@ class DryRun(Interpreter):
 
     def counts(self, op: Op) -> bool:
         return id(op) not in self.alike.marks and super().counts(op)
+
+    def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        whole = self.issue.waits_in(op) is Pipe.S or fifo.extents is None
+        if self.apart is None or whole:
+            return InterpretedFifoEnd(fifo, core)
+        return IssuedFifoEnd(fifo, core, self.apart)
 
     def _way(self, condition: Value) -> bool:
         """The way that the ways so far leave open, or else one that is chosen."""
@@ -165,6 +180,18 @@ class DryRun(Interpreter):
             self.issue.work(op, env, self.core)
 
         return issued
+
+
+class IssuedFifoEnd(InterpretedFifoEnd):
+    """One end of a FIFO at a core whose queue waits: the scalar unit goes on. `waits`: all."""
+
+    def __init__(self, fifo: Fifo, core: GroupedCore, waits: list[Wait]) -> None:
+        super().__init__(fifo, core)
+        self.waits = waits
+
+    def wait(self, cell: int, least: int) -> None:
+        self.waits.append(self.wait_for(cell, least))
+        self.tell_awaited(cell, least)
 
 
 def _make_room(view: GlobalView) -> None:

@@ -189,6 +189,8 @@ class CoreIssue:
 class CrossCore:
     """What cores tell one another, as entries of the queue of the instruction that they execute."""
 
+    of_issue = True
+
     def __init__(self, issue: Issue) -> None:
         self.issue = issue
         self.released = Counter[Channel]()

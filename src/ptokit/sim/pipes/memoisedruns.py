@@ -178,7 +178,7 @@ class MemoisedLaunch:
         self.core, self.first = core, Issue(target, launch.alike.templates)
         self.first.prepared(core, bound.func.body)
         plan, self.limits = launch.planned, DryRunLimits(most)
-        how = core, Facts(core.target), plan, self.limits
+        how = None, core, Facts(core.target), plan, self.limits
         alike = RunsAlike(launch.alike.marks)
         self.made = MemoisedRun(self.first, ALONE, frozenset(), frozenset(), {}, True, alike, *how)
         self.env: Env = bound.shared() | bound.local(InterpretedMachine(core), plan.addresses)

@@ -36,17 +36,29 @@ class InterpretedFifoEnd(EngineFifoEnd):
         return int(self.counters[cell])
 
     def wait(self, cell: int, least: int) -> None:
+        self.core.schedule.wait(self.wait_for(cell, least))
+        self.tell_awaited(cell, least)
+
+    def wait_for(self, cell: int, least: int) -> Wait:
+        """That a counter is that large."""
         counters = self.counters
-        wait = Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
-        self.core.schedule.wait(wait)
+        return Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
+
+    def set(self, cell: int, value: int) -> None:
+        if value > self.counters[cell]:
+            self.tell_set(cell)
+        self.counters[cell] = value
+        self.core.schedule.pause()
+
+    def tell_awaited(self, cell: int, least: int) -> None:
+        """The core goes on since a counter is that large."""
         if least > 0:
             self.core.clock.acquire(self._key(cell), least)
 
-    def set(self, cell: int, value: int) -> None:
-        if value > self.counters[cell] and cell < self.fifo.cell + HEADERS:
+    def tell_set(self, cell: int) -> None:
+        """A counter goes up: the core lets others go on."""
+        if cell < self.fifo.cell + HEADERS:
             self.core.clock.release(self._key(cell))
-        self.counters[cell] = value
-        self.core.schedule.pause()
 
     def _key(self, cell: int) -> FifoChannel:
         place, fifo = self.core.place, self.fifo

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
+from ptokit.analysis.earlywaits import waits_apart
 from ptokit.analysis.known import Facts
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.words import KernelKind
 from ptokit.sim.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
 from ptokit.sim.cores.fifoleftovers import fifo_uses, left_in_fifos
@@ -17,6 +19,7 @@ from ptokit.sim.cores.signalboard import Clocks, CorePlace, SignalBoard
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
+from ptokit.sim.printing import prints
 from ptokit.sim.reference.interpreter import Interpreter
 from ptokit.sim.reference.launch import placed
 from ptokit.sim.reference.queuedinterpreter import interpreter_of
@@ -30,11 +33,31 @@ class InterpretedKernel:
         self.interpreter: Callable[..., Interpreter] | None = None  # None: as the function asks
         self.planned = {kind: placed(one, how.target) for kind, one in bound.cores.items()}
         self.grid = Grid.of(bound, how.target, how.blocks, rank)
+        funcs = [one.func for one in bound.cores.values()]
+        self.waits_apart = waits_apart(funcs, how.target)
+        self.prints = any(map(prints, funcs))
+        self.queued = False  # what waits for other cores holds up its queue alone
 
     def run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
     ) -> Outcome:
-        """Run the cores of each block at once, block after block."""
+        """Run the cores of each block at once, block after block.
+
+        In the order of the text where that comes to its end, else as queues go on.
+        """
+        self.queued |= self.waits_apart and (self.prints or any(o.stepwise for o in observers))
+        try:
+            return self._run_all(bound, limits, observers)
+        except PtoError as problem:
+            again = self.waits_apart and not self.queued
+            if not (again and problem.diagnostics[0].slug == "deadlock"):
+                raise
+        self.queued, limits.ran, limits.idle = True, 0, 0
+        return self._run_all(bound, limits, observers)
+
+    def _run_all(
+        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer]
+    ) -> Outcome:
         envs = bound.shared()
         count = self.launch(bound, envs, limits, observers)
         return bound.outputs(envs), count
@@ -102,7 +125,7 @@ class InterpretedKernel:
         for observer in observers:
             observer.prepared(core, one.func.body)
         facts = Facts(core.target, dict(one.numbers))
-        made = self.interpreter or interpreter_of(one.func)
+        made = self.interpreter or interpreter_of(one.func, queued=self.queued)
         run = made(core, facts, self.planned[core.kind], limits, observers)
         run.block(one.func.body)(dict(envs[core.kind]))
         run.ended()

@@ -180,8 +180,8 @@ class Interpreter:
         """One op made ready."""
         return execution(op, self)
 
-    def fifo_end(self, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
-        """The end of a FIFO as bodies see it."""
+    def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        """The end of a FIFO as the body of an op sees it."""
         return InterpretedFifoEnd(fifo, core)
 
     def ended(self) -> None:
@@ -261,7 +261,7 @@ class OpExecution:
             if SIGNALS in op.page.uses:
                 found[SIGNALS] = core.signals
             if op in core.ends:
-                found[FIFO] = self.run.fifo_end(core.ends[op], core)
+                found[FIFO] = self.run.fifo_end(op, core.ends[op], core)
         return found
 
     def __call__(self, env: Env) -> None:

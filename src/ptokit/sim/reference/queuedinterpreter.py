@@ -7,24 +7,26 @@ another one, whose queue goes on, has raised the flag.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from ptokit.analysis.earlywaits import waits_early
+from ptokit.analysis.earlywaits import has_flags, waits_early
 from ptokit.analysis.fifos import Fifo
-from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.diagnostics.source import Span
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import AnyOp, Func, Op, Value
-from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, FifoRole
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import moves
+from ptokit.sim.reference.heldqueues import HeldEntry, HeldQueues, QueuedSchedule
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.reference.interpreter import (
     InterpretedMachine,
@@ -33,40 +35,25 @@ from ptokit.sim.reference.interpreter import (
     Step,
 )
 from ptokit.sim.reference.queuedfifo import QueuedFifoEnd, ReceivingMachine, in_another_slot
-from ptokit.sim.state import Flags, Queue
+from ptokit.sim.state import PIPES, Flags, Queue
 from ptokit.sim.tile import Matrix
 
-
-class _Entry(NamedTuple):
-    """What a queue takes when it is `ready`: a wait, if it has a `problem` where it never is."""
-
-    act: Callable[[], None]
-    ready: Callable[[], bool]
-    problem: PtoError | None = None
+RELEASE = "each acquire needs the release of the one before, by another entry of a queue"
 
 
 class QueuedFlags(Flags):
     """The flags of a core whose queues hold entries up; `issued` are told of sets and waits."""
 
-    def __init__(self, issued: Flags) -> None:
+    def __init__(self, issued: Flags, queues: HeldQueues) -> None:
         super().__init__()
         self.issued = None if type(issued) is Flags else issued
-        self.span: Span | None = None  # of the instruction
-        self.queues = defaultdict[Queue, deque[_Entry]](deque)
-        self.going = deque[Queue]()  # the queues that go on, the first one now
-
-    def held(self, queue: Queue) -> bool:
-        """Whether the queue of a pipe waits."""
-        return bool(self.queues[queue])
-
-    def put(self, queue: Queue, act: Callable[[], None]) -> None:
-        """Do it when the queue comes to it."""
-        self._issue(queue, _Entry(act, lambda: True))
+        self.queues = queues
+        self.acquired, self.freed = Counter[int](), Counter[int]()  # how often each buffer was
 
     def set(self, source: Queue, target: Queue, event: int) -> None:
         if self.issued is not None:
             self.issued.set(source, target, event)
-        self.put(source, partial(self._raise, source, target, event))
+        self.queues.put(source, partial(self._raise, source, target, event))
 
     def wait(self, source: Queue, target: Queue, event: int) -> None:
         if self.issued is not None:
@@ -74,50 +61,52 @@ class QueuedFlags(Flags):
         if source is target:
             return
         lower, problem = partial(super().wait, source, target, event), None
+        name, span = self.queues.at
         if not self.is_up((source, target, event)):
             try:
                 lower()
             except PtoError as missing:
-                problem = missing.at(self.span)
-        ready = partial(self.is_up, (source, target, event))
-        self._issue(target, _Entry(lower, ready, problem))
+                problem = missing.at(span)
+        ready, what = partial(self.is_up, (source, target, event)), f"{source} -> {target}"
+        self.queues.issue(
+            target, HeldEntry(lower, ready, name, span, problem, f"event {event} of {what}")
+        )
         if target is Pipe.S:  # it issues nothing more
-            self.settled([target])
+            self.queues.settle([target])
 
     def barrier(self, pipe: Queue) -> None:
         if self.issued is not None:
             self.issued.barrier(pipe)
         if pipe is Pipe.ALL:
-            self.settled([*self.queues])
+            self.queues.settle()
 
-    def settled(self, queues: Sequence[Queue]) -> None:
-        """Whoever waits for these queues waits for ever if one of them does."""
-        for queue in queues:
-            problem = next((e.problem for e in self.queues[queue] if e.problem is not None), None)
-            if problem is not None:
-                raise problem
+    def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
+        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        if self.issued is not None:
+            self.issued.acquire(pipe, buffer, mode)
+        before, (name, span) = self.acquired[buffer], self.queues.at
+        self.acquired[buffer] += 1
+        never = error("deadlock", f"{name}: buffer {buffer} is never free", span, help=RELEASE)
+        ready = partial(self._is_free, buffer, before)
+        self.queues.issue(pipe, HeldEntry(_done, ready, name, span, never, f"buffer {buffer}"))
+
+    def release(self, pipe: Queue, buffer: int, mode: int) -> None:
+        if self.issued is not None:
+            self.issued.release(pipe, buffer, mode)
+        self.queues.put(pipe, partial(self._free, buffer))
+
+    def _is_free(self, buffer: int, times: int) -> bool:
+        return self.freed[buffer] >= times
+
+    def _free(self, buffer: int) -> None:
+        self.freed[buffer] += 1
+        for queue in PIPES:
+            if self.queues.held(queue):
+                self.queues.go_on(queue)
 
     def _raise(self, source: Queue, target: Queue, event: int) -> None:
         super().set(source, target, event)
-        self._go_on(target)
-
-    def _issue(self, queue: Queue, entry: _Entry) -> None:
-        self.queues[queue].append(entry)
-        if len(self.queues[queue]) == 1:
-            self._go_on(queue)
-
-    def _go_on(self, queue: Queue) -> None:
-        """Execute what the queue holds up to the next wait, then what that lets go on."""
-        if queue in self.going:
-            return
-        self.going.append(queue)
-        if len(self.going) > 1:
-            return
-        while self.going:
-            entries = self.queues[self.going[0]]
-            while entries and entries[0].ready():
-                entries.popleft().act()
-            self.going.popleft()
+        self.queues.go_on(target)
 
 
 class QueuedInterpreter(Interpreter):
@@ -126,27 +115,42 @@ class QueuedInterpreter(Interpreter):
     def __init__(self, *how: Any) -> None:
         """Any: as `Interpreter` takes it."""
         super().__init__(*how)
-        core = self.core
-        self.flags = core.state.flags = QueuedFlags(core.state.flags)
+        core, schedule = self.core, None
+        if isinstance(core, GroupedCore):
+            schedule = core.schedule
+        self.queues = HeldQueues(schedule)
+        if isinstance(core, GroupedCore):
+            core.schedule = QueuedSchedule(core.schedule, self.queues)
+            core.board = replace(core.board, schedule=core.schedule)
+        core.state.flags = QueuedFlags(core.state.flags, self.queues)
         self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
         self.counted: dict[int, int] = {}  # the counters of FIFOs, when all issued is done
         self.popped = defaultdict[Fifo, deque[Queue]](deque)  # whose slots are not given back yet
+        # what is pushed and popped waits for the other core before it is issued
+        self.scalar_waits = core.target.chip and not core.target.separate
 
-    def fifo_end(self, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+    def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
         return QueuedFifoEnd(fifo, core, self.counted)
 
     def execution(self, op: AnyOp) -> Step:
         """One op made ready, for the queue of its pipe."""
-        step, flags = super().execution(op), self.flags
-        if not isinstance(op, Op):
+        step, queues = self._step_of(op), self.queues
+        if not isinstance(op, Op) or not (moves(op) or FLAGS in op.page.uses):
             return step
-        if FLAGS in op.page.uses:
+        name, span = op.name, op.span
 
-            def told(env: Env) -> None:
-                flags.span = op.span
-                step(env)
+        def told(env: Env) -> None:
+            queues.at = name, span
+            step(env)
 
-            return told
+        return told
+
+    def _step_of(self, op: AnyOp) -> Step:
+        step = super().execution(op)
+        if not isinstance(op, Op) or op.page.uses == (FLAGS,):
+            return step
+        if {FLAGS, SIGNALS} <= {*op.page.uses}:  # all pipes meet those of other cores
+            return self._settled(step)
         pipe = op.page.pipe_of(self.facts.environment(op)) if moves(op) else None
         if isinstance(step, OpExecution) and op in self.ends:
             return self._at_fifo(step, pipe or Pipe.S)
@@ -154,24 +158,34 @@ class QueuedInterpreter(Interpreter):
             return step
         return self._queued(op, step, pipe)
 
+    def _settled(self, step: Step) -> Step:
+        def settled(env: Env) -> None:
+            self.queues.settle()
+            step(env)
+
+        return settled
+
     def _queued(self, op: Op, step: Step, pipe: Queue) -> Step:
-        """The op, when its queue comes to it."""
-        flags, values = self.flags, [value for _, value in op.values()]
+        """The op, when its queue comes to it: once it waits for nothing, it does all it does."""
+        queues, values = self.queues, [value for _, value in op.values()]
+        waits = step if isinstance(step, OpExecution) and _may_wait(op) else None
 
         def queued(env: Env) -> None:
-            queue = self._queue_of(op, pipe)
-            if flags.held(queue):
+            queue, do = self._queue_of(op, pipe), partial(step, env)
+            if queues.held(queue) or waits is not None:
                 env = {value: _kept(env[value]) for value in values}
-                flags.put(queue, partial(self._resumed, op, env, step))
-            else:
-                flags.put(queue, partial(step, env))
+                do = partial(step, env)
+                if waits is not None:  # then it is begun again
+                    do = partial(waits.execute, waits.operands(env))
+                do = partial(self._resumed, op, env, do)
+            queues.put(queue, do)
 
         return queued
 
-    def _resumed(self, op: Op, env: Env, step: Step) -> None:
+    def _resumed(self, op: Op, env: Env, do: Callable[[], None]) -> None:
         for observer in self.observers:
             observer.resumed(op, env, self.core)
-        step(env)
+        do()
 
     def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
         """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
@@ -182,6 +196,18 @@ class QueuedInterpreter(Interpreter):
         of_tile = entry is not None and isinstance(entry.type, TileType | ConvTileType)
         if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and not of_tile):
             return self._numbered(step, pipe)
+        then = self._tile_at_fifo(step, pipe, entry)
+        end, split = step.offer[FIFO], step.ready.fixed["split"]
+        assert isinstance(end, QueuedFifoEnd)
+
+        def announced(env: Env) -> None:
+            end.announce(role, split, waits=self.scalar_waits)
+            then(env)
+
+        return announced
+
+    def _tile_at_fifo(self, step: OpExecution, pipe: Pipe, entry: Value | None) -> Step:
+        op, role = step.op, step.page.fifo_role
         if role is not FifoRole.POPS or entry is None:
             return self._queued(op, step, pipe)
         if op.results:
@@ -197,7 +223,7 @@ class QueuedInterpreter(Interpreter):
 
     def _keeps_slots(self) -> bool:
         """Whether a pop leaves entries in their slots, which something issued may still read."""
-        return not self.core.target.releases and any(self.flags.queues.values())
+        return not self.core.target.releases and self.queues.waiting
 
     def _numbered(self, step: OpExecution, pipe: Pipe) -> Step:
         """A view becomes a slot at once; its queue waits for the other end."""
@@ -205,21 +231,26 @@ class QueuedInterpreter(Interpreter):
         assert isinstance(end, QueuedFifoEnd)
 
         def numbered(env: Env) -> None:
-            queue, end.later = self._queue_of(step.op, pipe), []
+            queue, end.later = self._queue_of(step.op, pipe), deque()
+            end.waits_now = self.scalar_waits
             try:
                 step(env)
                 left = end.later
             finally:
                 end.later = None
-            self.flags.put(queue, partial(self._caught_up, step.op, left))
+            self.queues.put(queue, partial(self._caught_up, step.op, left))
+            if queue is Pipe.S:  # it issues nothing more
+                self.queues.settle([queue])
 
         return numbered
 
-    def _caught_up(self, op: Op, left: Sequence[Callable[[], None]]) -> None:
+    def _caught_up(self, op: Op, left: deque[Callable[[], None]]) -> None:
+        """What is left of the op, in its order: it may be begun again where it has to wait."""
         if isinstance(self.core, GroupedCore):
             self.core.schedule.at(op.name, op.span)
-        for act in left:
-            act()
+        while left:
+            left[0]()
+            left.popleft()
 
     def _received(self, step: OpExecution, pipe: Pipe) -> Step:
         """A pop that makes its tile."""
@@ -233,9 +264,14 @@ class QueuedInterpreter(Interpreter):
             if self._keeps_slots():
                 in_another_slot(made)
             step.define(env, made)
-            self.flags.put(queue, partial(step.execute, values))
+            self.queues.put(queue, partial(self._filled, step, values, promising))
 
         return received
+
+    @staticmethod
+    def _filled(step: OpExecution, values: Mapping[str, Any], made: ReceivingMachine) -> None:
+        step.execute(values)
+        made.promised.popleft()
 
     def _queue_of(self, op: Op, pipe: Queue) -> Queue:
         """Its pipe; the pipe that popped gives the slot back."""
@@ -247,7 +283,16 @@ class QueuedInterpreter(Interpreter):
 
     def ended(self) -> None:
         """Nothing raises a flag any more."""
-        self.flags.settled([*self.flags.queues])
+        self.queues.settle()
+
+
+def _may_wait(op: Op) -> bool:
+    """Whether it may wait for another core."""
+    return not CORES.isdisjoint(op.page.uses)
+
+
+def _done() -> None:
+    """A wait that is over."""
 
 
 def _kept(value: Any) -> Any:  # Any: a handle or a number
@@ -261,6 +306,9 @@ def _entries(op: Op) -> Iterator[Value]:
     return (v for v in every if isinstance(v.type, TileType | ConvTileType | GlobalType))
 
 
-def interpreter_of(func: Func) -> type[Interpreter]:
-    """What executes a function: in the order of the text, if flags are raised in that order."""
-    return QueuedInterpreter if waits_early(func) else Interpreter
+def interpreter_of(func: Func, *, queued: bool = False) -> type[Interpreter]:
+    """What executes a function: in the order of the text, if flags are raised in that order.
+
+    `queued`: as its queues go on, if it has flags.
+    """
+    return QueuedInterpreter if waits_early(func) or (queued and has_flags(func)) else Interpreter

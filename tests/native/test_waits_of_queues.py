@@ -1,0 +1,114 @@
+"""What waits for another core holds up its queue alone on A5, and the whole core on A2/A3."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
+from native.test_any_text_order import expected
+from native.textorder import STYLES, Writer, arrays, written
+
+ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
+X: Any = np.arange(256, dtype=np.float32).reshape(16, 16)
+
+
+def flags(source: str, target: str, event: int = 0) -> str:
+    ends = f"[<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID{event}>]"
+    return f"pto.set_flag{ends}\npto.wait_flag{ends}"
+
+
+PUT = "pto.tstore ins(%u : !T) outs(%v : !V)"
+GIVE = "pto.tfree(%down : !pto.pipe) {split = 0}"
+SENT = f"{flags('MTE2', 'MTE3')}\n{PUSH}"
+TAKEN = f"pto.tadd ins(%u, %u : !T, !T) outs(%u : !T)\n{flags('V', 'MTE3', 1)}\n{PUT}"
+FREED = f"{flags('MTE3', 'V')}\n{GIVE}\npto.barrier <PIPE_ALL>"
+CUBE = f"{POP}\n{flags('MTE1', 'MTE3')}\n{BACK}\n{flags('MTE3', 'MTE1')}\n{FREE}"
+FIRST = kernel(f"{TAKE}\n{SENT}\n{TAKEN}\n{FREED}", CUBE)  # the pop stands above the push
+LAST = kernel(f"{SENT}\n{TAKE}\n{TAKEN}\n{FREED}", CUBE)
+
+
+def found(text: str, target: str, engine: str) -> Any:
+    return pto.loads(text).run(X, target=target, engine=engine)["x"]
+
+
+@ENGINES
+def test_a_push_below_a_pop_that_waits_goes_on(engine: str) -> None:
+    for text in (FIRST, LAST):
+        np.testing.assert_array_equal(found(text, "a5", engine), X + X)
+        assert not any(d.is_error for d in pto.loads(text).races("a5"))
+        assert not any(d.is_error for d in pto.loads(text).races("a5", x=X))
+
+
+@ENGINES
+def test_cores_wait_as_a_whole_elsewhere(engine: str) -> None:
+    np.testing.assert_array_equal(found(LAST, "a2a3", engine), X + X)
+    with pytest.raises(pto.PtoError, match="an entry of") as caught:
+        found(FIRST, "a2a3", engine)
+    assert caught.value.diagnostics[0].slug == "deadlock"
+    (problem,) = (d for d in pto.loads(FIRST).races("a2a3") if d.slug == "deadlock")
+    assert problem.is_error
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_order_of_the_cores_changes_nothing(seed: int) -> None:
+    got = pto.loads(FIRST).run(X, target="a5", schedule=f"random:{seed}")["x"]
+    np.testing.assert_array_equal(got, X + X)
+
+
+@ENGINES
+def test_a_program_without_flags_keeps_the_order_of_its_text(engine: str) -> None:
+    """A compiler puts them in, and this is the order that it keeps."""
+    text = kernel(f"{TAKE}\n{PUSH}\n{PUT}", f"{POP}\n{BACK}")
+    with pytest.raises(pto.PtoError, match="waits for ever"):
+        found(text, "a5", engine)
+
+
+@ENGINES
+def test_every_queue_that_waits_is_named(engine: str) -> None:
+    with pytest.raises(pto.PtoError) as caught:
+        found(kernel(f"{TAKE}\n{SENT}\n{TAKEN}\n{FREED}", f"{POP}\n{FREE}"), "a5", engine)
+    said = caught.value.diagnostics[0].render()
+    places = re.findall(r"^\s*\d+ \| +(.+)$", said, re.M)
+    awaits = [line for part in (TAKEN, FREED) for line in part.splitlines() if "wait_flag" in line]
+    assert sorted(places) == sorted([TAKE, *awaits, "pto.barrier <PIPE_ALL>"][: len(places)])
+    assert "an entry of" in said
+    assert "event 1 of V -> MTE3" in said
+
+
+def outcome(text: str, target: str, entries: int, engine: str) -> str:
+    """What a run comes to."""
+    try:
+        got = pto.loads(text).run(target=target, engine=engine, **arrays(entries))
+    except pto.PtoError as problem:
+        return problem.diagnostics[0].slug
+    for name, want in expected(entries).items():
+        np.testing.assert_array_equal(got[name], want)
+    return "right"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("style", STYLES)
+def test_a_check_finds_the_deadlocks_that_runs_have(style: str, target: str, seed: int) -> None:
+    """On A2/A3 some of these texts end in one."""
+    random = Random(f"{style} {target} {seed}")
+    pops = ("MTE1", "V") if target == "a5" else ("MTE2", "MTE2")
+    entries, iterations = random.choice([(1, 2), (2, 2), (2, 3)])
+    writer = Writer(style, style != "views" and random.random() < 0.5, entries, pops)
+    text, every = written(writer, iterations, seed, anyhow=seed > 0), entries * iterations
+    ran = outcome(text, target, every, "reference")
+    assert ran == outcome(text, target, every, "native")
+    program = pto.loads(text)
+    slugs = {d.slug for d in program.races(target) if d.is_error}
+    assert (ran == "deadlock") == bool(slugs & {"deadlock", "pipe-deadlock"})
+    assert ran in ("right", "deadlock")
+    assert target == "a2a3" or ran == "right"
+    if ran == "right":
+        of_run = program.races(target, **arrays(every))
+        assert {d.slug for d in of_run if d.is_error} == slugs
