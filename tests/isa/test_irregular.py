@@ -72,3 +72,40 @@ def test_elements_or_rows_must_be_said_with_other_modes(
 """
     assert [(d.slug, d.is_error) for d in pto.loads(text).check(target)] == verdicts
     assert pto.loads(text).check("cpu") == []
+
+
+@pytest.mark.parametrize(("valid", "wrong"), [("?", []), ("8", ["shape"])])
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_what_a_pattern_keeps_may_leave_columns_free_behind_a_question_mark(
+    engine: str, valid: str, wrong: list[str]
+) -> None:
+    """Compilers cannot see it, only assertions of debug builds ask; what is kept is packed."""
+    tile = "!pto.tile_buf<loc=vec, dtype=f32, rows=1, cols={}, v_row=1, v_col={}>"
+    wide, kept = tile.format(32, 16), tile.format(16, valid)
+    given = "valid_col = %c8 " if valid == "?" else ""
+    program = pto.loads(f"""
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %c8: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %from = pto.make_tensor_view %x, shape = [%c1, %c16], strides = [%c16, %c1]
+       : !pto.tensor_view<1x16xf32>
+  %to = pto.make_tensor_view %y, shape = [%c1, %c8], strides = [%c8, %c1]
+       : !pto.tensor_view<1x8xf32>
+  %in = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c1, %c16]
+       : !pto.tensor_view<1x16xf32> -> !pto.partition_tensor_view<1x16xf32>
+  %out = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c1, %c8]
+       : !pto.tensor_view<1x8xf32> -> !pto.partition_tensor_view<1x8xf32>
+  %all = pto.alloc_tile : {wide}
+  %some = pto.alloc_tile {given}: {kept}
+  pto.tload ins(%in : !pto.partition_tensor_view<1x16xf32>) outs(%all : {wide})
+  pto.tgather ins(%all, {{maskPattern = #pto.mask_pattern<P1010>}} : {wide}) outs(%some : {kept})
+  pto.tstore ins(%some : {kept}) outs(%out : !pto.partition_tensor_view<1x8xf32>)
+  return
+}}
+""")
+    assert [d.slug for d in program.check("a2a3") if d.is_error] == wrong
+    if not wrong:
+        x = np.arange(16, dtype=np.float32)
+        done = program.run(target="a2a3", engine=engine, x=x, y=np.zeros(8, np.float32), c8=8)
+        np.testing.assert_array_equal(done["y"], x[1::2])

@@ -182,6 +182,40 @@ def test_a_window_says_what_is_valid_of_it(given: str, valid: str, legal: bool) 
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
+def test_older_windows_leave_open_what_their_tile_does(engine: str) -> None:
+    """Their text has no type of the result; what is valid of it is what the tile has there."""
+    tile = "!pto.tile_buf<loc=vec, dtype=f32, rows=1, cols={}, v_row=1, v_col=?>"
+    whole, half = tile.format(32), tile.format(16)
+    view, part = "!pto.tensor_view<1x24xf32>", "!pto.partition_tensor_view<1x24xf32>"
+    program = pto.loads(
+        f"""
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %from = pto.make_tensor_view %x, shape = [%c1, %n], strides = [%n, %c1] : {view}
+  %to = pto.make_tensor_view %y, shape = [%c1, %n], strides = [%n, %c1] : {view}
+  %in = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c1, %n] : {view} -> {part}
+  %out = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c1, %n] : {view} -> {part}
+  %all = pto.alloc_tile valid_col = %n : {whole}
+  %left = pto.subset %all[%c0, %c0] sizes [1, 16] : {whole}
+  %right = pto.subset %all[%c0, %c16] sizes [1, 16] : {whole}
+  pto.tload ins(%in : {part}) outs(%all : {whole})
+  pto.tneg ins(%left : {half}) outs(%left : {half})
+  pto.tadds ins(%right, %one : {half}, f32) outs(%right : {half})
+  pto.tstore ins(%all : {whole}) outs(%out : {part})
+  return
+}}
+""".replace("%c16 =", "%one = arith.constant 1.0 : f32\n  %c16 =")
+    )
+    slugs = [(d.slug, d.is_error) for d in program.check("a2a3")]
+    assert slugs == [("dynamic-valid", False)] * 2
+    x = np.arange(24, dtype=np.float32)
+    done = program.run(target="a2a3", engine=engine, x=x, y=np.zeros(24, np.float32), n=24)
+    np.testing.assert_array_equal(done["y"], np.concatenate([-x[:16], x[16:] + 1]))
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(
     ("view", "part", "outer"), [("?x?", "1x1x1x16x8", 0), ("?x?x?x?x?", "16x8", 3)]
 )

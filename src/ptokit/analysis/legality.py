@@ -23,7 +23,7 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.traits import RESIZES
+from ptokit.isa.lang.traits import RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -181,7 +181,7 @@ def judged(
     found += [*incoherent(interference, target), *deallocations(func)]
     found.sort(key=lambda d: _line(d.span))
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
-    found += _resized_arguments(func, target)
+    found += [*_resized_arguments(func, target), *_open_windows(func, target)]
     given = [] if func.flat else func.args
     return found + list(check_addresses(interference, facts, given)), left
 
@@ -201,6 +201,29 @@ def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
                 help="allocate a tile of this type in the function and resize that",
                 targets=(target.name,),
             )
+
+
+def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
+    """Windows that leave open what their tile does not: older text does not state their type."""
+    windows = (op for op in func.walk() if isinstance(op, Op) and WINDOW in op.page.traits)
+    for op in windows if target.chip else ():
+        stated = any(op.bound(o.name) for o in op.page.ins() if o.many and not o.required)
+        source = op.bound(op.page.ins()[0].name)[0].type
+        for kind in (v.type for v in op.results):
+            if stated or not isinstance(kind, TileType) or not isinstance(source, TileType):
+                continue
+            if any(
+                n is None and m is not None for n, m in zip(kind.valid, source.valid, strict=True)
+            ):
+                yield Diagnostic(
+                    "dynamic-valid",
+                    f"{op.name}: its type leaves open what is valid of a tile that says it",
+                    op.span,
+                    rule="`?` only where the tile has one, or with valid [..]",
+                    seen=f"{kind} of {source}",
+                    help="say in the type what is valid of the window, or give valid [..]",
+                    targets=(target.name,),
+                )
 
 
 def _perhaps_overlapping(

@@ -277,7 +277,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             when(~dst.dynamic_rows, named("shape", dst.valid.rows == valid.first, help=SAID)),
             when(~dst.dynamic_cols, named("shape", dst.valid.cols == valid.last, help=SAID)),
         ),
-        on(HARDWARE, when(valid.count == 0, named("dynamic-valid", known, help=ALL))),
+        on(HARDWARE, when(valid.count == 0, warns(named("dynamic-valid", known, help=ALL)))),
         on(HARDWARE, named("layout", dst.pad == src.pad, dst.compact == src.compact, help=KEPT)),
         named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
         named(

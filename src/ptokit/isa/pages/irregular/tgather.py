@@ -45,12 +45,15 @@ class TGather(
             named("operand-count", tmp.given, help=NAMED),
             tmp.dtype == indices.dtype,
             named("shape", as_large, help="tmp is as large as the indices"),
-            named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
+            of_types(named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS), enough=enough),
         ),
         on(
             A5,
             dst.dtype.isin(*INDEX_A5),
-            named("shape", indices.valid.cols == indices.cols, dst.valid.cols == dst.cols),
+            of_types(
+                named("shape", indices.valid.cols == indices.cols, dst.valid.cols == dst.cols),
+                enough=enough,
+            ),
         ),
     )
     elided = {"dst": Like(src0, indices.valid.rows, indices.valid.cols)}
@@ -92,6 +95,7 @@ class TGatherMask(
     example = {"src": WIDE, "pattern": MaskPattern.P0101}
     selects = True  # chosen among the forms by its attribute
     kept = matching(src.valid.cols, pattern)
+    fits = src.valid.rows * kept <= dst.numel
     rules = (
         named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
         named("element-type", dst.size == src.size),
@@ -101,8 +105,8 @@ class TGatherMask(
         on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
         when(
             axis == GatherAxis.ROW,
-            named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS),
-            named("shape", src.valid.rows * kept <= dst.numel, help=EVERY),
+            of_types(named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS), enough=fits),
+            named("shape", fits, help=EVERY),
         ),
         when(
             axis == GatherAxis.COL,
