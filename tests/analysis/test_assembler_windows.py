@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from test_assembler import ACC, BOXED, FINE, HARD, MAT_I8, Case, of, program, require_slugs, tile
+from test_assembler import (
+    ACC,
+    BOXED,
+    FINE,
+    HARD,
+    MAT_I8,
+    Case,
+    of,
+    program,
+    require_slugs,
+    tile,
+    wrong,
+)
 
 import ptokit as pto
 from ptokit.ir.module import Op
@@ -71,3 +83,49 @@ def test_a_parameter_stands_before_or_behind_the_indices(
     assert isinstance(op, Op)
     found = dict(op.values())
     assert [found[name].name for name in ("quant", "row", "col")] == ["q", "r", "c"]
+
+
+NZ_BOXES = ("blayout=col_major", "slayout=row_major")
+ALL_BOXES = tile("mat", "64x64xf16", *NZ_BOXES)
+
+
+def box_window(row: str, col: str, size: str) -> str:
+    rows, _, cols = size.partition("x")
+    part = tile("mat", f"{size}xf16", *NZ_BOXES)
+    return program(
+        {"s": ALL_BOXES, "n": "index"},
+        f"%r = arith.constant {row} : index" if row.isdigit() else "%r = arith.addi %n, %n : index",
+        f"%c = arith.constant {col} : index",
+        f"%d = pto.subview %s[%r, %c] sizes [{rows}, {cols}] : {ALL_BOXES} -> {part}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "col", "size", "slugs"),
+    [
+        ("16", "16", "16x32", FINE),
+        ("%n", "16", "16x32", FINE),
+        ("8", "16", "16x32", {"offset-misaligned"}),
+        ("16", "8", "16x32", {"offset-misaligned"}),
+        ("0", "0", "8x16", {"offset-misaligned", "tile-shape"}),
+        ("0", "0", "16x8", {"offset-misaligned", "tile-shape"}),
+    ],
+)
+def test_windows_of_boxes_start_on_boxes_where_the_text_says_where(
+    row: str, col: str, size: str, slugs: set[str]
+) -> None:
+    for target in HARD:
+        assert wrong(box_window(row, col, size), target) == slugs
+
+
+@pytest.mark.parametrize("target", HARD)
+def test_parts_of_boxes_are_moved_by_instructions_without_a_word(target: str) -> None:
+    """The assembler asks the bounds of an insertion alone; hardware writes lines of boxes."""
+    acc = tile("acc", "16x16xf32", *NZ_BOXES, "fractal=1024")
+    for row, col in ((0, 0), (8, 0), (0, 8)):
+        lines = (
+            f"%r = arith.constant {row} : index",
+            f"%c = arith.constant {col} : index",
+            f"pto.tinsert ins(%a, %r, %c : {acc}, index, index) outs(%d : {ALL_BOXES})",
+        )
+        assert wrong(program({"a": acc, "d": ALL_BOXES}, *lines), target) == FINE

@@ -257,8 +257,9 @@ C: dict[str, Dispute] = {
         "may a window of an nz tile start inside a box?",
         "Assembler: not at a constant row, at any other one. Hardware: lines of a column of boxes "
         "follow one another, so a row inside a box begins one.",
-        "at any row, with a warning; at whole boxes of columns",
-        "what a loop computes is the same number as a constant",
+        "on chips where the row is known only when it runs; on the CPU simulator at any row, with "
+        "a warning; at whole boxes of columns",
+        "a run does what hardware does, a check what the assembler does",
     ),
     "C51": Dispute(
         "may TEXTRACT fill the fix-pipe's scaling memory from L1?",
