@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import ptokit as pto
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.text.read.reader import read
 
 T = "!pto.tile_buf<vec, 16x16xf16>"
+VIEW = "!pto.tensor_view<16x16xf16>"
+PART = "!pto.partition_tensor_view<16x16xf16>"
 
 
 def problem(text: str) -> Diagnostic:
@@ -89,6 +92,19 @@ def test_open_bracket_is_shown() -> None:
     assert note.message == "'{' was opened here"
     assert note.span is not None
     assert note.span.source.position(note.span.start) == (2, 18)
+
+
+def test_types_that_do_not_agree_are_not_called_the_same() -> None:
+    """A view of all of an array and a part of one are both `global f16 16x16`."""
+    found = problem(f"func.func @f(%v: {VIEW}) {{\n  pto.tprint ins(%v : {PART})\n  return\n}}")
+    assert found.message == f"%v is {VIEW}, here it is used as {PART}"
+
+
+def test_nor_are_those_of_a_function_and_of_its_call() -> None:
+    calls = f"func.func @f(%v: {VIEW}) {{\n  func.call @g(%v) : ({VIEW}) -> ()\n  return\n}}"
+    takes = f"func.func private @g(%v: {PART}) {{\n  return\n}}"
+    found = next(d for d in pto.loads(f"{takes}\n{calls}").check() if d.is_error)
+    assert (found.slug, found.message) == ("type-mismatch", f"@g takes {PART}, not {VIEW}")
 
 
 def test_mismatch_shows_the_definition() -> None:

@@ -9,6 +9,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.lang.traits import BRANCHES, LOCAL, TERMINATOR, THREADS
 from ptokit.isa.model.types import Elided, StructType
+from ptokit.text.types.spelling import told_apart
 
 OF_THREADS = "pto.simt_entry"
 STAYS = "declare it in the outer region, and let the inner one change its fields"
@@ -77,7 +78,8 @@ def _unfit(op: Op, funcs: Mapping[str, Func]) -> Iterator[Diagnostic]:
     else:
         for arg, kind in zip(func.args, given, strict=True):
             if arg.type != kind and not isinstance(kind, Elided):
-                message = f"{op.name}: @{name} takes {arg.type}, not {kind}"
+                taken, got = told_apart(arg.type, kind)
+                message = f"{op.name}: @{name} takes {taken}, not {got}"
                 yield Diagnostic("type-mismatch", message, op.span)
 
 

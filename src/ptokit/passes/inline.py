@@ -15,10 +15,11 @@ from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
-from ptokit.isa.model.types import Elided
+from ptokit.isa.model.types import Elided, Type
 from ptokit.isa.model.words import KernelKind
 from ptokit.passes.shared import FreshNames, replaced
 from ptokit.passes.structure import structured
+from ptokit.text.types.spelling import told_apart
 
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
@@ -154,14 +155,15 @@ class _Inlining:
         self._fits(op, "returns", list(func.results), [r.type for r in op.results])
         return func
 
-    def _fits(self, op: Op, verb: str, wanted: list[object], given: list[object]) -> None:
+    def _fits(self, op: Op, verb: str, wanted: list[Type], given: list[Type]) -> None:
         name = op.attrs[op.page.attrs[0].name]
         if len(wanted) != len(given):
             message = f"@{name} {verb} {len(wanted)} values, {len(given)} given"
             raise error("operand-count", message, op.span)
         for one, other in zip(wanted, given, strict=True):
             if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
-                message = f"@{name} {verb} {one}, not {other}"
+                taken, got = told_apart(one, other)
+                message = f"@{name} {verb} {taken}, not {got}"
                 raise error("type-mismatch", message, op.span)
 
 

@@ -30,6 +30,7 @@ from ptokit.isa.model.types import (
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.elements import counting_elements
 from ptokit.text.read.lexer import Tokens
+from ptokit.text.types.spelling import told_apart
 from ptokit.text.types.typereader import in_global_memory
 
 DTYPE = ELISIONS[Kind.INDEX]
@@ -265,7 +266,8 @@ class Names:
             note = Note(
                 f"%{value.name} has its type from here", self.cursor.span(self.completed[value])
             )
-        message = f"%{value.name} is {value.type}, here it is used as {written}"
+        known, used = told_apart(value.type, written)
+        message = f"%{value.name} is {known}, here it is used as {used}"
         span = self.cursor.span(at)
         return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))
 

@@ -51,6 +51,12 @@ def spell(kind: Type, form: str) -> str:
             return str(kind)
 
 
+def told_apart(one: Type, other: Type) -> tuple[str, str]:
+    """Two types as messages call them: as programs spell them if they are called the same."""
+    names = str(one), str(other)
+    return names if names[0] != names[1] else (spell(one, DPS), spell(other, DPS))
+
+
 def _single(dtype: DType) -> DType:
     """One of a pair, as the type of odd numbers of elements is called."""
     return replace(dtype, name=dtype.name.removesuffix(PAIR), mlir="")
