@@ -45,13 +45,17 @@ CASES = {
     "is imported twice": "\n".join(
         (
             kernel(*one(0)),
-            kernel(f"%a = {imported()}", f"%b = {imported()}", kind=CUBE, name="c"),
+            kernel(f"%a = {imported()}", f"%b = {imported()}", FILLS, kind=CUBE, name="c"),
         )
     ),
     "another FIFO has its slots there": kernel(*one(0), OPENED.format(n=0, id=1, more="")),
     "@v opens no FIFO on 'f0'": "\n".join(
         (kernel(BUFFER.format(n=0)), kernel(f"%a = {imported()}", FILLS, kind=CUBE, name="c"))
     ),
+    "@c imports 'f0' and opens no FIFO on it": "\n".join(
+        (kernel(*one(0)), kernel(f"%a = {imported()}", kind=CUBE, name="c"))
+    ),
+    "nosplit = false says that entries are shared": kernel(*one(0, more=", nosplit = false")),
     "nothing pops what its epilogue converts": kernel(
         *one(
             0,
@@ -119,7 +123,7 @@ OF_ENTRIES = {
         "%t0 =", POP.format(n=0).replace("%t0", "%u").replace("16x16xf32", "16x16xf16") + "\n%t0 ="
     ),
     "that its epilogue writes lie in no reserved buffer": converted("f32f16").replace(
-        "%b0 = pto.import", "%b0 = arith.constant 0 : i32\n%n = pto.import"
+        f"%b0 = {imported()}", "%b0 = arith.constant 0 : i32"
     ),
     "i32 is pushed and f32 popped": converted("no_convert", dtype="i32"),
     "qf322b8_pre_scalar needs its parameters, a scalar": converted("qf322b8_pre_scalar"),
@@ -244,7 +248,7 @@ def sibling(*parts: str) -> str:
     return "\n".join(f"module {{\n{part}\n}}" for part in parts)
 
 
-USER = kernel(f"%a = {imported()}", kind=CUBE, name="c")
+USER = kernel(f"%a = {imported()}", FILLS, kind=CUBE, name="c")
 OWNER = kernel(*one(0))
 HIDDEN = OWNER.replace("func.func @", "func.func private @")
 FOUND = {

@@ -132,6 +132,10 @@ class _End:
             if whole and fact(op, "split"):
                 message = f"split is {fact(op, 'split')}, and the FIFO has nosplit"
                 yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
+        shared = any(fact(op, "split") for op in self.using(opened))
+        if whole is False and self.using(opened) and not shared:
+            message = "nosplit = false says that entries are shared, every split is 0"
+            yield wrong(opened, message, "leave nosplit out, or split the entries")
         pops = [op for op in self.using(opened) if op.page.fifo_role is FifoRole.POPS]
         consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
@@ -176,6 +180,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
         meant = _meant(module, end.func, name)
         if (label, name) in seen:
             yield wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
+            continue
         seen.add((label, name))
         if len(meant) != 1:
             several = f"several modules have a function @{name}"
@@ -188,8 +193,11 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
             help = "reserve it there under this name"
             yield wrong(op, f"@{name} reserves no buffer {label!r}", help)
             continue
-        others = _opened_on(peer, reserved[0])
-        for mine in _opened_on(end, op):
+        others, fifos = _opened_on(peer, reserved[0]), _opened_on(end, op)
+        for other in () if fifos else others:
+            message = f"@{end.func.name} imports {label!r} and opens no FIFO on it"
+            yield wrong(other, message, "open its other end there, on the buffer it imports", op)
+        for mine in fifos:
             if not others:
                 message = f"@{name} opens no FIFO on {label!r}"
                 yield wrong(mine, message, "open its other end there, on the buffer it reserves")

@@ -128,7 +128,7 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
 
     dir_mask = Attr(int)
     slot_size = Attr(int)
-    nosplit = Attr(bool, False)
+    nosplit = Attr(bool, None)
     epilogue = Attr(str, None, key="acc_push_epilogue")
     quant = Epilogue(epilogue, "quant")
     directions = "1 is from cube to vector, 2 from vector to cube, 3 both"
@@ -136,7 +136,8 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
     rules = (
         named("attribute", dir_mask.isin(TO_VECTOR, TO_CUBE, BOTH), help=directions),
         named("attribute", slot_size > 0),
-        when(epilogue.given, named("attribute", dir_mask == TO_VECTOR, nosplit, help=fixed)),
+        when(epilogue.given, named("attribute", dir_mask == TO_VECTOR, help=fixed)),
+        when(epilogue.given, named("attribute", nosplit.given, nosplit, help=fixed)),
         named("attribute", quant.isin(*CONVERSIONS), help="no FIFO has another conversion"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
@@ -168,6 +169,7 @@ class InitializePipe(FifoShape, abstract=True):
     v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
     slots = DefaultSlots(slot_num, FifoShape.dir_mask)
     once = "the slots have one place in global memory"
+    c2v, v2c = (FifoShape.dir_mask.isin(way, BOTH) for way in (TO_VECTOR, TO_CUBE))
 
     @staticmethod
     def run(fifo: FifoEnd, gm_slot_buffer: Any, gm_slot_tensor: Any) -> None:  # Any: handles
@@ -181,12 +183,8 @@ class InitializePipe(FifoShape, abstract=True):
         when(gm_slot_tensor.given, named("attribute", ~gm_slot_buffer.given, help=once)),
         when(
             both(gm_slot_tensor.given, either(c2v_consumer_buf.given, v2c_consumer_buf.given)),
-            named(
-                "attribute",
-                FifoShape.dir_mask.isin(TO_VECTOR, BOTH) == c2v_consumer_buf.given,
-                FifoShape.dir_mask.isin(TO_CUBE, BOTH) == v2c_consumer_buf.given,
-                help=WHERE,
-            ),
+            on((CPU, A2A3), named("attribute", c2v == c2v_consumer_buf.given, help=WHERE)),
+            named("attribute", v2c == v2c_consumer_buf.given, help=WHERE),
             on(A5, named("attribute", FifoShape.dir_mask == TO_VECTOR, help=OF_A5)),
         ),
         when(
