@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import ptokit as pto
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
 from native.test_any_text_order import expected
 from native.textorder import STYLES, Writer, arrays, written
+from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 
 ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 X: Any = np.arange(256, dtype=np.float32).reshape(16, 16)
@@ -43,6 +45,14 @@ def test_a_push_below_a_pop_that_waits_goes_on(engine: str) -> None:
         np.testing.assert_array_equal(found(text, "a5", engine), X + X)
         assert not any(d.is_error for d in pto.loads(text).races("a5"))
         assert not any(d.is_error for d in pto.loads(text).races("a5", x=X))
+
+
+def test_a_pop_that_waits_is_machine_code() -> None:
+    refused = AssertionError("the reference ran it")
+    with patch.object(InterpretedKernel, "run", side_effect=refused):
+        executable = pto.loads(FIRST).compile(target="a5", engine="native")
+        for factor in (1, 3):
+            np.testing.assert_array_equal(executable.run(factor * X)["x"], 2 * factor * X)
 
 
 @ENGINES

@@ -29,7 +29,7 @@ from ptokit.sim.tile import Matrix, Pointer
 
 LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
 FIRST_RECORD = 2  # words of the log before its records:
-QUEUES, QUEUE_WORDS = "queues", 1 << 18  # of the pipes of a core, where they wait
+QUEUES, QUEUE_WORDS = "queues", 1 << 21  # of the pipes of a core, where they wait
 NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
 OF_TARGET = ("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED", "FINITE", "FIRST", "STREAMS")
 FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ptokit.analysis.checker import learned
-from ptokit.analysis.earlywaits import waits_early
+from ptokit.analysis.earlywaits import has_flags, waits_early
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, plan
@@ -31,6 +31,7 @@ from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.issuequeues import QueueingCompiler
 from ptokit.sim.native.plan import Plan
+from ptokit.sim.native.queuedfifos import Rings, slots_behind
 from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.record.code import NotNative
@@ -48,14 +49,15 @@ class CompiledBody:
     """A function that is compiled for cores, when it first runs on one."""
 
     @gc_disabled()
-    def __init__(self, bound: Bound, target: Target) -> None:
+    def __init__(self, bound: Bound, target: Target, *, queued: bool = False) -> None:
+        """`queued`: its pipes have queues, if it has flags."""
         self.func = bound.func
         self.known = learned(bound.func, target, bound.numbers)
         self.planned = plan(Interference(bound.func), self.known)
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
-        self.queued = waits_early(bound.func)
+        self.queued = waits_early(bound.func) or (queued and has_flags(bound.func))
 
     def job_on(self, core: Core, real: Env) -> Job:
         """What there is to compile for a core, with these arguments."""
@@ -63,6 +65,8 @@ class CompiledBody:
         given = self.known, self.planned, real, self.shown
         job = Job(core, *given, self._generate)
         job.queued = self.queued
+        if self.queued:
+            job.rings, core.behind = slots_behind(self.func, core, self.known, core.behind)
         return job
 
     def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
@@ -249,6 +253,7 @@ class Job:
     logged: bool = False
     suspends: bool = False
     queued: bool = False  # its pipes have queues
+    rings: Rings = field(default_factory=Rings)  # where tiles lie that they pop
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     @gc_disabled()
@@ -259,7 +264,7 @@ class Job:
             compiler, text = self.settled()
             return text, pickle.dumps(compiler.plan())
 
-        how = f"{self.limited} {self.logged} {self.suspends} {sorted(self.marked)}"
+        how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {sorted(self.marked)}"
         key = f"{how}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
@@ -319,6 +324,8 @@ class Job:
         initial = Initial(start, fresh)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
+        if isinstance(compiler, QueueingCompiler):
+            compiler.rings = self.rings
         compiler.limited, compiler.logged = self.limited, self.logged
         compiler.suspends = self.suspends
         return compiler

@@ -21,6 +21,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
+from ptokit.sim.execute import QUEUES
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
@@ -40,12 +41,23 @@ class CompiledKernel:
     What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
     """
 
-    def __init__(self, bound: BoundKernel, how: LaunchSettings, rank: int | None = None) -> None:
-        self.how = how
+    def __init__(
+        self,
+        bound: BoundKernel,
+        how: LaunchSettings,
+        rank: int | None = None,
+        *,
+        queued: bool = False,
+    ) -> None:
+        """`queued`: what waits for other cores holds up its queue alone."""
+        self.how, self.queued = how, queued
+        self.again: CompiledKernel | None = None  # where the order of the text has no end
         self.grid = Grid.of(bound, how.target, how.blocks, rank)
         self.fifos = fifo_uses(self.grid)
         self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
-        self.bodies = {kind: CompiledBody(one, how.target) for kind, one in bound.cores.items()}
+        self.bodies = {
+            kind: CompiledBody(one, how.target, queued=queued) for kind, one in bound.cores.items()
+        }
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
         printing = any(prints(one.func) for one in bound.cores.values())
         self.waits_apart = waits_apart((one.func for one in bound.cores.values()), how.target)
@@ -67,13 +79,16 @@ class CompiledKernel:
                 raise NotNative("somebody asks what the cores tell one another")
             return outcome
         except NotNative:
-            return InterpretedKernel(bound, self.how).run(bound, limits, observers)
-        except PtoError as problem:
-            if not (self.waits_apart and problem.diagnostics[0].slug == "deadlock"):
-                raise
             kernel = InterpretedKernel(bound, self.how)
-            kernel.queued = True
+            kernel.queued = self.queued
             return kernel.run(bound, limits, observers)
+        except PtoError as problem:
+            again = self.waits_apart and not self.queued
+            if not (again and problem.diagnostics[0].slug == "deadlock"):
+                raise
+        if self.again is None:
+            self.again = CompiledKernel(bound, self.how, queued=True)
+        return self.again.run(bound, limits, observers)
 
     def _run(
         self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
@@ -207,6 +222,8 @@ class _Launch:
                 if isinstance(problem, PtoError):
                     problem = problem_on(grid, _place(worker, block), problem)
                 raise problem from None
+        if any(QUEUES in worker.session.plan.spaces for worker in left):
+            raise NotNative("several queues of a core may wait")
         if left:
             self.told.clear()
             raise deadlock([self._waiting(worker) for worker in left])

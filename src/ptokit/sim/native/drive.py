@@ -14,7 +14,7 @@ import numpy as np
 
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native import cache as codes
-from ptokit.sim.native.plan import BLOCK, CELL, FAILED, LEAST
+from ptokit.sim.native.plan import BLOCK, CELL, FAILED, LEAST, MORE
 from ptokit.sim.native.session import Worker
 
 # a core's row; the blocks that it runs begin with the first one
@@ -126,6 +126,8 @@ make:
   store i64 0, ptr %least.first
   %cell.first = getelementptr i64, ptr %frame.of, i64 {CELL}
   store ptr %least.first, ptr %cell.first
+  %more.first = getelementptr i64, ptr %frame.of, i64 {MORE}
+  store ptr null, ptr %more.first
   %made = call ptr %entry.of(ptr %frame.of, ptr %memories.of, ptr %scratch.of, ptr %callback.of)
   %made.index = add i64 %row, {COROUTINE}
   %made.at = getelementptr ptr, ptr %cores, i64 %made.index
@@ -147,14 +149,22 @@ asked:
   %order.at = getelementptr i64, ptr %order, i64 %place
   %core = load i64, ptr %order.at
   %frame = call ptr @field(ptr %cores, i64 %core, i64 {FRAME})
-  %cell.at = getelementptr i64, ptr %frame, i64 {CELL}
+  %cell.first.at = getelementptr i64, ptr %frame, i64 {CELL}
+  %place.next = add i64 %place, 1
+  br label %waiting
+waiting:
+  %cell.at = phi ptr [ %cell.first.at, %asked ], [ %further, %not.yet ]
   %counter.at = load ptr, ptr %cell.at
-  %least.at = getelementptr i64, ptr %frame, i64 {LEAST}
+  %least.at = getelementptr i64, ptr %cell.at, i64 {LEAST - CELL}
   %least = load i64, ptr %least.at
   %counter = load i64, ptr %counter.at
   %ready = icmp sge i64 %counter, %least
-  %place.next = add i64 %place, 1
-  br i1 %ready, label %goes, label %waits
+  br i1 %ready, label %goes, label %not.yet
+not.yet:
+  %more.at = getelementptr i64, ptr %cell.at, i64 {MORE - CELL}
+  %further = load ptr, ptr %more.at
+  %no.more = icmp eq ptr %further, null
+  br i1 %no.more, label %waits, label %waiting
 waits:
   br label %look
 goes:

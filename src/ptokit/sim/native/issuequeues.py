@@ -8,28 +8,30 @@ the run anew.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from ptokit.ir.module import Func, Op
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import arguments
+from ptokit.isa.lang.environment import arguments, environment
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import ALIASES, FLAGS
+from ptokit.isa.lang.traits import ALIASES, FIFO, FLAGS, MACHINE, FifoRole, Resource
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
-from ptokit.sim.execute import QUEUE_WORDS, QUEUES, moves
+from ptokit.sim.execute import moves, refined
 from ptokit.sim.kernels.handles import mapped
+from ptokit.sim.native.coroutines import suspend
 from ptokit.sim.native.entry import ARGUMENTS
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.machine import offer
-from ptokit.sim.native.mainfunction import OVERFLOW
-from ptokit.sim.native.plan import TOO_LARGE
+from ptokit.sim.native.mainfunction import MOST_COUNTED, OVERFLOW
+from ptokit.sim.native.plan import CELL, LEAST, TOO_LARGE
 from ptokit.sim.native.queuecode import (
     HEADS,
+    NOT_YET,
     OWN,
     PASSED,
     PENDING,
@@ -40,9 +42,16 @@ from ptokit.sim.native.queuecode import (
     QueueSpaces,
     queue_functions,
 )
+from ptokit.sim.native.queuedfifos import (
+    IssuedFifos,
+    QueuedCompiledEnd,
+    ReceivingCompiledMachine,
+    Rings,
+    entry_of_op,
+)
 from ptokit.sim.record.code import Code, Coded, Int, NotNative, Num, Truth, every
 from ptokit.sim.record.expressions import Recording
-from ptokit.sim.record.trace import Recorded, Space
+from ptokit.sim.record.trace import Recorded, TracedTile
 from ptokit.sim.state import PIPES, Queue, flag_number
 from ptokit.sim.tile import Pointer
 
@@ -112,20 +121,18 @@ class QueueingCompiler(Compiler):
     entries: list[str] = field(default_factory=list[str])  # functions, one for each instruction
     width: int = 2  # words of the longest record
     inner: bool = False  # what is compiled is an entry
+    offered: dict[Resource, Any] = field(default_factory=dict[Resource, Any])  # to its body
+    rings: Rings = field(default_factory=Rings)
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function: nothing may be left in the queues at its end."""
+        self.fifos = IssuedFifos(self, func)
         queues = self.memory(self.queue_space().number, 0)
         self.memory(self.flag_space().number, 0)
         size = f"i8 0, i64 {8 * STATE}, i1 false"
         self.variables.append(f"  call void @llvm.memset.p0.i64(ptr {queues}, {size})")
         super().function(func, env)
         self.require_empty()
-
-    def queue_space(self) -> Space:
-        """The queues of the core."""
-        found = next((s for s in self.spaces if s.name == QUEUES), None)
-        return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
 
     def beside(self) -> Iterable[str]:
         """Entries, and what calls them."""
@@ -143,11 +150,59 @@ class QueueingCompiler(Compiler):
         for offset, number in enumerate((entry, *numbers)):
             at = code.let(f"getelementptr i64, ptr {place}, i64 {offset}")
             self.store(at, number)
-        failed = code.let(f"call i32 @issue({PASSED}, i64 {which})")
-        code.fail(code.let(f"icmp ne i32 {failed}, 0"))
+        result = code.let(f"call i32 @issue({PASSED}, i64 {which})")
+        code.fail(code.let(f"icmp eq i32 {result}, 1"))
+        if self.suspends:
+            with code.when(code.let(f"icmp eq i32 {result}, {NOT_YET}")):
+                held = Truth(code, code.let(f"icmp ne i64 {self._blocked()}, 0"))
+                with code.when(held):
+                    self.store(self.place(LEAST), 0)  # it may go on at any time
+                    self._suspended()
+
+    def _blocked(self) -> str:
+        """How many queues wait for other cores, which the core waits for from now on."""
+        return self.code.let("call i64 @blocked(ptr %frame, ptr %memories)")
+
+    def _suspended(self) -> None:
+        """Other cores go on; then queues look whether they still wait."""
+        suspend(self.code)
+        failed = self.code.let(f"call i32 @again({PASSED})")
+        self.code.fail(self.code.let(f"icmp ne i32 {failed}, 0"))
+
+    @contextmanager
+    def _until(self, met: Callable[[], Truth]) -> Generator[None]:
+        """What is done again and again before the core suspends, until the condition is met."""
+        code = self.code
+        head, waits, done = (code.name(n) for n in ("head", "waits", "done"))
+        code.jump(head)
+        code.start(head)
+        code.branch(met(), done, waits)
+        code.start(waits)
+        yield
+        self._suspended()
+        code.jump(head)
+        code.start(done)
+
+    def wait(self, op: AnyOp, place: str, least: Num) -> None:
+        """The scalar unit waits for another core; queues that do so go on meanwhile."""
+
+        def met() -> Any:
+            return self.load(place, (0, MOST_COUNTED)) >= least
+
+        with self._until(met):
+            self._blocked()
+            self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
+            self.store(self.place(LEAST), least)
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
-        """Nothing waits in a queue, or in any: else it waits for ever."""
+        """Go on when a queue or all are empty, which they become by other cores or never."""
+        if not self.suspends:
+            self.leave_unless(self._empty(queue))
+            return
+        with self._until(partial(self._empty, queue)):
+            self.leave_unless(Truth(self.code, self.code.let(f"icmp ne i64 {self._blocked()}, 0")))
+
+    def _empty(self, queue: Pipe) -> Truth:
         base = self.memory(self.queue_space().number, 0)
         words = [0, PENDING]  # nothing, and how many entries there are
         if queue is not Pipe.ALL:
@@ -155,18 +210,77 @@ class QueueingCompiler(Compiler):
         places = (self.code.let(f"getelementptr i64, ptr {base}, i64 {n}") for n in words)
         first, last = (self.load(place) for place in places)
         left: Any = last == (0 if queue is Pipe.ALL else first)
-        self.leave_unless(left)
+        return left
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
-        if FLAGS not in op.page.uses:
+        if FLAGS not in op.page.uses and not self.offered:
             return super()._arguments(op, env, values)
-        offered = offer(self, op, self._regions(op, env))
-        return arguments(op.page, values, {**offered, FLAGS: QueuedWords(self)})
+        offered = {**offer(self, op, self._regions(op, env)), FLAGS: QueuedWords(self)}
+        return arguments(op.page, values, {**offered, **self.offered})
+
+    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+        self.views.mutable |= self.fifos.received
+        return super().compile_block(block, env)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        if not CORES.isdisjoint(op.page.uses):
-            raise NotNative("a core whose queues wait tells others something")
-        super()._handles(op, env, pending)
+        at_fifo = FIFO in op.page.uses and op.page.fifo_role is not FifoRole.OPENS
+        opens = op.page.fifo_role is FifoRole.OPENS
+        if not (at_fifo or opens or CORES.isdisjoint(op.page.uses)):
+            raise NotNative("a core whose queues wait signals to others")
+        if at_fifo:
+            self._at_fifo(op, env, pending)
+        else:
+            super()._handles(op, env, pending)
+
+    def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
+        if not self.suspends:
+            raise NotNative("cores that the reference schedules")
+        queue, number = self.fifos.queue_of(op), self.fifos.announce(op)
+        ring = None
+        if op.page.fifo_role is FifoRole.POPS and number is not None:
+            ring = self._slot(op, number)
+        if op.results:
+            self._define(env, op.results[0], self._promised(op, env, ring))
+        elif ring is not None:
+            entry: Any = env[cast(Value, entry_of_op(op))]
+            self.store(entry.slot, ring)
+        used = (*op.results, *(v for _, v in op.values()))
+        values = {v: self.now(env[v]) for v in used}
+        end = QueuedCompiledEnd(self.fifos.ends[op], self, op, queue)
+
+        def compiled(inner: Env) -> None:
+            machine = ReceivingCompiledMachine(self, None)
+            machine.promised = inner[op.results[0]] if op.results else None
+            self.offered = {FIFO: end, MACHINE: machine}
+            try:
+                Compiler._handles(self, op, inner, pending)
+            finally:
+                self.offered = {}
+
+        self.put(queue, OWN + len(self.entries), self._entry(values, compiled))
+
+    def _slot(self, op: Op, number: Int) -> Num | None:
+        """Where a tile comes to lie that stays in its slot."""
+        value, fifo = cast(Value, entry_of_op(op)), self.fifos.ends[op]
+        start = self.rings.get((value, fifo))
+        if start is None:
+            return None
+        size: Any = cast(Any, self.facts.type_of(value)).nbytes
+        return start + (number % fifo.slots) * size
+
+    def _promised(self, op: Op, env: Env, ring: Num | None) -> Any:
+        """The tile that a pop makes, before it has its content."""
+        result, page = op.results[0], op.page
+        name, values, target = page.results()[0].name, self._values(op, env), self.facts.target
+        kind: Any = target.resolve_any(result.type)
+        if page.type_of is not None:
+            seen = environment(page, values, op.attrs, target) | {name: kind}
+            kind = refined(page.type_of, seen, target)
+        address = self.planned.addresses[result] if ring is None else ring
+        found = TracedTile(kind.closed, self.space(kind.loc), cast(Any, address))
+        found.label = f"%{result.name}"
+        return found
 
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """An instruction for the queue of a pipe, or for the scalar unit."""
@@ -178,7 +292,11 @@ class QueueingCompiler(Compiler):
         holds = every(g for value in values.values() for g in getattr(value, "assumed", ()))
         if holds is not True:
             self.leave_unless(holds if isinstance(holds, Truth) else Truth(self.code, "false"))
-        self.put(queue, OWN + len(self.entries), self._entry(op, values, pending))
+
+        def compiled(inner: Env) -> None:
+            self._data(op, inner, pending)
+
+        self.put(queue, OWN + len(self.entries), self._entry(values, compiled))
 
     def _queue_of(self, op: Op) -> Pipe | None:
         """The pipe whose queue it waits in; None: it is done at once."""
@@ -193,7 +311,7 @@ class QueueingCompiler(Compiler):
 
     # entries
 
-    def _entry(self, op: Op, values: Env, pending: Sequence[Rule]) -> list[Num]:
+    def _entry(self, values: Env, compiled: Callable[[Env], None]) -> list[Num]:
         """The function of an instruction; the numbers that it takes from its record."""
         fields: dict[str, Int] = {}
 
@@ -220,7 +338,7 @@ class QueueingCompiler(Compiler):
                 return found[number.text] if isinstance(number, Int) else number
 
             inner = {v: _rebuilt(value, given_now) for v, value in values.items()}
-            self._data(op, inner, pending)
+            compiled(inner)
             body = "\n".join((*self.variables, *code.lines))
         where = {"overflow": OVERFLOW, "too_large": TOO_LARGE}
         self.entries[number - OWN] = ENTRY.format(

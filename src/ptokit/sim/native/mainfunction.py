@@ -14,7 +14,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
-from ptokit.sim.execute import LOG, LOG_WORDS, Core
+from ptokit.sim.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
 from ptokit.sim.kernels.functionbase import Host
 from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.memory import NO_MEMORY
@@ -94,6 +94,11 @@ class MainFunction:
         """The log of what is executed."""
         found = next((s for s in self.spaces if s.name == LOG), None)
         return found or self.new_space(LOG, 8 * LOG_WORDS)
+
+    def queue_space(self) -> Space:
+        """The queues of the core, where its pipes wait."""
+        found = next((s for s in self.spaces if s.name == QUEUES), None)
+        return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
 
     def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
         space = Space(len(self.spaces), name, self, size, memory)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from ptokit.ir.module import Block
 
 # Places in the frame: the block, their number, whether to look up, how much may still be used; the
-# request that waits, for which counter to be how large; whether a coroutine failed.
-BLOCK, BLOCKS, TICK, LEFT, WAITING, CELL, LEAST, FAILED, FIRST_SLOT = range(9)
+# request that waits, for which counter to be how large, and where such three numbers are of what
+# else it waits for; whether a coroutine failed.
+BLOCK, BLOCKS, TICK, LEFT, WAITING, CELL, LEAST, MORE, FAILED, FIRST_SLOT = range(10)
 TOO_LARGE = -1  # what is called back where a number leaves 64 bits
 
 

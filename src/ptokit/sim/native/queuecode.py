@@ -12,14 +12,18 @@ from typing import NamedTuple
 
 from ptokit.sim.execute import QUEUE_WORDS
 from ptokit.sim.native.entry import ARGUMENTS
-from ptokit.sim.native.plan import TOO_LARGE
+from ptokit.sim.native.plan import CELL, LEAST, MORE, TOO_LARGE
 from ptokit.sim.state import IDS, PIPES
 
 # words: how many entries wait, the first and the last queue that goes on, which do, in their order
 PENDING, FIRST, LAST, GOING, ORDER = range(5)
 HEADS = ORDER + len(PIPES)
 TAILS = HEADS + len(PIPES)
-STATE = TAILS + len(PIPES)
+WAITS = TAILS + len(PIPES)  # for each queue: a counter, how large it must be, a further wait
+ISSUED = WAITS + 3 * len(PIPES)  # how often something of a FIFO was issued
+MOST_FIFOS = 32
+STATE = ISSUED + MOST_FIFOS
+NOT_YET = 2  # what an entry gives that waits for another core
 SET, WAIT, OWN = range(3)  # entries that every program has; then its own
 PASSED = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 MOST = (QUEUE_WORDS - STATE) // len(PIPES)  # words of each queue
@@ -46,11 +50,12 @@ def queue_functions(places: QueueSpaces, width: int, entries: int) -> Sequence[s
         **{"pending": PENDING, "first": FIRST, "last": LAST, "going": GOING, "order": ORDER},
         **{"heads": HEADS, "tails": TAILS, "state": STATE, "wait": WAIT, "set": SET},
         **{"width": width, "count": capacity(width), "mask": capacity(width) - 1},
+        **{"waits": WAITS, "not_yet": NOT_YET, "cell": CELL, "least": LEAST, "more": MORE},
         "cases": " ".join(f"i64 {n}, label %own{n}" for n in own),
         "own": "\n".join(OWN_ENTRY.format(n=n, passed=PASSED) for n in own),
         "results": "".join(f", [ %result{n}, %own{n} ]" for n in own),
     }
-    return [text.format(**filled) for text in (WORDS, ROOM, ISSUE, GO)]
+    return [text.format(**filled) for text in (WORDS, ROOM, ISSUE, BLOCKED, AGAIN, GO)]
 
 
 WORDS = """define internal ptr @queues(ptr %memories) alwaysinline {{
@@ -106,12 +111,78 @@ goes:
   %result = call i32 @go({passed}, i64 %queue)
   ret i32 %result
 held:
+  ret i32 {not_yet}
+}}"""
+
+# what of the queues waits for other cores, as what the core waits for; how many there are
+BLOCKED = """define internal i64 @blocked(ptr %frame, ptr %memories) noinline {{
+entry:
+  %queues = call ptr @queues(ptr %memories)
+  %cell.at = getelementptr i64, ptr %frame, i64 {cell}
+  br label %each
+each:
+  %queue = phi i64 [ 0, %entry ], [ %after, %goes.on ]
+  %found = phi i64 [ 0, %entry ], [ %now, %goes.on ]
+  %last = phi ptr [ null, %entry ], [ %first, %goes.on ]
+  %all = icmp eq i64 %queue, {most}
+  br i1 %all, label %done, label %look
+look:
+  %row = mul i64 %queue, 3
+  %node = call ptr @word(ptr %queues, i64 {waits}, i64 %row)
+  %counter = load ptr, ptr %node
+  %none = icmp eq ptr %counter, null
+  br i1 %none, label %goes.on, label %waits
+waits:
+  %next.at = getelementptr i64, ptr %node, i64 2
+  store ptr %last, ptr %next.at
+  %more = add i64 %found, 1
+  br label %goes.on
+goes.on:
+  %now = phi i64 [ %found, %look ], [ %more, %waits ]
+  %first = phi ptr [ %last, %look ], [ %node, %waits ]
+  %after = add i64 %queue, 1
+  br label %each
+done:
+  %more.at = getelementptr i64, ptr %frame, i64 {more}
+  store ptr %last, ptr %more.at
+  %never.at = getelementptr i64, ptr %frame, i64 {least}
+  store i64 1, ptr %never.at
+  store ptr @nothing, ptr %cell.at
+  ret i64 %found
+}}
+
+@nothing = internal constant i64 0"""
+
+AGAIN = """define internal i32 @again({arguments}) noinline {{
+entry:
+  %queues = call ptr @queues(ptr %memories)
+  br label %each
+each:
+  %queue = phi i64 [ 0, %entry ], [ %after, %goes.on ]
+  %all = icmp eq i64 %queue, {most}
+  br i1 %all, label %done, label %look
+look:
+  %row = mul i64 %queue, 3
+  %node = call ptr @word(ptr %queues, i64 {waits}, i64 %row)
+  %counter = load ptr, ptr %node
+  %none = icmp eq ptr %counter, null
+  br i1 %none, label %goes.on, label %goes
+goes:
+  %result = call i32 @go({passed}, i64 %queue)
+  %wrong = icmp ne i32 %result, 0
+  br i1 %wrong, label %failed, label %goes.on
+goes.on:
+  %after = add i64 %queue, 1
+  br label %each
+done:
   ret i32 0
+failed:
+  ret i32 1
 }}"""
 
 OWN_ENTRY = """own{n}:
   %result{n} = call i32 @entry{n}({passed}, ptr %record)
-  br label %did"""
+  br label %acted"""
 
 GO = """define internal i32 @go({arguments}, i64 %queue) noinline {{
 entry:
@@ -160,8 +231,7 @@ take:
   %record = call ptr @record(ptr %queues, i64 %now, i64 %head)
   %number = load i64, ptr %record
   %event.at = getelementptr i64, ptr %record, i64 1
-  %waits = icmp eq i64 %number, {wait}
-  br i1 %waits, label %asks, label %acts
+  switch i64 %number, label %look [ i64 {set}, label %raises i64 {wait}, label %asks {cases} ]
 asks:
   %awaited = load i64, ptr %event.at
   %asked.base = load ptr, ptr %flags.at
@@ -171,14 +241,7 @@ asks:
   br i1 %up, label %lowers, label %leave
 lowers:
   store i8 0, ptr %asked.at
-  br label %acts
-acts:
-  %head.next = add i64 %head, 1
-  store i64 %head.next, ptr %head.at
-  %pending = load i64, ptr %pending.at
-  %fewer = sub i64 %pending, 1
-  store i64 %fewer, ptr %pending.at
-  switch i64 %number, label %look [ i64 {set}, label %raises {cases} ]
+  br label %did
 raises:
   %event = load i64, ptr %event.at
   %base = load ptr, ptr %flags.at
@@ -194,12 +257,21 @@ puts:
   %pair = udiv i64 %event, {ids}
   %target = urem i64 %pair, {most}
   %went = call i32 @go({passed}, i64 %target)
-  br label %did
+  br label %acted
 {own}
-did:
+acted:
   %result = phi i32 [ %went, %puts ]{results}
-  %wrong = icmp ne i32 %result, 0
-  br i1 %wrong, label %failed, label %look
+  switch i32 %result, label %failed [ i32 0, label %did i32 {not_yet}, label %leave ]
+did:
+  %head.next = add i64 %head, 1
+  store i64 %head.next, ptr %head.at
+  %pending = load i64, ptr %pending.at
+  %fewer = sub i64 %pending, 1
+  store i64 %fewer, ptr %pending.at
+  %wait.row = mul i64 %now, 3
+  %wait.at = call ptr @word(ptr %queues, i64 {waits}, i64 %wait.row)
+  store ptr null, ptr %wait.at
+  br label %look
 leave:
   %left = shl i64 1, %now
   %without = load i64, ptr %going.at
