@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLOW, RESIZES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLAGS, FLOW, RESIZES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.issue import Issue
@@ -116,9 +116,10 @@ def _issues(op: Op) -> bool:
     return any(isinstance(one, Op) and moves(one) for region in again for one in region.walk())
 
 
-def depending(func: Func) -> frozenset[Value]:
-    """The values that depend on arguments, or on what is in memory."""
-    return depends(func, frozenset(a for a in func.args if isinstance(a.type, ScalarType)))
+def depending(func: Func, given: Collection[str] = ()) -> frozenset[Value]:
+    """The values that depend on arguments, but those `given`, or on what is in memory."""
+    numbers = (arg for arg in func.args if isinstance(arg.type, ScalarType))
+    return depends(func, frozenset(arg for arg in numbers if arg.name not in given))
 
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
@@ -134,6 +135,25 @@ def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
             branches = FLOW in op.page.uses
             if not (values.isdisjoint(deciding(op)) if branches else free.isdisjoint(picking(op))):
                 yield op
+
+
+def lengths(func: Func) -> Iterator[Value]:
+    """The arguments that end a loop in which flags hang on the number of the iteration."""
+    made = {result: op for op in func.body.walk() if isinstance(op, Op) for result in op.results}
+    for op in func.body.walk():
+        end = dict(op.values()).get(END) if isinstance(op, Op) else None
+        while end in made and made[end].page.folds and len(inputs := [*made[end].values()]) == 1:
+            end = inputs[0][1]  # the same number of another type
+        if end in func.args and _flags_by(leads_to(func, op.regions[0].args[:1]), op.regions[0]):
+            yield end
+
+
+def _flags_by(values: frozenset[Value], block: Block) -> bool:
+    """Whether there are flags behind branches that depend on these."""
+    every = [op for op in block.walk() if isinstance(op, Op)]
+    asked = [op for op in every if op.regions and not values.isdisjoint(deciding(op))]
+    inner = (one for op in asked for region in op.regions for one in region.walk())
+    return any(isinstance(one, Op) and FLAGS in one.page.uses for one in inner)
 
 
 def deciding(op: Op) -> Iterator[Value]:

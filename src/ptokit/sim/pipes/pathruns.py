@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.pages.grid import launch_query
+from ptokit.sim.execute import whole_number
 from ptokit.sim.pipes.drylaunch import TRIP_COUNTS, DryLaunch
 from ptokit.sim.pipes.issue import Issue, Turn
 from ptokit.sim.pipes.openvalues import (
@@ -16,6 +19,7 @@ from ptokit.sim.pipes.openvalues import (
     depending,
     depends,
     is_issued,
+    lengths,
     open_flow,
 )
 from ptokit.sim.pipes.pathchoices import ALONE, PathChoice
@@ -33,6 +37,9 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     run that breaks a rule is left out; if none is left with several iterations, samples decide. In
     a mixed launch it is unknown, too, what a block does by its number; then the first is issued.
     """
+    if not launch.mixed and (exact := _on_lengths(launch)):
+        yield from exact
+        return
     known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
     if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
         yield from _on_choices(launch, wider)
@@ -49,9 +56,29 @@ def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
                 yield issue
 
 
-def _unknown(funcs: Sequence[Func], *, any_block: bool = False) -> frozenset[Value]:
+def _on_lengths(launch: DryLaunch) -> list[Issue]:
+    """The same where flags are set and waited for by the number of the iteration, as in all but
+    the first: the arguments that end such loops are numbers. None where that does not show all.
+    """
+    every = (arg for func in launch.funcs for arg in lengths(func) if whole_number(arg))
+    names = {arg.name for arg in every if launch_query(arg.name) is None}
+    found, unknown = list[Issue](), _unknown(launch.funcs, given=names)
+    for n in launch.trip_counts if names else ():
+        one = replace(launch.with_numbers(dict.fromkeys(names, n)), trip_counts=(n,))
+        found += _on_choices(one, unknown)
+    for issue in found:
+        issue.chosen = True
+    shown = set[int]().union(*(issue.begun | issue.reached for issue in found))
+    shown.update(id(one.op) for issue in found for core in issue.cores for one in core)
+    ops = (op for func in launch.funcs for op in func.body.walk() if isinstance(op, Op))
+    return found if all(id(op) in shown for op in ops if is_issued(op)) else []
+
+
+def _unknown(
+    funcs: Sequence[Func], *, any_block: bool = False, given: Collection[str] = ()
+) -> frozenset[Value]:
     """The values that depend on arguments, on memory, and perhaps on which block it is."""
-    known = frozenset(value for func in funcs for value in depending(func))
+    known = frozenset(value for func in funcs for value in depending(func, given))
     asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
     return frozenset(v for func in funcs for v in depends(func, known | asked))
 
