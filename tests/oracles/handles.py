@@ -390,3 +390,33 @@ LOWERED = Program(
 )
 for page in ("ReinterpretCast", "Dealloc", "MemrefLoad", "MemrefStore"):
     say(page, LOWERED)
+
+FOUR_ROWS, EACH_OTHER = (
+    f"memref<{n}x8xi32, strided<[{step}, 1], offset: ?>, #pto.address_space<gm>>"
+    for n, step in ((4, 8), (2, 16))
+)
+OPENED = "memref<?x8xi32, strided<[?, 1], offset: ?>, #pto.address_space<gm>>"
+STATED, LAST = (
+    f"memref<{n}x8xi32, strided<[8, 1], offset: ?>, #pto.address_space<vec>>" for n in (2, 1)
+)
+PARTS = Program(
+    program(
+        f"""
+  %v = memref.reinterpret_cast %m to offset: [0], sizes: [4, 8], strides: [8, 1]\
+ : {FLAT} to {FOUR_ROWS}
+  %s = memref.subview %v[1, 0] [2, 8] [2, 1] : {FOUR_ROWS} to {EACH_OTHER}
+  %o = memref.cast %s : {EACH_OTHER} to {OPENED}
+  %two = arith.constant 2 : i32
+  %a = memref.alloc() : {LINES}
+  pto.tload ins(%o : {OPENED}) outs(%a : {LINES})
+  %b = memref.cast %a : {LINES} to {STATED}
+  %p = memref.subview %b[%c1, 0] [1, 8] [1, 1] : {STATED} to {LAST}
+  pto.tadds ins(%p, %two : {LAST}, i32) outs(%p : {LAST})
+  pto.tstore ins(%a : {LINES}) outs(%o : {OPENED})""",
+        f"%m: {FLAT}",
+    ),
+    {"m": [n + 2 if n >= 24 else n for n in range(32)]},
+    {"m": COUNT},
+)
+for page in ("MemrefCast", "MemrefTileCast", "MemrefPart", "MemrefStepped"):
+    say(page, PARTS)

@@ -74,11 +74,24 @@ def test_a_part_outside_of_its_buffer_is_refused() -> None:
     assert "window-out-of-bounds" in {d.slug for d in program.check("a5")}
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("steps", ["[2, 1]", "[%row, 1]"])
-def test_a_part_with_steps_is_kept_and_not_judged(steps: str) -> None:
-    program = pto.loads(part(steps))
-    assert "foreign-op" in {d.slug for d in program.check("a5")}
-    assert f"[16, 32] {steps}" in program.text("dps")
+def test_a_part_with_steps_leaves_rows_out(steps: str, engine: str) -> None:
+    text = part(steps).replace(
+        "strided<[32, 1], offset: ?>, #pto.address_space<gm>",
+        "strided<[?, 1], offset: ?>, #pto.address_space<gm>",
+    )
+    program, x = pto.loads(text), np.arange(2048, dtype=np.float32).reshape(64, 32)
+    assert reads_back(text)
+    assert [d for d in program.check("a5") if d.is_error or d.slug == "foreign-op"] == []
+    out = program.run(v=x, w=np.zeros((16, 32), np.float32), row=2, engine=engine)["w"]
+    assert np.array_equal(out, x[2:34:2])
+
+
+@pytest.mark.parametrize("steps", ["[4, 1]", "[1, 2]", "[-1, 1]"])
+def test_a_part_with_steps_stays_in_its_buffer(steps: str) -> None:
+    wrong = {d.slug for d in pto.loads(part(steps).replace("[%row", "[4")).check("a5")}
+    assert wrong & {"window-out-of-bounds", "operand-value"}
 
 
 def test_lines_that_lie_apart_are_no_tile() -> None:

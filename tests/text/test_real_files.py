@@ -109,7 +109,7 @@ KEPT = """\
 !pto.ptr<!pto.hif8x2>
 !pto.tile_buf<vec, 16x64x!pto.bf16x2>
 !pto.partition_tensor_view<16x64xf64>
-memref<16x16xf16, strided<[32, 1], offset: ?>, #pto.address_space<vec>>
+memref<16x16xf16, strided<[?, ?], offset: ?>, #pto.address_space<vec>>
 """
 
 

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.analysis.apart import sharing
-from ptokit.analysis.bufferparts import parts_wrong
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
@@ -77,7 +76,7 @@ class Checker:
             self.control(op, env)
 
     def opaque(self, op: OpaqueOp) -> None:
-        self.found += (unknown_op(op, self.threads), *parts_wrong(op))
+        self.found.append(unknown_op(op, self.threads))
 
     def attributes(self, op: Op) -> None:
         """Report those that its page does not have."""

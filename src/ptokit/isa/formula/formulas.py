@@ -69,8 +69,14 @@ class Many:
     def __add__(self, other: Many) -> Many:
         return Many(tuple(self._each(operator.add, other)))
 
+    def __mul__(self, other: Many) -> Many:
+        return Many(tuple(self._each(operator.mul, other)))
+
     def __le__(self, other: Many) -> Value:
         return _conjunction(self._each(operator.le, other))
+
+    def __lt__(self, other: Many) -> Value:
+        return _conjunction(self._each(operator.lt, other))
 
     def _each(self, function: Callable[..., Value], other: Many) -> Iterator[Value]:
         for a, b in zip(self.values, other.values, strict=False):

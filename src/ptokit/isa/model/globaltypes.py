@@ -86,6 +86,11 @@ class GlobalType:
         return 1 + sum((n - 1) * s for n, s in steps)  # type: ignore[operator]
 
     @property
+    def begins(self) -> bool:
+        """Whether its first element is that of the array: older text says of others `offset`."""
+        return "offset:" not in self.written
+
+    @property
     def filled(self) -> bool:
         """Whether no extent that is known is empty."""
         return all(n is None or n > 0 for n in self.shape)

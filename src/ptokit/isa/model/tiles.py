@@ -92,6 +92,7 @@ class TileType(Rich):
     compact: CompactMode = CompactMode.NULL
     wide4: bool = False  # 4-bit boxes have 64 columns, as on A5, else 32 (dispute C37)
     written: str = field(default="", compare=False)  # as older text spells it, a memref
+    pitch: int | None = field(default=None, compare=False)  # of rows, where a memref states it
     around: Shape | None = None  # of a window in L0: the shape of the tile that it is cut from
 
     def __str__(self) -> str:
@@ -103,6 +104,16 @@ class TileType(Rich):
     def declared(self) -> Shape:
         """The declared shape of the tile whose lines these are: of a window, the one around it."""
         return self.around or Shape(self.rows, self.cols)
+
+    @property
+    def step(self) -> int:
+        """Elements from a row to the next, in a row-major tile or a window of one."""
+        return self.cols if self.pitch is None else self.pitch
+
+    @property
+    def apart(self) -> bool:
+        """Whether a memref states that rows lie apart: only windows do so."""
+        return self.rows > 1 and self.step != self.cols
 
     @property
     def closed(self) -> TileType:

@@ -170,7 +170,9 @@ class BindTile(Instr, name="bind_tile", pipe=S):
 
     @staticmethod
     def run(src: Any, result: TileType) -> Any:  # Any: the executor's
-        return src.member(result)
+        """The rows of a part of a tile lie apart, and so do those of what it is bound to."""
+        same = (result.rows, result.cols) == (src.type.rows, src.type.cols)
+        return src.part(result, 0, 0) if same and result.apart else src.member(result)
 
 
 class SubView(

@@ -1,12 +1,17 @@
-"""Buffers of lowered text, which are memrefs: casts, single elements, and their end."""
+"""Buffers of lowered text, which are memrefs: casts, parts, single elements, and their end."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.views import STATED, known_extents
 
 MEMORY = "memref<1024xf32, #pto.address_space<gm>>"
 MATRIX = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"
 LINES = "memref<16x32xf32, #pto.address_space<vec>>"
+WINDOW_OF_LINES = "memref<8x8xf32, strided<[32, 1], offset: ?>, #pto.address_space<vec>>"
+SQUARE = "memref<16x32xf32, strided<[32, 1]>, #pto.address_space<gm>>"
+HALF = "memref<8x32xf32, strided<[64, 1], offset: ?>, #pto.address_space<gm>>"
 ELEMENT = f"""\
 func.func @example(%i: index) {{
   %one = arith.constant 1.5 : f32
@@ -23,15 +28,19 @@ PAST_THE_END = "the elements of the buffer end before those of its cast"
 
 
 class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
-    """The elements of `src` from `offset` on, with extents and strides of their own."""
+    """The elements of a buffer from `offset` on, with extents and strides of their own.
+
+    `offset` counts from where the buffer begins, also where `src` is a cast or a part of it.
+    """
 
     asm = Asm(
         dialect="memref",
         shape="recast",
-        cpp_text="{type} {result}({src}.data() + {offset}, {{{sizes}}}, {{{strides}}});",
+        cpp_text="{type} {result}({src}.data() + {offset} /* from where its array begins */, "
+        "{{{sizes}}}, {{{strides}}});",
     )
     result = Result(Global)
-    src = In(Global, doc="a buffer of global memory from its start on")
+    src = In(Global, doc="a buffer of global memory, or a cast or part of one")
     offset = In(Index, key="offset", counts="elements", doc="where the first element lies")
     sizes = In(Index, many=True, key="sizes", counts="extents")
     strides = In(Index, many=True, key="strides", counts="steps")
@@ -48,7 +57,12 @@ func.func @example(%x: {MEMORY}) {{
         named("shape", sizes == result.static_extents, help=STATED),
         named("shape", strides == result.static_strides, help=STATED),
         named("operand-value", offset >= 0, sizes.least >= 1, strides.least >= 0),
-        warns(named("global-out-of-bounds", offset + result.reach <= src.count, help=PAST_THE_END)),
+        when(
+            src.begins == Const(True),
+            warns(
+                named("global-out-of-bounds", offset + result.reach <= src.count, help=PAST_THE_END)
+            ),
+        ),
     )
 
     @staticmethod
@@ -64,7 +78,182 @@ func.func @example(%x: {MEMORY}) {{
 
     @staticmethod
     def run(src: Any, offset: int, result: GlobalType) -> Any:  # Any: the executor's view
-        return src.pointer().moved(offset).view(result)
+        begun = src.pointer()
+        return begun.moved(offset - begun.offset).view(result)
+
+
+CLOSED, OPEN = "memref<16x32xf32, SPACE>", "memref<?x32xf32, strided<[?, 1], offset: ?>, SPACE>"
+KEPT = "a cast changes what the type states, not what it is"
+
+
+def in_space(line: str, space: str, **types: str) -> str:
+    """A function of one line on %a, of these types of memrefs."""
+    for name, kind in types.items():
+        line = line.replace(name, kind.replace("SPACE", f"#pto.address_space<{space}>"))
+    kind = line.partition(" : ")[2].partition(" to ")[0]
+    return f"func.func @example(%a: {kind}) {{\n  {line}\n  return\n}}"
+
+
+class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
+    """`src` as it is, under a type that states more or less of its extents and strides."""
+
+    asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
+    example = in_space("%b = memref.cast %a : CLOSED to OPEN", "gm", CLOSED=CLOSED, OPEN=OPEN)
+    result = Result(Global)
+    src = In(Global)
+    same_extents = result.static_extents == src.extents
+    same_strides = result.static_strides == src.static_strides
+    rules = (
+        named("element-type", result.dtype == src.dtype, help="a cast keeps the element type"),
+        named("shape", result.rank == src.rank, help=KEPT),
+        named("shape", both(same_extents, same_strides), help=KEPT),
+    )
+
+    @staticmethod
+    def type_of(result: GlobalType | None, src: GlobalType) -> GlobalType:
+        found = result or src
+        stride = src.stride if found.stride is None else found.stride
+        return replace(found, shape=known_extents(src.shape, found), stride=src.stride or stride)
+
+    @staticmethod
+    def run(src: Any, result: GlobalType) -> Any:  # Any: as above
+        kind = replace(result, shape=src.type.shape, stride=src.type.stride)
+        return src.pointer().view(kind)
+
+
+class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pipe=S):
+    """`src` as it is, under a type that states its rows."""
+
+    asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
+    example = in_space(
+        "%b = memref.cast %a : CLOSED to ROWS",
+        "vec",
+        CLOSED=CLOSED,
+        ROWS="memref<16x32xf32, strided<[32, 1], offset: ?>, SPACE>",
+    )
+    result = Result(Tile)
+    src = In(Tile)
+    rules = (
+        named("element-type", result.dtype == src.dtype, help="a cast keeps the element type"),
+        named("location", result.loc == src.loc, help="a cast stays in its memory"),
+        named("shape", result.rows == src.rows, help=KEPT),
+        named("shape", both(result.cols == src.cols, result.step == src.step), help=KEPT),
+    )
+
+    @staticmethod
+    def run(src: Any, result: TileType) -> Any:  # Any: as above
+        return src.part(result, 0, 0)
+
+
+OF_PART = "let the type of the part be that of its numbers"
+NO_STEPS = "no tile leaves out rows or columns of another one"
+PART_ENDS = "the part must lie inside its buffer"
+
+
+class MemrefPart(Instr, name="subview", form="of a tile", traits=(WINDOW,), pipe=S):
+    """A part of a tile, which keeps the strides of the whole: nothing is copied."""
+
+    asm = Asm(
+        dialect="memref",
+        shape="memref_part",
+        cpp_text="auto {result} = {src}; SUBVIEW({result}, {src}, {offsets}); "
+        "{result}.SetValidShape({sizes});",
+    )
+    example = f"""\
+func.func @example(%a: {LINES}, %i: index) {{
+  %p = memref.subview %a[0, %i] [8, 8] [1, 1] : {LINES} to {WINDOW_OF_LINES}
+  return
+}}"""
+    result = Result(Tile)
+    src = In(Tile)
+    offsets = In(Index, many=True, key="offsets", counts="extents")
+    sizes = In(Index, many=True, key="sizes", counts="extents")
+    steps = In(Index, many=True, key="steps", counts="steps")
+    rules = (
+        named("operand-count", offsets.count == 2, sizes.count == 2, steps.count == 2),
+        named("element-type", result.dtype == src.dtype, help="a part keeps the element type"),
+        named("location", result.loc == src.loc, help="a part stays in its memory"),
+        named("operand-value", steps.first == 1, steps.last == 1, help=NO_STEPS),
+        named("operand-value", offsets.least >= 0, help="elements count upward"),
+        named("shape", result.rows == sizes.first, result.cols == sizes.last, help=OF_PART),
+        named("shape", result.step == src.step, help=OF_PART),
+        named(
+            "window-out-of-bounds",
+            offsets.first + sizes.first <= src.rows,
+            offsets.last + sizes.last <= src.cols,
+            help=PART_ENDS,
+        ),
+    )
+
+    @staticmethod
+    def run(src: Any, result: TileType, offsets: tuple[int, ...]) -> Any:  # Any: as above
+        return src.part(result, *offsets)
+
+
+def stepped(
+    strides: tuple[int | None, ...] | None, steps: tuple[int | None, ...]
+) -> tuple[int | None, ...] | None:
+    """The strides of what takes every so many elements along each dimension."""
+    if strides is None or len(strides) != len(steps):
+        return None
+    return tuple(times(stride, step) for stride, step in zip(strides, steps, strict=True))
+
+
+class MemrefStepped(Instr, name="subview", form="with steps", pipe=S):
+    """Every so many elements of a part of a view, along each of its dimensions."""
+
+    asm = Asm(
+        dialect="memref",
+        shape="memref_part",
+        cpp_text="auto {result} = {src}.partition<{type}>({{{offsets}}}, {{{sizes}}}); "
+        "/* in steps of {steps} */",
+    )
+    result = Result(Global)
+    src = In(Global)
+    offsets = In(Index, many=True, key="offsets", counts="extents")
+    sizes = In(Index, many=True, key="sizes", counts="extents")
+    steps = In(Index, many=True, key="steps", counts="steps")
+    layout = Attr(GlobalLayout, None)
+    example = f"""\
+func.func @example(%x: {SQUARE}) {{
+  %p = memref.subview %x[0, 0] [8, 32] [2, 1] : {SQUARE} to {HALF}
+  return
+}}"""
+    rules = (
+        named("element-type", result.dtype == src.dtype, help="a part keeps the element type"),
+        named(
+            "operand-count",
+            offsets.count == src.rank,
+            sizes.count == src.rank,
+            steps.count == src.rank,
+        ),
+        named("operand-value", offsets.least >= 0, sizes.least >= 0, steps.least >= 1),
+        named("shape", sizes == result.static_extents, help=STATED),
+        named(
+            "window-out-of-bounds",
+            offsets + sizes * steps < src.extents + steps,
+            help=PART_ENDS,
+        ),
+    )
+
+    @staticmethod
+    def type_of(
+        result: GlobalType | None,
+        src: GlobalType,
+        sizes: tuple[int | None, ...],
+        steps: tuple[int | None, ...],
+        layout: GlobalLayout | None,
+    ) -> GlobalType:
+        found = result or replace(src, partition=True)
+        shape = known_extents(sizes, result)
+        return replace(found, shape=shape, stride=stepped(src.stride, steps), stated=layout)
+
+    @staticmethod
+    def run(
+        src: Any, offsets: tuple[int, ...], steps: tuple[int, ...], result: GlobalType
+    ) -> Any:  # Any: as above
+        begun = src.partition(replace(result, stride=src.type.stride), offsets)
+        return begun.pointer().view(replace(result, stride=stepped(src.type.stride, steps)))
 
 
 class Dealloc(Instr, name="dealloc", traits=(DEALLOCATES,), pipe=S):

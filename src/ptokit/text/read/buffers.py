@@ -6,37 +6,61 @@ from collections.abc import Sequence
 
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import WINDOW
 from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided
 from ptokit.text.read.attributes import dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named, build
 from ptokit.text.read.call import Call, in_brackets, read_item
 from ptokit.text.read.parser import Parser
+from ptokit.text.read.signature import signature
 
 
 def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
     call = Call(at, [read_item(p, p.names)])
     offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
-    call.keyed = {"offsets": offsets, "sizes": sizes}
+    call.keyed = {"offsets": offsets, "sizes": sizes, "steps": steps}
     if p.texts[p.i] == "{":
         call.attrs = dictionary(p)
     p.expect(":")
     call.types = [(p.type(), p.i - 1)]
     p.expect("to")
     call.results = [(kind := p.type(), p.i - 1)]
-    dense = all(step.number == 1 for step in steps)
-    if not (dense and isinstance(kind, GlobalType) and kind.rank == len(sizes)):
+    if not isinstance(kind, GlobalType | TileType):
         raise UnknownOperandType
+    if isinstance(kind, GlobalType) and kind.rank != len(sizes):
+        raise UnknownOperandType
+    if isinstance(kind, GlobalType) and all(step.number == 1 for step in steps):
+        del call.keyed["steps"]
+    forms = [page for page in forms if ("steps" in call.keyed) == _has_steps(page)]
     return build(p, p.names, forms, call, results)
+
+
+def _has_steps(page: type[Instr]) -> bool:
+    return any(slot.key == "steps" for slot in signature(page).ssa)
+
+
+def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
+    """`op %a : T to U`."""
+    call = Call(at, [read_item(p, p.names)])
+    p.expect(":")
+    call.types = [(p.type(), p.i - 1)]
+    p.expect("to")
+    call.results = [(kind := p.type(), p.i - 1)]
+    if not isinstance(kind, GlobalType | TileType):
+        raise UnknownOperandType
+    of_tiles = [page for page in forms if WINDOW in page.traits]
+    others = [page for page in forms if page not in of_tiles]
+    return build(p, p.names, of_tiles if isinstance(kind, TileType) else others, call, results)
 
 
 def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %a to offset: [%o], sizes: [16, %n], strides: [%s, 1] : T to U`.
 
-    It begins where the buffer does: of one that begins elsewhere, or in a memory that the text
-    does not say, it is kept as written.
+    Of a buffer in a memory that the text does not say it is kept as written.
     """
     call = Call(at, [read_item(p, p.names)])
     p.expect("to")
@@ -50,7 +74,7 @@ def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     p.expect(":")
     call.types = [(p.type(), p.i - 1)]
     of = p.texts[p.i - 1]
-    if of.startswith("memref<") and ("offset:" in of or "address_space" not in of):
+    if of.startswith("memref<") and "address_space" not in of:
         raise UnknownOperandType
     p.expect("to")
     call.results = [(kind := p.type(), p.i - 1)]

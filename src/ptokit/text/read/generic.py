@@ -28,7 +28,7 @@ SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes"
 
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """The op in generic form; its name, the token at `at`, is behind the cursor."""
-    if forms[0].asm.shape == "switch" or p.texts[at].startswith('"memref.subview'):
+    if forms[0].asm.shape == "switch" or any(f.asm.shape == "memref_part" for f in forms):
         raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
     call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
     segments = next((g for g in call.attrs if g.key in SEGMENTS), None)

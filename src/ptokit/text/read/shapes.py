@@ -19,7 +19,7 @@ from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary,
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
-from ptokit.text.read.buffers import read_memref_part, read_recast
+from ptokit.text.read.buffers import read_memref_cast, read_memref_part, read_recast
 from ptokit.text.read.build import Named, build, expect_results
 from ptokit.text.read.call import (
     FLAGS,
@@ -400,6 +400,8 @@ def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op
     if isinstance(kind, OpaqueType | GlobalType):  # no place of global memory is made in a kernel
         raise UnknownOperandType
     if isinstance(kind, TileType):
+        if kind.apart:  # nor rows that lie apart
+            raise UnknownOperandType
         kind = _configured(p, kind, given, len(items) > 1)
     kinds = (I64, INDEX, INDEX)
     values = [
@@ -430,6 +432,8 @@ SHAPES: dict[str, Read] = {
     "bound": read_bound,
     "part": read_part,
     "recast": read_recast,
+    "memref_part": read_memref_part,
+    "memref_cast": read_memref_cast,
     "addressed": read_addressed,
     "op": read_op,
     "called": read_op,

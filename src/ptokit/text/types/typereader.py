@@ -103,9 +103,13 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
         view = GlobalType(dtype, shape, stride, partition=True)
         return in_elements(view) if pairs_named(element_word(match[1])) else view
     loc, sizes = Loc.named(match[3]), [n for n in shape if n is not None]
-    if loc is None or len(sizes) < len(shape) or not _dense(sizes, stride):
+    if loc is None or len(sizes) < len(shape):
+        return None
+    if not _dense(sizes, stride) and not _apart(sizes, stride):
         return None
     tile = tile_type(loc, dtype, prod(sizes[:-1]), sizes[-1])
+    if stride is not None and len(stride) == len(sizes) == 2:
+        tile = replace(tile, pitch=stride[0])
     return in_elements(tile) if pairs_named(element_word(match[1])) else tile
 
 
@@ -116,6 +120,14 @@ def _dense(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
         len(stride) == len(sizes)
         and all(s == f or n == 1 for s, f, n in zip(stride, follow, sizes, strict=True))
     )
+
+
+def _apart(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
+    """Whether rows lie apart, as those of a part of a tile."""
+    if stride is None or not len(stride) == len(sizes) == 2:
+        return False
+    step, next_column = stride
+    return step is not None and step > sizes[1] and next_column == 1
 
 
 def in_global_memory(kind: Type) -> Type:

@@ -19,6 +19,7 @@ from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
+from ptokit.text.write.buffers_out import write_memref_part, write_recast
 from ptokit.text.write.control_out import (
     write_asserted,
     write_branch,
@@ -383,18 +384,6 @@ def write_addressed(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)}({first}){valid}{attributes(op)} : {kind}")
 
 
-def write_recast(w: Writer, op: Op) -> None:
-    """`%v = op %a to offset: [0], sizes: [16, %n], strides: [%s, 1] : T to U`."""
-    source, *lists = signature(op.page).ins
-    known = {v: str(n) for v, n in w.numbers.items()}
-    uses = {s.key: [known.get(v) or w.use(v) for v in op.bound(s.name)] for s in lists}
-    text = ", ".join(f"{key}: [{', '.join(listed)}]" for key, listed in uses.items())
-    of = op.bound(source.name)[0]
-    types = f"{w.type(of.type)} to {w.type(op.results[0].type)}"
-    more = f"{text}{attributes(op, w)} : {types}"
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(of)} to {more}")
-
-
 def write_printed(w: Writer, op: Op) -> None:
     """`op ins("text", %x : T)`."""
     value = op.bound(op.page.ins()[0].name)[0]
@@ -455,6 +444,8 @@ WRITERS: dict[str, Write] = {
     "bound": write_op,
     "part": write_op,
     "recast": write_recast,
+    "memref_part": write_memref_part,
+    "memref_cast": write_cast,
     "addressed": write_addressed,
     "same": write_same,
     "in_full": write_in_full,
