@@ -1,4 +1,4 @@
-"""What scalar instructions leave in a core's data cache, and find there, where ranks signal."""
+"""What scalar instructions leave in a core's data cache, and find there: ranks, and pipes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ TEST = "%met = pto.comm.ttest(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>} -
 T = "!pto.tile_buf<vec, 1x8xi32>"
 TILE = f"%t = pto.alloc_tile : {T}\n  pto.texpands ins(%one : i32) outs(%t : {T})"
 TSTORE = f"pto.tstore ins(%t : {T}) outs(%row : !P)"
+TLOAD = f"pto.tload ins(%row : !P) outs(%t : {T})"
 PUT = f"pto.comm.tput(%other, %row, buf(%t) : !P, !P, {T})"
 GET = PUT.replace("tput", "tget")
 BARRIER = "pto.barrier <PIPE_ALL>"
@@ -85,6 +86,10 @@ SIGNALLED = {
     "fenced in each iteration": [TILE, inside(TSTORE, FENCE, SIGNAL, head=LOOP)],
     "stored behind the signal": [TILE, SIGNAL, TSTORE],
     "stored, and nobody told": [TILE, TSTORE, WAIT],
+    "in memory before a pipe loads it": [TILE, STORE, LINE, FENCE, TLOAD],
+    "another array than a pipe loads": [TILE, OTHER, TLOAD],
+    "loaded by a pipe before": [TILE, TLOAD, STORE],
+    "written by a pipe": [TILE, STORE, TSTORE],
 }
 WRONG = {
     "nothing between": ([STORE, SIGNAL], "unpublished-store"),
@@ -109,6 +114,13 @@ WRONG = {
     "a tile store in the iteration before": (
         [TILE, inside(SIGNAL, TSTORE, head=LOOP)],
         "unfenced-store",
+    ),
+    "loaded by a pipe": ([TILE, STORE, TLOAD], "unpublished-store"),
+    "loaded by a pipe with no fence": ([TILE, STORE, LINE, TLOAD], "unpublished-store"),
+    "sent by a pipe": ([TILE, STORE, PUT], "unpublished-store"),
+    "loaded in the next iteration": (
+        [TILE, inside(TLOAD, STORE, head=LOOP)],
+        "unpublished-store",
     ),
     "read after a wait": ([WAIT, LOAD], "stale-load"),
     "read after a test": ([TEST, LOAD], "stale-load"),
@@ -147,6 +159,12 @@ def test_each_signal_is_warned_of_and_each_wait_once() -> None:
     again = LOAD.replace("%n", "%m")
     assert len(found([WAIT, LOAD, again])) == 1
     assert len(found([WAIT, LOAD, WAIT, again])) == 2
+
+
+def test_loads_of_pipes_are_warned_of_once() -> None:
+    assert len(found([TILE, STORE, TLOAD, TLOAD])) == 1
+    assert len(found([TILE, STORE, TLOAD, STORE, TLOAD])) == 2
+    assert len(found([TILE, OTHER, STORE, TLOAD, SIGNAL])) == 2
 
 
 def test_what_local_memory_holds_is_not_cached() -> None:

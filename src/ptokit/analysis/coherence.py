@@ -1,12 +1,13 @@
-"""Coherence of global memory between ranks that signal one another.
+"""Coherence of global memory: between ranks that signal one another, and inside of a core.
 
 What pipes write may still be on its way when the scalar unit signals: a fence of global memory
 waits for the pipes and for the memory.
 
-Scalar loads and stores of global memory go through a cache that no other core sees. Before another
-rank is told of data, their lines must be invalidated, which writes them back, and a fence must wait
-until they are in memory. Data that another rank wrote are found only after their lines were
-invalidated. Pages say which instructions signal, wait, invalidate and fence.
+Scalar loads and stores of global memory go through a cache that neither other cores see nor the
+core's own pipes. Before another rank is told of data, or a pipe loads them, their lines must be
+invalidated, which writes them back, and a fence must wait until they are in memory. Data that
+another rank wrote are found only after their lines were invalidated. Pages say which instructions
+signal, wait, invalidate and fence.
 
 This is a forward data-flow analysis of what may be so on some path. No program says which arrays
 others read, so all findings are warnings: where a function invalidates lines by their address, an
@@ -56,15 +57,15 @@ def incoherent(points_to: PointsTo, target: Target) -> list[Diagnostic]:
     There are none where the target is no chip: its memory has no cache.
     """
     ops = [op for op in points_to.func.body.walk() if isinstance(op, Op)]
-    if not target.kinds or not any(_between_ranks(op) for op in ops):
+    if not target.kinds or not any(_matters(op) for op in ops):
         return []
     walk = _Walk(points_to, target, ops)
     walk.block(points_to.func.body, CLEAN)
     return [*walk.found.values()]
 
 
-def _between_ranks(op: Op) -> bool:
-    return NOTIFIES in op.page.traits or POLLS in op.page.traits
+def _matters(op: Op) -> bool:
+    return not {NOTIFIES, POLLS, ONE_ELEMENT}.isdisjoint(op.page.traits)
 
 
 class _Walk:
@@ -126,7 +127,17 @@ class _Walk:
             if waits:
                 self._load(op, value, waits)
                 return cached._replace(waits=frozenset())
+        if loaded := self._loaded(op, stores):
+            cached = cached._replace(stores=stores - loaded)
         return cached._replace(written=written | {op}) if _writes_memory(op) else cached
+
+    def _loaded(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> frozenset[tuple[Op, bool]]:
+        """Warn of a pipe that loads what may not be in memory; the stores it is warned of."""
+        views = {self.storage.of(value) for value in _read(op)}
+        open_ = frozenset(one for one in stores if not views.isdisjoint(self._arrays(one[0])))
+        if open_:
+            self._unpublished(op, dict(open_), "load")
+        return open_
 
     def _arrays(self, op: Op) -> Iterator[Value]:
         """The arrays that the operands of an op lead to."""
@@ -139,8 +150,10 @@ class _Walk:
     def _signal(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> None:
         """Warn of a signal while stores that others may read are not in memory."""
         open_ = {o: done for o, done in stores if done or self.careless or self._of_shared(o)}
-        if not open_:
-            return
+        if open_:
+            self._unpublished(op, open_, "signal")
+
+    def _unpublished(self, op: Op, open_: dict[Op, bool], what: str) -> None:
         store = _first(open_)
         array = _element(store)
         assert array is not None
@@ -148,9 +161,9 @@ class _Walk:
         self._warn(
             op,
             "unpublished-store",
-            rule="between a store and the signal the line is invalidated, then comes a fence",
+            rule=f"between a store and the {what} the line is invalidated, then comes a fence",
             seen=f"%{array.name} was stored to, {since}",
-            help="invalidate the line after the store, then fence global memory, then signal",
+            help=f"invalidate the line after the store, then fence global memory, then {what}",
             note=Note("the store is here", store.span),
         )
 
@@ -211,6 +224,14 @@ def _written(op: Op) -> list[Value]:
     """The views of global memory that an op writes."""
     outs = (value for out in op.page.outs() for value in op.bound(out.name))
     return [value for value in outs if isinstance(value.type, GlobalType)]
+
+
+def _read(op: Op) -> list[Value]:
+    """The views of global memory that a pipe reads."""
+    if op.page.pipe is Pipe.S:
+        return []
+    ins = (value for operand in op.page.ins() for value in op.bound(operand.name))
+    return [value for value in ins if isinstance(value.type, GlobalType)]
 
 
 def _first(ops: Iterable[Op]) -> Op:

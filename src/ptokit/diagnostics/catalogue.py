@@ -361,10 +361,12 @@ CATALOGUE: dict[str, Entry] = {
     "unpublished-store": Entry(
         "what the scalar unit stored before may not be in memory yet",
         "Scalar stores to global memory go through a data cache of the core. Another rank that is "
-        "signalled may read the memory before the cache writes the line back. After the stores "
+        "signalled may read the memory before the cache writes the line back, and so may a pipe of "
+        "the same core that loads from it, for no flag waits for the cache. After the stores "
         "the line is invalidated, which writes it back, and a fence of global memory follows; "
-        "then comes the signal. Where nobody else reads the array, nothing is wrong: a function "
-        "that invalidates lines by address is asked only for arrays of which it does.",
+        "then comes the signal, or the load. Where no other rank reads the array, no signal is "
+        "wrong: a function that invalidates lines by address is asked only for arrays of which it "
+        "does.",
     ),
     "unfenced-store": Entry(
         "what was written to global memory before may not be there yet",
