@@ -21,7 +21,7 @@ HOUSE = {
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
     "isa/model": 2_400,  # types, layouts, targets, words of attributes
     "isa/lang": 1_900,  # what a page is written in
-    "isa/disputes": 1_000,  # where the sources contradict each other
+    "isa/disputes": 1_100,  # where the sources contradict each other
     "isa": 150,  # the index of the pages
     "numerics": 1_400,  # element formats, conversions, the fix-pipe
     "isa/pages": 12_500,  # the instructions

@@ -213,6 +213,14 @@ X: dict[str, Dispute] = {
         "rows and columns as they were pushed; what lies beyond them stays as it was",
         "the hardware's reading is skewed, which no program can mean",
     ),
+    "X71": Dispute(
+        "what waits where a pop finds no entry, or a push no free slot?",
+        "A2/A3: the scalar unit, which waits for all signals. A5: the queue that uses the entry "
+        "(V, MTE1, MTE2) or sends it (FIX, MTE3); assembler: a pop is the scalar unit's. CPU "
+        "simulator: the thread of the core.",
+        "A2/A3: the whole core. A5: that queue. cpu: that queue where queues wait, else the core",
+        "instructions are what the headers make of them; the assembler only orders text",
+    ),
     "X62": Dispute(
         "is a program legal that reads a tile before anything is written to it?",
         "Assembler: yes, it does not look. ptokit's engines: such a read ends the run.",

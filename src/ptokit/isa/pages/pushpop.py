@@ -22,7 +22,9 @@ from ptokit.isa.pages.slots import (
 )
 
 
-class AtFifo(Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disputes=("X63", "X64")):
+class AtFifo(
+    Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disputes=("X63", "X64", "X71")
+):
     """Something that one end of a FIFO does with a slot.
 
     `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by

@@ -28,6 +28,7 @@ from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
 from ptokit.sim.native.drive import drive
 from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.plan import BLOCK, CELL, WAITING, Plan
+from ptokit.sim.native.queuewaits import waiting_lines
 from ptokit.sim.native.session import Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.printing import prints
@@ -222,11 +223,9 @@ class _Launch:
                 if isinstance(problem, PtoError):
                     problem = problem_on(grid, _place(worker, block), problem)
                 raise problem from None
-        if any(QUEUES in worker.session.plan.spaces for worker in left):
-            raise NotNative("several queues of a core may wait")
         if left:
             self.told.clear()
-            raise deadlock([self._waiting(worker) for worker in left])
+            raise deadlock([line for worker in left for line in self._waiting(worker)])
         yield workers
 
     def _keep(self, number: int) -> None:
@@ -253,18 +252,22 @@ class _Launch:
         pairs = zip(places, self.workers[0], strict=True)
         return [self.kernel.bodies[place.kind].log(worker) for place, worker in pairs]
 
-    def _waiting(self, worker: Worker) -> tuple[str, str, Span | None, str]:
+    def _waiting(self, worker: Worker) -> Iterator[tuple[str, str, Span | None, str]]:
         """Which core waits, where and for what."""
+        name = str(_place(worker, int(worker.frame[BLOCK])))
+        if QUEUES in worker.session.plan.spaces:
+            yield from ((name, *line) for line in waiting_lines(worker))
+            return
         session, core, frame = worker.session, worker.core, worker.frame
         assert isinstance(core, GroupedCore)
         op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
-        name, address = str(_place(worker, int(frame[BLOCK]))), int(frame[CELL])
+        address = int(frame[CELL])
         if SIGNALS in op.page.uses:
             what = self._awaited(address - address_of(self.signals.data))
         else:
             cell = (address - address_of(core.shared[COUNTERS].data)) // 8
             what = reason(core.ends[op], cell)
-        return name, op.name, op.span, what
+        yield name, op.name, op.span, what
 
     @cached_property
     def cores(self) -> tuple[CorePlace, ...]:

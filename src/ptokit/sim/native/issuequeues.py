@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -28,7 +28,7 @@ from ptokit.sim.native.entry import ARGUMENTS
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.machine import offer
 from ptokit.sim.native.mainfunction import MOST_COUNTED, OVERFLOW
-from ptokit.sim.native.plan import CELL, LEAST, TOO_LARGE
+from ptokit.sim.native.plan import CELL, LEAST, TOO_LARGE, WAITING, Plan
 from ptokit.sim.native.queuecode import (
     HEADS,
     NOT_YET,
@@ -70,19 +70,19 @@ failed:
 class QueuedWords:
     """The words of `sim.state.Flags`: sets and waits are entries of the queues of their pipes."""
 
-    def __init__(self, main: QueueingCompiler) -> None:
-        self.main = main
+    def __init__(self, main: QueueingCompiler, op: Op) -> None:
+        self.main, self.place = main, main.places[id(op)]
 
     def set(self, source: Queue, target: Queue, event: Num) -> None:
         """Raise a flag when the queue of the source comes to it."""
         if source is not target:
-            self._later(source, SET, self._flag(source, target, event))
+            self._later(source, SET, [self._flag(source, target, event)])
 
     def wait(self, source: Queue, target: Queue, event: Num) -> None:
         """Hold the queue of the target until the flag is up; the scalar unit issues no more."""
         if source is target:
             return
-        self._later(target, WAIT, self._flag(source, target, event))
+        self._later(target, WAIT, [self._flag(source, target, event), self.place])
         if target is Pipe.S:
             self.main.recording.after.append(partial(self.main.require_empty, Pipe.S))
 
@@ -109,9 +109,9 @@ class QueuedWords:
             raise NotNative("a flag of an operation that no page has")
         return number
 
-    def _later(self, queue: Queue, entry: int, flag: Num) -> None:
+    def _later(self, queue: Queue, entry: int, numbers: Sequence[Num]) -> None:
         assert isinstance(queue, Pipe)
-        self.main.recording.after.append(partial(self.main.put, queue, entry, [flag]))
+        self.main.recording.after.append(partial(self.main.put, queue, entry, numbers))
 
 
 @dataclass
@@ -119,7 +119,8 @@ class QueueingCompiler(Compiler):
     """Turns a function into a module whose pipes have queues."""
 
     entries: list[str] = field(default_factory=list[str])  # functions, one for each instruction
-    width: int = 2  # words of the longest record
+    owners: list[int] = field(default_factory=list[int])  # the places of these instructions
+    width: int = 3  # words of the longest record
     inner: bool = False  # what is compiled is an entry
     offered: dict[Resource, Any] = field(default_factory=dict[Resource, Any])  # to its body
     rings: Rings = field(default_factory=Rings)
@@ -193,6 +194,7 @@ class QueueingCompiler(Compiler):
             self._blocked()
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
             self.store(self.place(LEAST), least)
+            self.store(self.place(WAITING), self.places[id(op)] + 1)
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
         """Go on when a queue or all are empty, which they become by other cores or never."""
@@ -200,6 +202,7 @@ class QueueingCompiler(Compiler):
             self.leave_unless(self._empty(queue))
             return
         with self._until(partial(self._empty, queue)):
+            self.store(self.place(WAITING), 0)
             self.leave_unless(Truth(self.code, self.code.let(f"icmp ne i64 {self._blocked()}, 0")))
 
     def _empty(self, queue: Pipe) -> Truth:
@@ -215,7 +218,7 @@ class QueueingCompiler(Compiler):
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         if FLAGS not in op.page.uses and not self.offered:
             return super()._arguments(op, env, values)
-        offered = {**offer(self, op, self._regions(op, env)), FLAGS: QueuedWords(self)}
+        offered = {**offer(self, op, self._regions(op, env)), FLAGS: QueuedWords(self, op)}
         return arguments(op.page, values, {**offered, **self.offered})
 
     def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
@@ -258,7 +261,7 @@ class QueueingCompiler(Compiler):
             finally:
                 self.offered = {}
 
-        self.put(queue, OWN + len(self.entries), self._entry(values, compiled))
+        self._put_own(op, queue, self._entry(values, compiled))
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Where a tile comes to lie that stays in its slot."""
@@ -296,7 +299,16 @@ class QueueingCompiler(Compiler):
         def compiled(inner: Env) -> None:
             self._data(op, inner, pending)
 
-        self.put(queue, OWN + len(self.entries), self._entry(values, compiled))
+        self._put_own(op, queue, self._entry(values, compiled))
+
+    def _put_own(self, op: Op, queue: Pipe, numbers: Sequence[Num]) -> None:
+        """Issue the entry that was made last."""
+        self.owners.append(self.places[id(op)])
+        self.put(queue, OWN + len(self.entries) - 1, numbers)
+
+    def plan(self) -> Plan:
+        """How to run what was compiled."""
+        return replace(super().plan(), entries=tuple(self.owners), width=self.width)
 
     def _queue_of(self, op: Op) -> Pipe | None:
         """The pipe whose queue it waits in; None: it is done at once."""

@@ -79,6 +79,8 @@ class Plan:
     by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
     functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
     points: tuple[LogPoint, ...] = ()
+    entries: tuple[int, ...] = ()  # of its queues: the places of their instructions
+    width: int = 0  # words of the records of its queues
 
     @property
     def serial(self) -> bool:
