@@ -77,6 +77,104 @@ def test_pairs_of_flags_by_the_iteration_are_in_order(limit: str, target: str) -
     assert found(text, target) == set()
 
 
+PARTS = """\
+  %c16 = arith.constant 16 : index
+  %c15 = arith.constant 15 : index
+  %whole = arith.index_cast %count : i32 to index
+"""
+ENDS = {
+    "whole parts": "%n = arith.divsi %whole, %c16 : index",
+    "parts": "%up = arith.addi %whole, %c15 : index\n  %n = arith.divsi %up, %c16 : index",
+    "ceildiv": "%n = arith.ceildivsi %whole, %c16 : index",
+    "product": "%n = arith.muli %whole, %c16 : index",
+    "without the ends": "%n = arith.subi %whole, %c16 : index",
+    "both": "%o = arith.index_cast %other : i32 to index\n  %n = arith.muli %whole, %o : index",
+    "least": "%n = arith.minsi %whole, %c15 : index",
+    "two steps": "%d = arith.divsi %whole, %c8 : index\n  %n = arith.divsi %d, %c16 : index",
+    "select": """\
+%is_less = arith.cmpi slt, %whole, %c15 : index
+  %n = arith.select %is_less, %whole, %c15 : index""",
+    "memory": """\
+%read = pto.load_scalar %counts[%c1] : !pto.ptr<i32> -> i32
+  %n = arith.index_cast %read : i32 to index""",
+    "parts in memory": """\
+%read = pto.load_scalar %counts[%c1] : !pto.ptr<i32> -> i32
+  %all = arith.index_cast %read : i32 to index
+  %n = arith.divsi %all, %c16 : index""",
+}
+GIVEN = "%count: i32"
+
+
+def ended(how: str, text: str = KERNEL) -> str:
+    """The same kernel where the end of the loop is computed so."""
+    args = f"{GIVEN}, %other: i32, %counts: !pto.ptr<i32>"
+    computed = PARTS + "  " + ENDS[how]
+    cast = "  %n = arith.index_cast %count : i32 to index"
+    return text.replace(GIVEN, args).replace(cast, computed)
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_pairs_of_flags_are_in_order_where_the_end_is_computed(how: str) -> None:
+    assert found(ended(how)) == set()
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_missing_wait_is_found_where_the_end_is_computed(how: str) -> None:
+    assert "hazard" in found(ended(how, KERNEL.replace(WAIT_IN, "")))
+
+
+@pytest.mark.parametrize("how", ["whole parts", "memory"])
+@pytest.mark.parametrize("first", ["%c0", "%c2"])
+def test_two_loops_are_as_long_as_one_another_or_each_as_it_can(how: str, first: str) -> None:
+    """The second takes a larger step, and the first wait hangs on whether there are iterations."""
+    again = """\
+  %c2 = arith.constant 2 : index
+  scf.for %j = FIRST to %n step %c8 {
+    %is_start = arith.cmpi eq, %j, FIRST : index
+    %goes_on = arith.xori %is_start, %true : i1
+    scf.if %goes_on {
+      pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID2>]
+    }
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID2>]
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID2>]
+    %next = arith.addi %j, %c8 : index
+    %is_more = arith.cmpi slt, %next, %n : index
+    scf.if %is_more {
+      pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID2>]
+    }
+  }
+  return
+"""
+    text = KERNEL.replace("  return\n", again.replace("FIRST", first))
+    assert found(ended(how, text)) <= {"redundant-synchronisation"}
+    broken = text.replace("slt, %next, %n", "sle, %next, %n")
+    assert "flag-left" in found(ended(how, broken))
+
+
+@pytest.mark.parametrize(("wait", "some"), [(WAIT_OUT, set[str]()), ("", {"hazard"})])
+def test_what_is_left_after_the_whole_parts_is_looked_at(wait: str, some: set[str]) -> None:
+    """A remainder is added behind the loop: the flag of the last iteration is waited for once."""
+    text = KERNEL[: KERNEL.index("  %some =")]
+    tail = f"""\
+  %rest = arith.remsi %whole, %c16 : index
+  %is_rest = arith.cmpi ne, %rest, %c0 : index
+  %some = arith.cmpi slt, %c0, %n : index
+  scf.if %is_rest {{
+    scf.if %some {{
+      {wait}
+    }}
+    pto.tmul ins(%a, %a : {TILE}, {TILE}) outs(%b : {TILE})
+  }} else {{
+    scf.if %some {{
+      {WAIT_OUT}
+    }}
+  }}
+  return
+}}
+"""
+    assert found(ended("whole parts", text + tail)) - {"flag-left"} == some
+
+
 @pytest.mark.parametrize(
     ("old", "new", "slug"),
     [

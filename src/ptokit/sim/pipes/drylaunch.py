@@ -54,6 +54,7 @@ class DryLaunch:
     refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
     alike: RunsAlike = field(default_factory=RunsAlike)
     plan: Planned | None = None  # of other numbers, with which it is the same
+    in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known, by array
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -69,8 +70,9 @@ class DryLaunch:
         return [*self.bound.cores.values()] if isinstance(self.bound, BoundKernel) else [self.bound]
 
     def with_numbers(self, numbers: Mapping[str, int]) -> DryLaunch:
-        """The same launch on other numbers."""
-        made = [bound.with_numbers(numbers) for bound in self._bounds]
+        """The same launch on other numbers: arguments, and what arrays hold."""
+        own = {name: n for name, n in numbers.items() if name in self.numbers}
+        made = [bound.with_numbers(own) for bound in self._bounds]
         bound: Bound | BoundKernel = made[0]
         if isinstance(self.bound, BoundKernel):
             bound = BoundKernel(dict(zip(self.bound.cores, made, strict=True)))
@@ -80,6 +82,7 @@ class DryLaunch:
             refused=[],
             alike=self.alike.on_other_numbers(),
             plan=self.planned if self.lasts else None,
+            in_memory={name: n for name, n in numbers.items() if name not in own},
         )
 
     def issue(
@@ -117,6 +120,7 @@ class DryLaunch:
         most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
         issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
+        choice = replace(choice, given=self.in_memory)
         free = self._undecided if unknown else unknown
         conditions = self.conditions if unknown else dict[Value, Condition]()
         made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike, apart)

@@ -169,8 +169,7 @@ class DryRun(Interpreter):
         return exchanged
 
     def _issued(self, op: Op) -> Step:
-        choice = self.choice
-        found = choice.index if source(op) in choice.indices else choice.found
+        found = self.choice.read_of(source(op))
         samples = {value: _sample(value, found) for value in op.results}
 
         def issued(env: Env) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ptokit.analysis.aliases import repeats
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLAGS, FLOW, RESIZES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLOW, RESIZES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.sim.execute import moves
 from ptokit.sim.pipes.issue import Issue
 
 SELECT = "select"  # the shape of what is one of two values
 END = "upper"  # what ends a loop, of its operands
+BOUNDS = ("lower", END, "step")
 SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 
@@ -58,13 +59,27 @@ def undecided(func: Func) -> frozenset[Value]:
 
 
 def depends(
-    func: Func, unknown: frozenset[Value], *, each_iteration: bool = False
+    func: Func,
+    unknown: frozenset[Value],
+    *,
+    each_iteration: bool = False,
+    given: Collection[str] = (),
 ) -> frozenset[Value]:
-    """The values that may depend on these, or on what is in memory.
+    """The values that may depend on these, or on what is in memory, but in the arrays `given`.
 
     `each_iteration`: those that do in some iteration, whichever is the last of a loop.
     """
-    found = set(unknown)
+    read = (op for op in func.body.walk() if isinstance(op, Op) and from_memory(op))
+    found = {*unknown, *(v for op in read if source(op) not in given for v in op.results)}
+    return _led(func, found, each_iteration)
+
+
+def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
+    """The values that may depend on these, whatever is in memory."""
+    return _led(func, {*some}, False)
+
+
+def _led(func: Func, found: set[Value], each_iteration: bool) -> frozenset[Value]:
     before = -1
     while len(found) > before:  # until nothing is added: loops carry values back
         before = len(found)
@@ -72,26 +87,15 @@ def depends(
     return frozenset(found)
 
 
-def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
-    """The values that may depend on these, whatever is in memory."""
-    found, before = {*some}, -1
-    while len(found) > before:
-        before = len(found)
-        _depends(func.body, found, False, memory=False)
-    return frozenset(found)
-
-
-def _depends(block: Block, found: set[Value], each_iteration: bool, *, memory: bool = True) -> None:
+def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
     for op in block.ops:
         named = [*op.values()] if isinstance(op, Op) else []
         inputs = [v for _, v in named]
         passed = [v for name, v in named if name != END] if each_iteration else inputs
-        if memory and isinstance(op, Op) and from_memory(op):
-            found.update(op.results)
         for region in op.regions:
             if not found.isdisjoint(passed):
                 found.update(region.args)
-            _depends(region, found, each_iteration, memory=memory)
+            _depends(region, found, each_iteration)
             if not found.isdisjoint(region.outcome):
                 found.update((*region.args, *op.results))
         if not found.isdisjoint(inputs):
@@ -117,9 +121,9 @@ def _issues(op: Op) -> bool:
 
 
 def depending(func: Func, given: Collection[str] = ()) -> frozenset[Value]:
-    """The values that depend on arguments, but those `given`, or on what is in memory."""
+    """The values that depend on arguments, or on what is in memory, but those `given`."""
     numbers = (arg for arg in func.args if isinstance(arg.type, ScalarType))
-    return depends(func, frozenset(arg for arg in numbers if arg.name not in given))
+    return depends(func, frozenset(arg for arg in numbers if arg.name not in given), given=given)
 
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
@@ -137,23 +141,11 @@ def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
                 yield op
 
 
-def lengths(func: Func) -> Iterator[Value]:
-    """The arguments that end a loop in which flags hang on the number of the iteration."""
-    made = {result: op for op in func.body.walk() if isinstance(op, Op) for result in op.results}
-    for op in func.body.walk():
-        end = dict(op.values()).get(END) if isinstance(op, Op) else None
-        while end in made and made[end].page.folds and len(inputs := [*made[end].values()]) == 1:
-            end = inputs[0][1]  # the same number of another type
-        if end in func.args and _flags_by(leads_to(func, op.regions[0].args[:1]), op.regions[0]):
-            yield end
-
-
-def _flags_by(values: frozenset[Value], block: Block) -> bool:
-    """Whether there are flags behind branches that depend on these."""
-    every = [op for op in block.walk() if isinstance(op, Op)]
-    asked = [op for op in every if op.regions and not values.isdisjoint(deciding(op))]
-    inner = (one for op in asked for region in op.regions for one in region.walk())
-    return any(isinstance(one, Op) and FLAGS in one.page.uses for one in inner)
+def loop_bounds(op: Op) -> tuple[Value, Value, Value] | None:
+    """Where a loop that counts begins and ends, and its step."""
+    named = dict(op.values())
+    lower, upper, step = (named.get(name) for name in BOUNDS)
+    return (lower, upper, step) if lower and upper and step else None
 
 
 def deciding(op: Op) -> Iterator[Value]:

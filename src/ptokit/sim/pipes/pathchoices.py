@@ -5,8 +5,8 @@ Where it would be too long, loops of known extents lose most of their iterations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -26,7 +26,8 @@ class PathChoice:
     `index` instead, as those do that lead to parts of others. With a `period` loops keep their
     first and last iterations, so many to twice as many; what is left out is a multiple of it. With
     a `seed` each branch goes any way each time that its condition is computed. Branches on
-    conditions of the names in `against` go the other way than `way`.
+    conditions of the names in `against` go the other way than `way`. Arrays
+    that are `given` hold these numbers.
     """
 
     iterations: int = 1
@@ -37,6 +38,11 @@ class PathChoice:
     period: int | None = None
     seed: int | None = None
     against: frozenset[str] = frozenset()
+    given: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+
+    def read_of(self, name: str) -> int:
+        """What an array of this name holds."""
+        return self.given.get(name, self.index if name in self.indices else self.found)
 
 
 ALONE = PathChoice()

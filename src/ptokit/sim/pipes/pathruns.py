@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
 from ptokit.analysis.aliases import repeats
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.pages.grid import launch_query
-from ptokit.sim.execute import whole_number
 from ptokit.sim.pipes.drylaunch import TRIP_COUNTS, DryLaunch
 from ptokit.sim.pipes.issue import Issue, Turn
+from ptokit.sim.pipes.looplengths import Lengths, LoopLengths
 from ptokit.sim.pipes.openvalues import (
     block_queries,
     decided,
@@ -19,7 +20,6 @@ from ptokit.sim.pipes.openvalues import (
     depending,
     depends,
     is_issued,
-    lengths,
     open_flow,
 )
 from ptokit.sim.pipes.pathchoices import ALONE, PathChoice
@@ -27,6 +27,8 @@ from ptokit.sim.pipes.pathconditions import PathCondition
 
 MOST_LED = 24  # runs that are led to what no other issues
 MOST_MIXED = 24  # runs whose branches go any way
+MOST_GIVEN = 10_000  # instructions of a run on numbers that end its loops
+FEW_GIVEN = 2  # such numbers: if with none of them a run is legal, others are not tried
 STALE = 4  # such runs without a turn that no run before has: they are enough
 
 
@@ -57,21 +59,35 @@ def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
 
 
 def _on_lengths(launch: DryLaunch) -> list[Issue]:
-    """The same where flags are set and waited for by the number of the iteration, as in all but
-    the first: the arguments that end such loops are numbers. None where that does not show all.
+    """The same where flags hang on the number of an iteration, or of all, as in all but the first:
+    what ends such loops is given by numbers. None where that does not show all.
     """
-    every = (arg for func in launch.funcs for arg in lengths(func) if whole_number(arg))
-    names = {arg.name for arg in every if launch_query(arg.name) is None}
-    found, unknown = list[Issue](), _unknown(launch.funcs, given=names)
-    for n in launch.trip_counts if names else ():
-        one = replace(launch.with_numbers(dict.fromkeys(names, n)), trip_counts=(n,))
-        found += _on_choices(one, unknown)
+    lengths = LoopLengths(launch.funcs, launch.target, launch.blocks)
+    if not lengths.names:
+        return []
+    found, unknown = list[Issue](), _unknown(launch.funcs, given=lengths.names)
+    tried, launch = list[Lengths](), replace(launch, most=MOST_GIVEN)
+    for count, numbers in chain(lengths.of_all(launch.trip_counts), lengths.further()):
+        given_up = len(tried) == FEW_GIVEN and not found
+        if given_up or (count is None and _all_shown(launch.funcs, found)):
+            break
+        if numbers not in tried:
+            tried.append(numbers)
+            counts = launch.trip_counts[:1] if count is None else (count,)
+            with suppress(PtoError):  # it is too long
+                one = replace(launch.with_numbers(numbers), trip_counts=counts)
+                found += _on_choices(one, unknown)
     for issue in found:
         issue.chosen = True
-    shown = set[int]().union(*(issue.begun | issue.reached for issue in found))
-    shown.update(id(one.op) for issue in found for core in issue.cores for one in core)
-    ops = (op for func in launch.funcs for op in func.body.walk() if isinstance(op, Op))
-    return found if all(id(op) in shown for op in ops if is_issued(op)) else []
+    return found if _all_shown(launch.funcs, found) else []
+
+
+def _all_shown(funcs: Sequence[Func], issues: Sequence[Issue]) -> bool:
+    """Whether each instruction and each flag is in one of these runs."""
+    shown = set[int]().union(*(issue.begun | issue.reached for issue in issues))
+    shown.update(id(one.op) for issue in issues for core in issue.cores for one in core)
+    ops = (op for func in funcs for op in func.body.walk() if isinstance(op, Op))
+    return all(id(op) in shown for op in ops if is_issued(op))
 
 
 def _unknown(
@@ -80,7 +96,7 @@ def _unknown(
     """The values that depend on arguments, on memory, and perhaps on which block it is."""
     known = frozenset(value for func in funcs for value in depending(func, given))
     asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
-    return frozenset(v for func in funcs for v in depends(func, known | asked))
+    return frozenset(v for func in funcs for v in depends(func, known | asked, given=given))
 
 
 def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:

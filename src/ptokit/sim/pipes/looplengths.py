@@ -1,0 +1,241 @@
+"""Numbers with which loops iterate as often as wanted, where their ends are computed from them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+
+from ptokit.analysis.aliases import repeats
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.lang.traits import CORE, FLAGS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.sim.arguments import Env
+from ptokit.sim.execute import Core, moves, whole_number
+from ptokit.sim.limits import RunLimits
+from ptokit.sim.pipes.openvalues import (
+    deciding,
+    from_memory,
+    is_issued,
+    leads_to,
+    loop_bounds,
+    source,
+)
+from ptokit.sim.pipes.pathconditions import constants_of
+from ptokit.sim.pipes.samplenumbers import TRUTH, bounds_of
+from ptokit.sim.reference.interpreter import Interpreter
+
+MOST_CANDIDATES = 160  # values of one number
+MOST_CONSTANTS = 12  # of the text, that these are made with
+ROUNDS = 2  # over all numbers: what one of them ends another may end, too
+MOST_FURTHER, LARGEST_FURTHER = 12, 512
+LARGEST = 1 << 20  # number that is looked for by halves
+MOST_OPS = 1_000_000  # that compute ends
+
+Lengths = dict[str, int]  # arguments and arrays that ends are read from, by name
+
+
+@dataclass
+class LoopLengths:
+    """Loops whose ends are computed from arguments and from what memory holds, where flags hang on
+    the number of an iteration, or of all of them. `funcs`: those of a launch.
+    """
+
+    funcs: Sequence[Func]
+    target: Target
+    blocks: int = 1
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The arguments, and the arrays, that these ends are computed from."""
+        every = (v for bounds in self._loops for v in _behind(bounds, self._made))
+        return [*dict.fromkeys(self._names[v] for v in every if v in self._names)]
+
+    def of_all(self, counts: Sequence[int]) -> Iterator[tuple[int, Lengths]]:
+        """Numbers with which all of the loops iterate so often, as nearly as may be; and each of
+        them, where there are no such for all.
+        """
+        every = [*range(len(self._loops))]
+        for count in counts:
+            found = self._nearest(count, every)
+            trips = self._trips(found)
+            apart = [[n] for n in every if trips is None or trips[n] != count]
+            tried = [(found, every), *((self._nearest(count, loops), loops) for loops in apart)]
+            for numbers, loops in tried:
+                yield count, numbers
+                if count == counts[0]:
+                    yield from ((count, ends) for ends in self._extremes(numbers, loops))
+
+    def further(self) -> Iterator[tuple[None, Lengths]]:
+        """Numbers with which rarer branches may be taken: where something is left, or nothing."""
+        scaled = (a * count + by for a in self._constants for by in (1, -1) for count in (2, 1))
+        near = (n for n in bounds_of(self.funcs) if n <= LARGEST_FURTHER)
+        every = dict.fromkeys(chain(scaled, near))
+        for number in [*every][:MOST_FURTHER]:
+            yield None, dict.fromkeys(self.names, number)
+
+    def _nearest(self, count: int, loops: Sequence[int]) -> Lengths:
+        """Coordinate descent: one number after the other."""
+        best = dict.fromkeys(self.names, count)
+        least = self._distance(best, count, loops)
+        for name in self.names * ROUNDS:
+            for number in self._candidates(best, name, count, loops) if least else ():
+                tried = {**best, name: number}
+                if (far := self._distance(tried, count, loops)) < least:
+                    best, least = tried, far
+                if not least:
+                    break
+        return best
+
+    def _distance(self, numbers: Lengths, count: int, loops: Sequence[int]) -> float:
+        trips = self._trips(numbers)
+        return float("inf") if trips is None else sum(abs(trips[n] - count) for n in loops)
+
+    def _candidates(
+        self, numbers: Lengths, name: str, count: int, loops: Sequence[int]
+    ) -> Iterator[int]:
+        """What may end a loop so: numbers that constants of the text make of it, and the least."""
+        some = self._constants
+        scaled = [count * a // b for b in (1, *some) for a in some]
+        shifted = [n + sign * a for n in (count, *scaled) for a in (1, *some) for sign in (1, -1)]
+        every = dict.fromkeys(n for n in (count, *range(count), *scaled, *shifted) if n >= 0)
+        yield from islice(every, MOST_CANDIDATES)
+
+        yield self._first(numbers, name, dict.fromkeys(loops, count))
+
+    def _extremes(self, numbers: Lengths, loops: Sequence[int]) -> Iterator[Lengths]:
+        """The least and the largest of each of these numbers with which loops iterate as often."""
+        trips = self._trips(numbers)
+        least = {n: trips[n] for n in loops} if trips else {}
+        for name in self.names if least else ():
+            above = self._first(numbers, name, {loops[0]: least[loops[0]] + 1})
+            if above < LARGEST:
+                ends = self._first(numbers, name, least), above - 1
+                yield from ({**numbers, name: number} for number in ends)
+
+    def _first(self, numbers: Lengths, name: str, least: Mapping[int, int]) -> int:
+        """The least of a number with which loops iterate so often, by their places."""
+
+        def enough(number: int) -> bool:
+            trips = self._trips({**numbers, name: number})
+            return trips is not None and all(trips[n] >= count for n, count in least.items())
+
+        return bisect_left(range(LARGEST), True, key=enough)
+
+    def _trips(self, numbers: Lengths) -> list[int] | None:
+        """How often each of the loops iterates; None where one cannot."""
+        env: Env = {value: numbers[name] for value, name in self._names.items() if name in numbers}
+        with suppress(PtoError):
+            self._run(env)
+            ends = [[env[value] for value in bounds] for bounds in self._loops]
+            return [len(range(*bounds)) for bounds in ends] if all(e[2] for e in ends) else None
+        return None
+
+    @cached_property
+    def _run(self) -> Callable[[Env], object]:
+        core = Core(self.target, CPU_READING, 0, self.blocks)
+        run = Interpreter(core, Facts(self.target), Planned(), RunLimits(MOST_OPS))
+        ops = [op for op in self._made.values() if op in self._slice]
+        return run.block(Block(ops=[*ops]))
+
+    @cached_property
+    def _slice(self) -> set[Op]:
+        behind = chain.from_iterable(_behind(bounds, self._made) for bounds in self._loops)
+        return {self._made[value] for value in behind if value in self._made}
+
+    @cached_property
+    def _constants(self) -> list[int]:
+        known = {v: n for func in self.funcs for v, n in constants_of(func).items()}
+        some = dict.fromkeys(known[r] for op in self._slice for r in op.results if r in known)
+        return sorted(n for n in some if n > 1)[:MOST_CONSTANTS]
+
+    @cached_property
+    def _names(self) -> dict[Value, str]:
+        """The numbers that are given: arguments, and what is read from arrays in global memory."""
+        every = (arg for func in self.funcs for arg in func.args)
+        found = {arg: arg.name for arg in every if _counts(arg)}
+        return found | {op.results[0]: source(op) for op in self._ops if _reads_number(op)}
+
+    @cached_property
+    def _made(self) -> dict[Value, Op]:
+        """What computes numbers of these, of the block and of constants: all in one line."""
+        found = dict[Value, Op]()
+        for op in self._ops:
+            if len(op.results) == 1 and _computes(op):
+                inputs = (value for _, value in op.values())
+                if all(v in found or v in self._names for v in inputs):
+                    found[op.results[0]] = op
+        return found
+
+    @cached_property
+    def _loops(self) -> list[tuple[Value, Value, Value]]:
+        """The bounds of the loops, each pair once."""
+        return [*dict.fromkeys(bounds for op, bounds in self._ended() if self._matters(op, bounds))]
+
+    def _ended(self) -> Iterator[tuple[Op, tuple[Value, Value, Value]]]:
+        """The loops whose bounds can be computed, and are not known."""
+        for op in self._ops:
+            bounds = loop_bounds(op)
+            if bounds is None or not all(v in self._made or v in self._names for v in bounds):
+                continue
+            if any(v in self._names for v in _behind(bounds, self._made)):
+                yield op, bounds
+
+    def _matters(self, loop: Op, bounds: Sequence[Value]) -> bool:
+        """Whether flags somewhere depend on the number of the iteration, or of all of them."""
+        ends = (v for v in _behind(bounds, self._made) if v in self._names)
+        some = {*loop.regions[0].args, *ends}
+        return any(_branches_by(func, leads_to(func, some)) for func in self.funcs)
+
+    @cached_property
+    def _ops(self) -> list[Op]:
+        every = (op for func in self.funcs for op in func.body.walk())
+        return [op for op in every if isinstance(op, Op)]
+
+
+def _branches_by(func: Func, values: Collection[Value]) -> bool:
+    """Whether flags of a branch, or which handle it gives, depend on one of these."""
+    for op in func.body.walk():
+        if not (isinstance(op, Op) and op.regions and any(v in values for v in deciding(op))):
+            continue
+        inner = (one for region in op.regions for one in region.walk())
+        once = not any(repeats(op, region) for region in op.regions)
+        handles = any(not isinstance(value.type, ScalarType) for value in op.results)
+        if once and (handles or any(isinstance(o, Op) and FLAGS in o.page.uses for o in inner)):
+            return True
+    return False
+
+
+def _reads_number(op: Op) -> bool:
+    """Whether it reads a number of an array in global memory."""
+    return from_memory(op) and is_issued(op) and len(op.results) == 1 and _counts(op.results[0])
+
+
+def _counts(value: Value) -> bool:
+    """Whether it is an integer, and no truth value."""
+    return whole_number(value) and getattr(value.type, "bits", TRUTH) != TRUTH
+
+
+def _computes(op: Op) -> bool:
+    """Whether it makes a number of its operands alone, or of the place in the launch."""
+    pure = {CORE}.issuperset(op.page.uses) and not (op.regions or moves(op))
+    return pure and whole_number(op.results[0])
+
+
+def _behind(values: Sequence[Value], made: Mapping[Value, Op]) -> Iterator[Value]:
+    """These, and all that they are computed from."""
+    seen, left = set[Value](), [*values]
+    while left:
+        value = left.pop()
+        if value not in seen:
+            seen.add(value)
+            yield value
+            left += (v for _, v in made[value].values()) if value in made else ()
