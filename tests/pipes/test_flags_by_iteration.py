@@ -94,6 +94,15 @@ ENDS = {
     "select": """\
 %is_less = arith.cmpi slt, %whole, %c15 : index
   %n = arith.select %is_less, %whole, %c15 : index""",
+    "truth value": "%n = arith.select %is_short, %c15, %whole : index",
+    "branch": """\
+%is_less = arith.cmpi slt, %whole, %c15 : index
+  %n = scf.if %is_less -> (index) {
+    %half = arith.divsi %whole, %c8 : index
+    scf.yield %half : index
+  } else {
+    scf.yield %c15 : index
+  }""",
     "memory": """\
 %read = pto.load_scalar %counts[%c1] : !pto.ptr<i32> -> i32
   %n = arith.index_cast %read : i32 to index""",
@@ -107,7 +116,7 @@ GIVEN = "%count: i32"
 
 def ended(how: str, text: str = KERNEL) -> str:
     """The same kernel where the end of the loop is computed so."""
-    args = f"{GIVEN}, %other: i32, %counts: !pto.ptr<i32>"
+    args = f"{GIVEN}, %other: i32, %is_short: i1, %counts: !pto.ptr<i32>"
     computed = PARTS + "  " + ENDS[how]
     cast = "  %n = arith.index_cast %count : i32 to index"
     return text.replace(GIVEN, args).replace(cast, computed)
@@ -149,6 +158,79 @@ def test_two_loops_are_as_long_as_one_another_or_each_as_it_can(how: str, first:
     assert found(ended(how, text)) <= {"redundant-synchronisation"}
     broken = text.replace("slt, %next, %n", "sle, %next, %n")
     assert "flag-left" in found(ended(how, broken))
+
+
+@pytest.mark.parametrize("how", ["argument", "parts"])
+@pytest.mark.parametrize(("more", "some"), [("slt", set[str]()), ("sle", {"flag-left"})])
+def test_other_loops_are_as_long_as_the_argument_says(more: str, some: set[str], how: str) -> None:
+    """A loop that goes on while its counter is less."""
+    text = KERNEL[: KERNEL.index("  %some =")].replace("slt, %after", f"{more}, %after")
+    text = text.replace(
+        "  scf.for %i = %c0 to %n step %c1 {",
+        """\
+  %end = scf.while (%at = %c0) : (index) -> index {
+    %again = arith.cmpi slt, %at, %n : index
+    scf.condition(%again) %at : index
+  } do {
+  ^bb0(%i: index):""",
+    )
+    text = text[: text.rindex("  }")] + "    scf.yield %after : index\n  }\n"
+    text = text.replace(SET_OUT, f"{SET_OUT}\n    {WAIT_OUT}").replace(
+        f"    scf.if %not_first {{\n      {WAIT_OUT}\n    }}\n", ""
+    )
+    text += "  return\n}\n"
+    if how == "parts":
+        text = ended("whole parts", text)
+    assert found(text) == some
+
+
+ROTATING = f"""\
+func.func @rotating(%x: !pto.ptr<f32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c1024 = arith.constant 1024 : index
+  %first_at = arith.constant 0 : i64
+  %second_at = arith.constant 2048 : i64
+  %v = pto.make_tensor_view %x, shape = [%c1024, %c64], strides = [%c64, %c1] : {VIEW}
+  %a = pto.alloc_tile addr = %first_at : {TILE}
+  %b = pto.alloc_tile addr = %second_at : {TILE}
+  pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+  scf.for %i = %c0 to %n step %c1 {{
+    %row = arith.muli %i, %c8 : index
+    %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c64] : {VIEW} -> {PART}
+    %id = arith.remui %i, %c2 : index
+    %is_even = arith.cmpi eq, %id, %c0 : index
+    pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %id]
+    scf.if %is_even {{
+      pto.tload ins(%p : {PART}) outs(%a : {TILE})
+    }} else {{
+      pto.tload ins(%p : {PART}) outs(%b : {TILE})
+    }}
+    pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]
+    pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]
+    scf.if %is_even {{
+      pto.tmul ins(%a, %a : {TILE}, {TILE}) outs(%a : {TILE})
+    }} else {{
+      pto.tmul ins(%b, %b : {TILE}, {TILE}) outs(%b : {TILE})
+    }}
+    pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %id]
+  }}
+  pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("other", "some"), [("%b", set[str]()), ("%a", {"hazard"})])
+def test_buffers_and_flags_rotate_together(other: str, some: set[str]) -> None:
+    """Which buffer a branch loads is the number of the iteration, as the flag is."""
+    before, after = ROTATING.split("outs(%b", 1)
+    assert found(f"{before}outs({other}{after}") == some
 
 
 @pytest.mark.parametrize(("wait", "some"), [(WAIT_OUT, set[str]()), ("", {"hazard"})])

@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, product
+from typing import TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.isa.lang.traits import CORE, FLAGS
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.traits import CORE, FLAGS, FLOW, REGIONS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.numerics.fixpipe import CPU_READING
@@ -36,11 +37,13 @@ from ptokit.sim.reference.interpreter import Interpreter
 MOST_CANDIDATES = 160  # values of one number
 MOST_CONSTANTS = 12  # of the text, that these are made with
 ROUNDS = 2  # over all numbers: what one of them ends another may end, too
+MOST_TRUTHS = 2  # arguments of which each way is tried
 MOST_FURTHER, LARGEST_FURTHER = 12, 512
 LARGEST = 1 << 20  # number that is looked for by halves
 MOST_OPS = 1_000_000  # that compute ends
 
-Lengths = dict[str, int]  # arguments and arrays that ends are read from, by name
+Bounds: TypeAlias = "tuple[Value | int, Value | int, Value | int]"  # lower, upper, step
+Lengths: TypeAlias = "dict[str, int]"  # arguments and arrays that ends are read from, by name
 
 
 @dataclass
@@ -64,12 +67,12 @@ class LoopLengths:
         them, where there are no such for all.
         """
         every = [*range(len(self._loops))]
-        for count in counts:
-            found = self._nearest(count, every)
+        for count, known in product(counts, self._truths):
+            found = self._nearest(count, every, known)
             trips = self._trips(found)
             apart = [[n] for n in every if trips is None or trips[n] != count]
-            tried = [(found, every), *((self._nearest(count, loops), loops) for loops in apart)]
-            for numbers, loops in tried:
+            further = ((self._nearest(count, loops, known), loops) for loops in apart)
+            for numbers, loops in ((found, every), *further):
                 yield count, numbers
                 if count == counts[0]:
                     yield from ((count, ends) for ends in self._extremes(numbers, loops))
@@ -80,13 +83,13 @@ class LoopLengths:
         near = (n for n in bounds_of(self.funcs) if n <= LARGEST_FURTHER)
         every = dict.fromkeys(chain(scaled, near))
         for number in [*every][:MOST_FURTHER]:
-            yield None, dict.fromkeys(self.names, number)
+            yield from ((None, dict.fromkeys(self.names, number) | some) for some in self._truths)
 
-    def _nearest(self, count: int, loops: Sequence[int]) -> Lengths:
-        """Coordinate descent: one number after the other."""
-        best = dict.fromkeys(self.names, count)
+    def _nearest(self, count: int, loops: Sequence[int], known: Lengths) -> Lengths:
+        """Coordinate descent: one number after the other. `known` are truth values."""
+        best = dict.fromkeys(self.names, count) | known
         least = self._distance(best, count, loops)
-        for name in self.names * ROUNDS:
+        for name in [name for name in self.names if name not in known] * ROUNDS:
             for number in self._candidates(best, name, count, loops) if least else ():
                 tried = {**best, name: number}
                 if (far := self._distance(tried, count, loops)) < least:
@@ -115,7 +118,8 @@ class LoopLengths:
         """The least and the largest of each of these numbers with which loops iterate as often."""
         trips = self._trips(numbers)
         least = {n: trips[n] for n in loops} if trips else {}
-        for name in self.names if least else ():
+        free = (name for name in self.names if name not in self._truths[0])
+        for name in free if least else ():
             above = self._first(numbers, name, {loops[0]: least[loops[0]] + 1})
             if above < LARGEST:
                 ends = self._first(numbers, name, least), above - 1
@@ -135,7 +139,7 @@ class LoopLengths:
         env: Env = {value: numbers[name] for value, name in self._names.items() if name in numbers}
         with suppress(PtoError):
             self._run(env)
-            ends = [[env[value] for value in bounds] for bounds in self._loops]
+            ends = [[v if isinstance(v, int) else env[v] for v in some] for some in self._loops]
             return [len(range(*bounds)) for bounds in ends] if all(e[2] for e in ends) else None
         return None
 
@@ -143,7 +147,7 @@ class LoopLengths:
     def _run(self) -> Callable[[Env], object]:
         core = Core(self.target, CPU_READING, 0, self.blocks)
         run = Interpreter(core, Facts(self.target), Planned(), RunLimits(MOST_OPS))
-        ops = [op for op in self._made.values() if op in self._slice]
+        ops = dict.fromkeys(op for op in self._made.values() if op in self._slice)
         return run.block(Block(ops=[*ops]))
 
     @cached_property
@@ -161,38 +165,53 @@ class LoopLengths:
     def _names(self) -> dict[Value, str]:
         """The numbers that are given: arguments, and what is read from arrays in global memory."""
         every = (arg for func in self.funcs for arg in func.args)
-        found = {arg: arg.name for arg in every if _counts(arg)}
+        found = {arg: arg.name for arg in every if whole_number(arg)}
         return found | {op.results[0]: source(op) for op in self._ops if _reads_number(op)}
+
+    @cached_property
+    def _truths(self) -> list[Lengths]:
+        """What the arguments may be, together, that are truth values."""
+        every = (v.name for v, name in self._names.items() if name in self.names and not _counts(v))
+        some = [*dict.fromkeys(every)][:MOST_TRUTHS]
+        return [dict(zip(some, way, strict=True)) for way in product((0, 1), repeat=len(some))]
 
     @cached_property
     def _made(self) -> dict[Value, Op]:
         """What computes numbers of these, of the block and of constants: all in one line."""
         found = dict[Value, Op]()
         for op in self._ops:
-            if len(op.results) == 1 and _computes(op):
-                inputs = (value for _, value in op.values())
-                if all(v in found or v in self._names for v in inputs):
-                    found[op.results[0]] = op
+            known = (v in found or v in self._names for v in _taken(op))
+            if op.results and _computes(op) and all(known):
+                found.update(dict.fromkeys(op.results, op))
         return found
 
     @cached_property
-    def _loops(self) -> list[tuple[Value, Value, Value]]:
+    def _loops(self) -> list[Bounds]:
         """The bounds of the loops, each pair once."""
         return [*dict.fromkeys(bounds for op, bounds in self._ended() if self._matters(op, bounds))]
 
-    def _ended(self) -> Iterator[tuple[Op, tuple[Value, Value, Value]]]:
+    def _ended(self) -> Iterator[tuple[Op, Bounds]]:
         """The loops whose bounds can be computed, and are not known."""
         for op in self._ops:
-            bounds = loop_bounds(op)
-            if bounds is None or not all(v in self._made or v in self._names for v in bounds):
-                continue
-            if any(v in self._names for v in _behind(bounds, self._made)):
-                yield op, bounds
+            counted = loop_bounds(op)
+            for bounds in [counted] if counted else self._compared(op) if op.regions else ():
+                known = all(
+                    isinstance(v, int) or v in self._made or v in self._names for v in bounds
+                )
+                if known and any(v in self._names for v in _behind(bounds, self._made)):
+                    yield op, bounds
 
-    def _matters(self, loop: Op, bounds: Sequence[Value]) -> bool:
+    def _compared(self, loop: Op) -> Iterator[Bounds]:
+        """What the condition of another loop asks of: as if a counter went there from 0."""
+        again = any(repeats(loop, region) for region in loop.regions)
+        inner = {v: op for op in loop.regions[0].ops if isinstance(op, Op) for v in op.results}
+        asked = loop.regions[0].outcome[:1] if again else ()
+        yield from ((0, v, 1) for v in _behind(asked, inner) if v in self._made or v in self._names)
+
+    def _matters(self, loop: Op, bounds: Bounds) -> bool:
         """Whether flags somewhere depend on the number of the iteration, or of all of them."""
         ends = (v for v in _behind(bounds, self._made) if v in self._names)
-        some = {*loop.regions[0].args, *ends}
+        some = {*ends, *(arg for region in loop.regions for arg in region.args)}
         return any(_branches_by(func, leads_to(func, some)) for func in self.funcs)
 
     @cached_property
@@ -202,14 +221,20 @@ class LoopLengths:
 
 
 def _branches_by(func: Func, values: Collection[Value]) -> bool:
-    """Whether flags of a branch, or which handle it gives, depend on one of these."""
-    for op in func.body.walk():
-        if not (isinstance(op, Op) and op.regions and any(v in values for v in deciding(op))):
+    """Whether flags of a branch depend on one of these, or which handle it gives, or flags of all
+    iterations and what a branch issues.
+    """
+    every = [op for op in func.body.walk() if isinstance(op, Op)]
+    flags = [op for op in every if FLAGS in op.page.uses]
+    rotate = any(value in values for op in flags for _, value in op.values())
+    for op in every:
+        once = op.regions and not any(repeats(op, region) for region in op.regions)
+        if not (once and any(value in values for value in deciding(op))):
             continue
         inner = (one for region in op.regions for one in region.walk())
-        once = not any(repeats(op, region) for region in op.regions)
+        some = [one for one in inner if isinstance(one, Op) and is_issued(one)]
         handles = any(not isinstance(value.type, ScalarType) for value in op.results)
-        if once and (handles or any(isinstance(o, Op) and FLAGS in o.page.uses for o in inner)):
+        if handles or (some and rotate) or any(FLAGS in one.page.uses for one in some):
             return True
     return False
 
@@ -225,17 +250,29 @@ def _counts(value: Value) -> bool:
 
 
 def _computes(op: Op) -> bool:
-    """Whether it makes a number of its operands alone, or of the place in the launch."""
-    pure = {CORE}.issuperset(op.page.uses) and not (op.regions or moves(op))
-    return pure and whole_number(op.results[0])
+    """Whether it makes numbers of its operands alone, or of the place in the launch."""
+    inner = (one for region in op.regions for one in region.walk())
+    return all(map(whole_number, op.results)) and all(map(_pure, (op, *inner)))
 
 
-def _behind(values: Sequence[Value], made: Mapping[Value, Op]) -> Iterator[Value]:
+def _pure(op: AnyOp) -> bool:
+    return isinstance(op, Op) and {CORE, FLOW, REGIONS}.issuperset(op.page.uses) and not moves(op)
+
+
+def _taken(op: Op) -> Iterator[Value]:
+    """What an op takes, and what its regions take from outside of them."""
+    inner = [one for region in op.regions for one in region.walk() if isinstance(one, Op)]
+    own = {v for one in inner for v in one.results}
+    own |= {arg for one in (op, *inner) for region in one.regions for arg in region.args}
+    yield from (v for one in (op, *inner) for _, v in one.values() if v not in own)
+
+
+def _behind(values: Sequence[Value | int], made: Mapping[Value, Op]) -> Iterator[Value]:
     """These, and all that they are computed from."""
-    seen, left = set[Value](), [*values]
+    seen, left = set[Value](), [value for value in values if isinstance(value, Value)]
     while left:
         value = left.pop()
         if value not in seen:
             seen.add(value)
             yield value
-            left += (v for _, v in made[value].values()) if value in made else ()
+            left += _taken(made[value]) if value in made else ()
