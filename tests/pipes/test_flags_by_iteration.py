@@ -233,6 +233,58 @@ def test_buffers_and_flags_rotate_together(other: str, some: set[str]) -> None:
     assert found(f"{before}outs({other}{after}") == some
 
 
+def rotating(slots: int, shape: str) -> str:
+    """A ring of so many tiles and flags, one of them in each iteration."""
+    ids = range(slots)
+    tiles = [
+        f"%at{n} = arith.constant {2048 * n} : i64\n%t{n} = pto.alloc_tile addr = %at{n} : {TILE}"
+        f"\n{SET_IN.replace('ID1', f'ID{n}')}"
+        for n in ids
+    ]
+    ways = [
+        f"%is{n} = arith.cmpi eq, %id, %c{n} : index\nscf.if %is{n} {{\n"
+        f"pto.wait_flag{shape}[<PIPE_V>, <PIPE_MTE2>, %id]\n"
+        f"pto.tload ins(%p : {PART}) outs(%t{n} : {TILE})\n"
+        f"pto.set_flag{shape}[<PIPE_MTE2>, <PIPE_V>, %id]\n"
+        f"pto.wait_flag{shape}[<PIPE_MTE2>, <PIPE_V>, %id]\n"
+        f"pto.tmul ins(%t{n}, %t{n} : {TILE}, {TILE}) outs(%t{n} : {TILE})\n"
+        f"pto.set_flag{shape}[<PIPE_V>, <PIPE_MTE2>, %id]\n}}"
+        for n in ids
+    ]
+    ways = [w if shape else w.replace("%id]", f"<EVENT_ID{n}>]") for n, w in enumerate(ways)]
+    numbers = [f"%c{n} = arith.constant {n} : index" for n in {*range(slots + 1), 8, 64, 1024}]
+    waits = [WAIT_IN.replace("ID1", f"ID{n}") for n in ids]
+    return "\n".join(
+        (
+            "func.func @ring(%x: !pto.ptr<f32>, %count: i32) {",
+            *numbers,
+            "%n = arith.index_cast %count : i32 to index",
+            f"%v = pto.make_tensor_view %x, shape = [%c1024, %c64], strides = [%c64, %c1] : {VIEW}",
+            f"%p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {VIEW} -> "
+            f"{PART}",
+            *tiles,
+            "scf.for %i = %c0 to %n step %c1 {",
+            f"%id = arith.remui %i, %c{slots} : index",
+            *ways,
+            "}",
+            *waits,
+            "return\n}\n",
+        )
+    )
+
+
+@pytest.mark.parametrize("shape", ["", "_dyn"])
+@pytest.mark.parametrize("slots", [3, 4, 7])
+def test_rings_of_many_buffers_come_round_again(slots: int, shape: str) -> None:
+    """The last buffer is loaded again after more than five iterations."""
+    text, last = rotating(slots, shape), slots - 1
+    assert found(text) == set()
+    event = "%id" if shape else f"<EVENT_ID{last}>"
+    wait = f"pto.wait_flag{shape}[<PIPE_V>, <PIPE_MTE2>, {event}]\n"
+    before, after = text.rsplit(wait + "pto.tload", 1)
+    assert "hazard" in found(f"{before}pto.tload{after}")
+
+
 @pytest.mark.parametrize(("wait", "some"), [(WAIT_OUT, set[str]()), ("", {"hazard"})])
 def test_what_is_left_after_the_whole_parts_is_looked_at(wait: str, some: set[str]) -> None:
     """A remainder is added behind the loop: the flag of the last iteration is waited for once."""

@@ -38,7 +38,7 @@ HOUSE = {
     "sim/reference": 1_500,  # the reference engine
     "sim/kernels": 3_600,  # recorded bodies as LLVM text
     "sim/native": 4_900,  # the native engine
-    "sim/pipes": 6_200,  # pipes, races, timelines
+    "sim/pipes": 6_300,  # pipes, races, timelines
     "passes": 4_500,  # changes of programs
     "api": 4_600,  # what users import
     "api/kernel": 4_000,  # the front end in Python

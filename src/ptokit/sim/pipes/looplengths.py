@@ -11,17 +11,13 @@ from itertools import chain, islice, product
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import repeats
-from ptokit.analysis.known import Facts
-from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import CORE, FLAGS, FLOW, REGIONS
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
-from ptokit.numerics.fixpipe import CPU_READING
 from ptokit.sim.arguments import Env
-from ptokit.sim.execute import Core, moves, whole_number
-from ptokit.sim.limits import RunLimits
+from ptokit.sim.execute import whole_number
 from ptokit.sim.pipes.openvalues import (
     deciding,
     from_memory,
@@ -31,8 +27,8 @@ from ptokit.sim.pipes.openvalues import (
     source,
 )
 from ptokit.sim.pipes.pathconditions import constants_of
+from ptokit.sim.pipes.purenumbers import behind, computed, in_line
 from ptokit.sim.pipes.samplenumbers import TRUTH, bounds_of
-from ptokit.sim.reference.interpreter import Interpreter
 
 MOST_CANDIDATES = 160  # values of one number
 MOST_CONSTANTS = 12  # of the text, that these are made with
@@ -59,7 +55,7 @@ class LoopLengths:
     @cached_property
     def names(self) -> list[str]:
         """The arguments, and the arrays, that these ends are computed from."""
-        every = (v for bounds in self._loops for v in _behind(bounds, self._made))
+        every = (v for bounds in self._loops for v in behind(bounds, self._made))
         return [*dict.fromkeys(self._names[v] for v in every if v in self._names)]
 
     def of_all(self, counts: Sequence[int]) -> Iterator[tuple[int, Lengths]]:
@@ -145,15 +141,13 @@ class LoopLengths:
 
     @cached_property
     def _run(self) -> Callable[[Env], object]:
-        core = Core(self.target, CPU_READING, 0, self.blocks)
-        run = Interpreter(core, Facts(self.target), Planned(), RunLimits(MOST_OPS))
         ops = dict.fromkeys(op for op in self._made.values() if op in self._slice)
-        return run.block(Block(ops=[*ops]))
+        return in_line(ops, self.target, self.blocks)
 
     @cached_property
     def _slice(self) -> set[Op]:
-        behind = chain.from_iterable(_behind(bounds, self._made) for bounds in self._loops)
-        return {self._made[value] for value in behind if value in self._made}
+        every = (value for bounds in self._loops for value in behind(bounds, self._made))
+        return {self._made[value] for value in every if value in self._made}
 
     @cached_property
     def _constants(self) -> list[int]:
@@ -178,12 +172,7 @@ class LoopLengths:
     @cached_property
     def _made(self) -> dict[Value, Op]:
         """What computes numbers of these, of the block and of constants: all in one line."""
-        found = dict[Value, Op]()
-        for op in self._ops:
-            known = (v in found or v in self._names for v in _taken(op))
-            if op.results and _computes(op) and all(known):
-                found.update(dict.fromkeys(op.results, op))
-        return found
+        return computed(self._ops, self._names)
 
     @cached_property
     def _loops(self) -> list[Bounds]:
@@ -198,7 +187,7 @@ class LoopLengths:
                 known = all(
                     isinstance(v, int) or v in self._made or v in self._names for v in bounds
                 )
-                if known and any(v in self._names for v in _behind(bounds, self._made)):
+                if known and any(v in self._names for v in behind(bounds, self._made)):
                     yield op, bounds
 
     def _compared(self, loop: Op) -> Iterator[Bounds]:
@@ -206,11 +195,11 @@ class LoopLengths:
         again = any(repeats(loop, region) for region in loop.regions)
         inner = {v: op for op in loop.regions[0].ops if isinstance(op, Op) for v in op.results}
         asked = loop.regions[0].outcome[:1] if again else ()
-        yield from ((0, v, 1) for v in _behind(asked, inner) if v in self._made or v in self._names)
+        yield from ((0, v, 1) for v in behind(asked, inner) if v in self._made or v in self._names)
 
     def _matters(self, loop: Op, bounds: Bounds) -> bool:
         """Whether flags somewhere depend on the number of the iteration, or of all of them."""
-        ends = (v for v in _behind(bounds, self._made) if v in self._names)
+        ends = (v for v in behind(bounds, self._made) if v in self._names)
         some = {*ends, *(arg for region in loop.regions for arg in region.args)}
         return any(_branches_by(func, leads_to(func, some)) for func in self.funcs)
 
@@ -247,32 +236,3 @@ def _reads_number(op: Op) -> bool:
 def _counts(value: Value) -> bool:
     """Whether it is an integer, and no truth value."""
     return whole_number(value) and getattr(value.type, "bits", TRUTH) != TRUTH
-
-
-def _computes(op: Op) -> bool:
-    """Whether it makes numbers of its operands alone, or of the place in the launch."""
-    inner = (one for region in op.regions for one in region.walk())
-    return all(map(whole_number, op.results)) and all(map(_pure, (op, *inner)))
-
-
-def _pure(op: AnyOp) -> bool:
-    return isinstance(op, Op) and {CORE, FLOW, REGIONS}.issuperset(op.page.uses) and not moves(op)
-
-
-def _taken(op: Op) -> Iterator[Value]:
-    """What an op takes, and what its regions take from outside of them."""
-    inner = [one for region in op.regions for one in region.walk() if isinstance(one, Op)]
-    own = {v for one in inner for v in one.results}
-    own |= {arg for one in (op, *inner) for region in one.regions for arg in region.args}
-    yield from (v for one in (op, *inner) for _, v in one.values() if v not in own)
-
-
-def _behind(values: Sequence[Value | int], made: Mapping[Value, Op]) -> Iterator[Value]:
-    """These, and all that they are computed from."""
-    seen, left = set[Value](), [value for value in values if isinstance(value, Value)]
-    while left:
-        value = left.pop()
-        if value not in seen:
-            seen.add(value)
-            yield value
-            left += _taken(made[value]) if value in made else ()

@@ -24,7 +24,9 @@ from ptokit.sim.pipes.openvalues import (
 )
 from ptokit.sim.pipes.pathchoices import ALONE, PathChoice
 from ptokit.sim.pipes.pathconditions import PathCondition
+from ptokit.sim.pipes.purenumbers import rotation
 
+LONG = max(TRIP_COUNTS)  # more iterations are only looked at if these are few instructions
 MOST_LED = 24  # runs that are led to what no other issues
 MOST_MIXED = 24  # runs whose branches go any way
 MOST_GIVEN = 10_000  # instructions of a run on numbers that end its loops
@@ -35,10 +37,14 @@ STALE = 4  # such runs without a turn that no run before has: they are enough
 def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
 
-    What memory holds is the largest number that is legal there: with 0 many tiles would be empty. A
-    run that breaks a rule is left out; if none is left with several iterations, samples decide. In
-    a mixed launch it is unknown, too, what a block does by its number; then the first is issued.
+    And so often that buffers rotate twice, where that is no long run. What memory holds is the
+    largest number that is legal there: with 0 many tiles would be empty. A run that breaks a rule
+    is left out; if none is left with several iterations, samples decide. In a mixed launch it is
+    unknown, too, what a block does by its number; then the first is issued.
     """
+    if launch.trip_counts is TRIP_COUNTS:
+        twice = 2 * rotation(launch.funcs, launch.target) + 1
+        launch = replace(launch, trip_counts=(*TRIP_COUNTS, twice)) if twice > LONG else launch
     if not launch.mixed and (exact := _on_lengths(launch)):
         yield from exact
         return
@@ -105,15 +111,21 @@ def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]
     led = (choice for choice in _led(launch, unknown, begun) if choice.against)
     choices = _choices(launch, unknown)
     for choice in chain(choices, led):
-        for issue in launch.first_legal(choice, unknown):
+        legal = _not_long if choice.iterations > LONG else DryLaunch.first_legal
+        for issue in legal(launch, choice, unknown):
             several |= choice.iterations > 1
             turns |= issue.turns
             begun |= issue.begun | issue.reached
             yield issue
-    if not several and (launch.trip_counts is TRIP_COUNTS or not choices):
+    if not several and (launch.trip_counts[:2] == TRIP_COUNTS[:2] or not choices):
         yield from launch.first_legal(ALONE, frozenset())
     if launch.mixed and turns:
         yield from _mixed(launch, unknown, turns)
+
+
+def _not_long(launch: DryLaunch, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+    with suppress(PtoError):  # it is too long
+        yield from replace(launch, most=MOST_GIVEN).first_legal(choice, unknown)
 
 
 def _led(
