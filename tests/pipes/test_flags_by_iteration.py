@@ -160,6 +160,14 @@ def test_two_loops_are_as_long_as_one_another_or_each_as_it_can(how: str, first:
     assert "flag-left" in found(ended(how, broken))
 
 
+@pytest.mark.parametrize("how", ["whole parts", "memory"])
+def test_what_nothing_comes_to_is_not_asked_for(how: str) -> None:
+    """A branch that no number takes leaves the others as they are."""
+    dead = f"scf.if %never {{\n{WAIT_IN}\n}}\n    {SET_OUT}"
+    text = KERNEL.replace("%true = arith", "%never = arith.constant false\n  %true = arith")
+    assert found(ended(how, text.replace(SET_OUT, dead))) == set()
+
+
 @pytest.mark.parametrize("how", ["argument", "parts"])
 @pytest.mark.parametrize(("more", "some"), [("slt", set[str]()), ("sle", {"flag-left"})])
 def test_other_loops_are_as_long_as_the_argument_says(more: str, some: set[str], how: str) -> None:

@@ -45,9 +45,15 @@ def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
     if launch.trip_counts is TRIP_COUNTS:
         twice = 2 * rotation(launch.funcs, launch.target) + 1
         launch = replace(launch, trip_counts=(*TRIP_COUNTS, twice)) if twice > LONG else launch
-    if not launch.mixed and (exact := _on_lengths(launch)):
-        yield from exact
+    exact = [] if launch.mixed else _on_lengths(launch)
+    if not exact:
+        yield from _on_any_choices(launch)
         return
+    chosen = [] if _all_shown(launch.funcs, exact) else [*_on_any_choices(launch)]
+    yield from exact if _shown(chosen) <= _shown(exact) else chosen
+
+
+def _on_any_choices(launch: DryLaunch) -> Iterator[Issue]:
     known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
     if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
         yield from _on_choices(launch, wider)
@@ -66,7 +72,7 @@ def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
 
 def _on_lengths(launch: DryLaunch) -> list[Issue]:
     """The same where flags hang on the number of an iteration, or of all, as in all but the first:
-    what ends such loops is given by numbers. None where that does not show all.
+    what ends such loops is given by numbers. They may not show all.
     """
     lengths = LoopLengths(launch.funcs, launch.target, launch.blocks)
     if not lengths.names:
@@ -85,15 +91,18 @@ def _on_lengths(launch: DryLaunch) -> list[Issue]:
                 found += _on_choices(one, unknown)
     for issue in found:
         issue.chosen = True
-    return found if _all_shown(launch.funcs, found) else []
+    return found
 
 
 def _all_shown(funcs: Sequence[Func], issues: Sequence[Issue]) -> bool:
     """Whether each instruction and each flag is in one of these runs."""
+    shown, every = _shown(issues), (op for func in funcs for op in func.body.walk())
+    return all(id(op) in shown for op in every if isinstance(op, Op) and is_issued(op))
+
+
+def _shown(issues: Sequence[Issue]) -> set[int]:
     shown = set[int]().union(*(issue.begun | issue.reached for issue in issues))
-    shown.update(id(one.op) for issue in issues for core in issue.cores for one in core)
-    ops = (op for func in funcs for op in func.body.walk() if isinstance(op, Op))
-    return all(id(op) in shown for op in ops if is_issued(op))
+    return shown.union(id(one.op) for issue in issues for core in issue.cores for one in core)
 
 
 def _unknown(
