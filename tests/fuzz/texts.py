@@ -29,9 +29,11 @@ from ptokit.ir.module import (
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import (
     I1,
     INDEX,
+    Elided,
     Kind,
     ScalarType,
     Type,
@@ -137,6 +139,23 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
     kinds = [stated(o) or some_type(scope.random, o.kind) for o in (*page.results(), *fresh)]
     op.results = scope.results(kinds)
     return op
+
+
+def written_out(scope: Scope, kind: Kind) -> Type:
+    """A type that says all: lowered text leaves none out."""
+    while isinstance(made := some_type(scope.random, kind), Elided):
+        pass
+    return made
+
+
+def memref_part(scope: Scope, page: type[Instr]) -> Op:
+    """A part with as many offsets, sizes and steps as it has dimensions, or a cast without any."""
+    source, *lists = page.ins()
+    kind = written_out(scope, page.results()[0].kind)
+    rank = kind.rank if isinstance(kind, GlobalType) else 2
+    operands: dict[str, Binding] = {source.name: scope.of(written_out(scope, source.kind))}
+    operands |= {o.name: tuple(scope.use(o) for _ in range(rank)) for o in lists}
+    return Op(page, operands, attributes(scope, page), scope.results([kind]))
 
 
 def same(scope: Scope, page: type[Instr]) -> Op:
@@ -353,6 +372,8 @@ MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "call": call,
     "addressed": operation,
     "recast": operation,
+    "memref_part": memref_part,
+    "memref_cast": memref_part,
     "field": field_of,
     "printed": operation,
     "maintained": maintained,
