@@ -25,18 +25,24 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
     call.keyed = {"offsets": offsets, "sizes": sizes, "steps": steps}
     if p.texts[p.i] == "{":
         call.attrs = dictionary(p)
-    p.expect(":")
-    call.types = [(p.type(), p.i - 1)]
-    p.expect("to")
-    call.results = [(kind := p.type(), p.i - 1)]
-    if not isinstance(kind, GlobalType | TileType):
-        raise UnknownOperandType
+    kind = _read_types(p, call)
     if isinstance(kind, GlobalType) and kind.rank != len(sizes):
         raise UnknownOperandType
     if isinstance(kind, GlobalType) and all(step.number == 1 for step in steps):
         del call.keyed["steps"]
     forms = [page for page in forms if ("steps" in call.keyed) == _has_steps(page)]
     return build(p, p.names, forms, call, results)
+
+
+def _read_types(p: Parser, call: Call) -> GlobalType | TileType:
+    """`: T to U`; the second one, which is that of a view or of a tile."""
+    p.expect(":")
+    call.types = [(p.type(), p.i - 1)]
+    p.expect("to")
+    call.results = [(kind := p.type(), p.i - 1)]
+    if not isinstance(kind, GlobalType | TileType):
+        raise UnknownOperandType
+    return kind
 
 
 def _has_steps(page: type[Instr]) -> bool:
@@ -46,12 +52,7 @@ def _has_steps(page: type[Instr]) -> bool:
 def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """`op %a : T to U`."""
     call = Call(at, [read_item(p, p.names)])
-    p.expect(":")
-    call.types = [(p.type(), p.i - 1)]
-    p.expect("to")
-    call.results = [(kind := p.type(), p.i - 1)]
-    if not isinstance(kind, GlobalType | TileType):
-        raise UnknownOperandType
+    kind = _read_types(p, call)
     of_tiles = [page for page in forms if WINDOW in page.traits]
     others = [page for page in forms if page not in of_tiles]
     return build(p, p.names, of_tiles if isinstance(kind, TileType) else others, call, results)
