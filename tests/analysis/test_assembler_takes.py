@@ -27,9 +27,16 @@ def loaded(extents: str) -> str:
     return program(args, f"pto.tload ins(%v : {args['v']}) outs(%t : {IN_L1})")
 
 
+GM = "#pto.address_space<gm>"
+
+
 def stored(extents: str) -> str:
     args = {"t": FULL, "v": view(extents, "f32")}
     return program(args, f"pto.tstore ins(%t : {FULL}) outs(%v : {args['v']})")
+
+
+def stored_in_memory(extents: str) -> str:
+    return stored(extents).replace(view(extents, "f32"), f"memref<{extents}xf32, {GM}>")
 
 
 def counted(src: str, idx: str, byte: int, dst: str = "32x256xui32") -> str:
@@ -174,6 +181,9 @@ def fetched(kind: str) -> str:
 CASES = {
     "a view on its side, loaded": (loaded("48x16"), HARD, FINE),
     "a view on its side, stored": (stored("24x8"), HARD, FINE),
+    "a view with fewer elements, stored": (stored("8x16"), HARD, {"shape"}),
+    "memory with fewer elements, stored": (stored_in_memory("8x16"), HARD, FINE),
+    "a view that may have fewer, stored": (stored("?x16"), HARD, FINE),
     "a sum with a narrow left operand": (
         of("trowexpandadd", {"a": BLOCK, "b": FULL, "d": FULL}),
         HARD,

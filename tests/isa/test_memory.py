@@ -94,7 +94,10 @@ class View(NamedTuple):
 
 
 def random_view(layout: str, c0: int, rng: np.random.Generator) -> View:
-    """Random extents, the axes in random order in memory, gaps between and inside them."""
+    """Random extents, the axes in random order in memory, gaps between and inside them.
+
+    Boxes are without gaps, and their columns and batches follow in order.
+    """
 
     def some(high: int) -> int:
         return int(rng.integers(1, high + 1))
@@ -110,11 +113,13 @@ def random_view(layout: str, c0: int, rng: np.random.Generator) -> View:
         "mx_b_nd": (1, 1, some(5), some(20), 2),
         "mx_b_dn": (1, 1, some(20), some(5), 2),
     }[layout]
+    boxes = layout == "nz"
     stride = [0] * 5
-    step: int = int(rng.integers(1, 3))
-    for axis in [int(n) for n in rng.permutation(5)]:
+    step: int = 1 if boxes else int(rng.integers(1, 3))
+    for axis in reversed(range(5)) if boxes else [int(n) for n in rng.permutation(5)]:
         stride[axis] = step
-        step = step * shape[axis] + int(rng.integers(0, 4))
+        gap = (2 * c0 if axis < 3 else 0) if boxes else 1
+        step = step * shape[axis] + gap * int(rng.integers(0, 4))
     n0, n1, n2, n3, n4 = stride
     return View(layout, shape, (n0, n1, n2, n3, n4), int(rng.integers(0, 6)))
 

@@ -27,7 +27,7 @@ from ptokit.isa.model.types import Kind
 SIDES = ("rows", "cols")
 CHOICES = ("fractal", "rank", "count")  # numbers that are one of a few
 EMPTYING = ("vrows", "vcols", "rank", "given", *(f"n{i}" for i in range(6)))  # to no elements
-STEPS, STARTS = 50, 8
+STEPS, STARTS, WALKS = 50, 8, 32
 
 
 # --- constraints ---
@@ -187,7 +187,7 @@ class Search:
     ) -> State | None:
         """The first walk that arrives; all but the first few may be unwieldy."""
         random = Random(f"{self.page.__name__} {self.target} {label}")
-        for attempt in range(STARTS):
+        for attempt in range(WALKS):
             fits = self.types if attempt < STARTS // 4 and not large else self.types[:-1]
             start, goal = starts[attempt % len(starts)], [*aim, *keep, *fits]
             found = Walk(self.space, goal, start, random, frozen).run(STEPS)

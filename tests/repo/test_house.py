@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 900,  # messages, their catalogue and how they are shown
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
-    "isa/model": 2_400,  # types, layouts, targets, words of attributes
+    "isa/model": 2_500,  # types, layouts, targets, words of attributes
     "isa/lang": 1_900,  # what a page is written in
     "isa/disputes": 1_100,  # where the sources contradict each other
     "isa": 150,  # the index of the pages

@@ -115,9 +115,9 @@ def tile(
     return new(replace(kind, wide4=current_target().wide4 and kind.dtype.packed), data)
 
 
-def _require(kind: TileType | ConvTileType) -> None:
-    """A tile type that the current target takes."""
-    for problem in type_errors(kind, current_target(), "the tile", caller()):
+def _require(kind: TileType | ConvTileType | GlobalType, called: str = "the tile") -> None:
+    """A type that the current target takes."""
+    for problem in type_errors(kind, current_target(), called, caller()):
         raise PtoError(problem)
 
 
@@ -206,6 +206,7 @@ def tensor(
 
     `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
     `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
+    PtoError where it states the layout nz and is not made of boxes.
     """
     if recording.get() is not None:
         raise TypeError("a kernel takes its arrays as arguments: pass this one")
@@ -221,7 +222,9 @@ def tensor(
     stated = None if layout is None else word(GlobalLayout, layout, "layout")
     if offset < 0 or min(steps) < 0:
         raise ValueError("offset and strides of a tensor count upward from the array's start")
-    return tensor_of(GlobalType(element, extents, steps, stated), offset, array)
+    kind = GlobalType(element, extents, steps, stated)
+    _require(kind, "the tensor")
+    return tensor_of(kind, offset, array)
 
 
 def _element(array: AnyArray, dtype: ElementType | None) -> DType:

@@ -148,6 +148,11 @@ class GlobalType:
         return None if None in outer else outer.count(1) >= 2
 
     @property
+    def buffer(self) -> bool:
+        """Whether text spells it as a memref: of those, assemblers compare no extents."""
+        return self.written.startswith("memref")
+
+    @property
     def named_layout(self) -> bool:
         """Whether the program gives its layout."""
         return self.stated is not None

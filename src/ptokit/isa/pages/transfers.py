@@ -10,6 +10,7 @@ G = GlobalLayout
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
 PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
+WHOLE = "a store writes all elements of its partition: as many as are valid in the tile"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
 IN_CPP = "C++ moves views of other layouts into other tiles"
 BITS_ONLY = "without quantisation only f32 narrows: what this stores is not published"
@@ -201,12 +202,7 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     layout = Attr(G, None, cpp=False)
     pipe = {VEC: MTE3, MAT: MTE3, ACC: FIX}
-    blocks = either(
-        both(dst.n4 * dst.size == 32, dst.dtype != i32),
-        both(dst.size == 4, dst.n4 == 16),
-    )
     by_rows = "store acc as nd or nz"
-    of_blocks = "blocks of 16 for i32 and f32 (8: channel split), of 32 bytes else"
     equal = (
         named("shape", dst.matrix.rows == src.valid.rows, help=VIEW),
         named("shape", dst.matrix.cols == src.valid.cols, help=VIEW),
@@ -214,7 +210,6 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     transfer = (
         restated(layout, dst),
         on(CPU, equal),
-        on(HARDWARE, ends_a_run(equal)),
         on(
             HARDWARE,
             when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
@@ -225,14 +220,12 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
                 src.layout == NZ,
                 both(src.cols >= 1, src.cols <= 4095),
                 when(dst.layout == G.ND, src.rows <= 8192),
-                when(
-                    dst.layout == G.NZ,
-                    both(src.valid.cols % 16 == 0, dst.n3 == 16),
-                    named("shape", blocks, help=of_blocks),
-                ),
             ),
         ),
     )
+    # blocks of 8 columns may be an odd number; wider ones are whole where the view is
+    split = both(src.loc == ACC, dst.layout == G.NZ, dst.size == 4)
+    in_sixteens = when(split, named("shape", src.valid.cols % 16 == 0))
     quant_a2a3 = pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16)))
     quant_a5 = pairs(
         *(dst, src), (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)), (i32, (i8, u8, f16, bf16))
@@ -259,8 +252,17 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     )
     stored_layout = either(src.rows == 1, src.cols == 1, src.layout.isin(ND, DN, NZ))
     plain = pairs(dst, src, (f32, (f32, f16, bf16)), (i32, (i32,)))
+    of_sums = dst.dtype.isin(f32, i32, f16, bf16)
+    many = dst.count == src.valid.rows * src.valid.cols
+    in_boxes = both(src.loc == ACC, dst.layout == G.NZ)
+    counted = either(dst.buffer == Const(True), many)
+    matrix = both(dst.matrix.rows == src.valid.rows, dst.matrix.cols == src.valid.cols)
     rules = (
         StoreFamily.transfer,
+        on(HARDWARE, named("shape", counted, help=WHOLE)),
+        on(HARDWARE, when(counted, ends_a_run(named("shape", matrix, help=VIEW)))),
+        on(HARDWARE, StoreFamily.in_sixteens),
+        on(HARDWARE, when(both(in_boxes, dst.dtype == i32), named("shape", dst.n4 == 16))),
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
@@ -272,8 +274,8 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             when(
                 both(src.loc == ACC, ~quant.given),
                 on(A2A3, plain),
-                on(A5, dst.dtype.isin(f32, i32, f16, bf16)),
-                on(A5, ends_a_run(named("element-type", plain, help=BITS_ONLY))),
+                on(A5, of_sums),
+                on(A5, when(of_sums, ends_a_run(named("element-type", plain, help=BITS_ONLY)))),
             ),
             when(
                 src.loc != ACC,
@@ -324,11 +326,12 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
 }}"""
     rules = (
         StoreFamily.transfer,
+        on(HARDWARE, ends_a_run(StoreFamily.equal)),
         parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         on(HARDWARE, src.loc == ACC),
         on(A2A3, StoreFamily.quant_a2a3),
-        on(A5, StoreFamily.quant_a5),
+        on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}
     disputes = ("D4", "D20", "C49")
