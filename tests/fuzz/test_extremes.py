@@ -23,7 +23,7 @@ LARGEST = 1 << 30  # bytes that a process may have in memory
 HERE = Path(__file__).parent
 
 
-FOUND = (202738, 208572, 5011286)  # seeds that once found a fault
+FOUND = (202738, 208572, 5011286, 7001051, 7006729)  # seeds that once found a fault
 
 
 def searched(first: int, count: int) -> subprocess.CompletedProcess[str]:

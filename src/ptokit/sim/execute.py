@@ -234,6 +234,10 @@ class ReadyOp:
         # a handle moves nothing
         handles = ALIASES in page.traits or FIFO in page.uses  # an empty entry is one
         self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]
+        moved = (o for o in page.operands if o.kind is Kind.TILE and o.role is not Role.SCRATCH)
+        tiles = [o.name for o in moved]
+        moves = any(o.written for o in page.operands) and not (handles or self.outs)
+        self.idle_with = tiles if moves else []  # rules ask nothing of valid regions then
 
     def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
         """The operands by name, as the body takes them."""
@@ -257,12 +261,13 @@ class ReadyOp:
         return (rule for rule in self.open if rule.holds(seen) is False)
 
     def run(self, values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as above
-        """Run the body on the operands. If its output is empty, it does nothing."""
+        """Run the body on the operands. If its output is empty, or all tiles, it does nothing."""
         every = {**self.fixed, **values}
-        for name in self.outs:
-            valid = getattr(every.get(name), "valid", None)
-            if valid is not None and not (valid.rows and valid.cols):
-                return None
+        if any(_empty(every.get(name)) for name in self.outs):
+            return None
+        tiles = [tile for n in self.idle_with if (tile := every.get(n)) is not None]
+        if tiles and all(map(_empty, tiles)):
+            return None
         if self.takes_all:
             return self.page.run(**every)
         if self.page.needs is not None:
@@ -272,6 +277,12 @@ class ReadyOp:
             **{resource.value: offer[resource] for resource in self.page.uses},
             **{name: every[name] for name in self.names},
         )
+
+
+def _empty(handle: Any) -> bool:  # Any: a handle, or None
+    """Whether it is a tile of which nothing is valid."""
+    valid = getattr(handle, "valid", None)
+    return valid is not None and not (valid.rows and valid.cols)
 
 
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers

@@ -424,5 +424,6 @@ def _box(
 ) -> Box:
     down = slice(row.start - rows.start, row.stop - rows.start)
     across = slice(col.start - cols.start, col.stop - cols.start)
-    counts, steps = tuple(n for n, _ in digits), tuple(s * size for _, s in digits)
+    counts = tuple(n for n, _ in digits)
+    steps = tuple(s * size if n > 1 else 0 for n, s in digits)  # a step not taken may be too large
     return Box(down, across, (row.base + col.base) * size, counts, steps)
