@@ -155,6 +155,7 @@ OF_SHARED = {
 }
 BACKED = "(gm_slot_tensor = %s : {}, v2c_consumer_buf = %b : i32)"
 MORE_SHARED = {
+    "the entry has 2048 bytes, and a slot 1024": kernel(*one(0)).replace("16x16", "16x32"),
     "slot_size is 1000, and the tensor of a slot has 1024": through_memory().replace(
         "= 1024", "= 1000"
     ),
@@ -208,6 +209,15 @@ def test_lines_of_shared_entries(slug: str, text: str) -> None:
     """Halves are of an even number of lines; with a remainder each part says how many it has."""
     for target in ("a2a3", "a5"):
         assert {d.slug for d in pto.loads(text).check(target) if d.is_error} == {slug}
+
+
+@pytest.mark.parametrize("columns", [1 << 14, 1 << 33, 1 << 59])
+def test_what_is_popped_fits_the_memory(columns: int) -> None:
+    text = kernel(*one(0)).replace("16x16", f"16x{columns}")
+    found = [d for d in pto.loads(text).check("all") if d.is_error]
+    assert {d.slug for d in found} == {"out-of-memory"}
+    with pytest.raises(pto.PtoError, match="memory is too small"):
+        pto.loads(text).run(target="a2a3")
 
 
 def test_only_what_the_cube_pushes_is_backed_on_a5() -> None:

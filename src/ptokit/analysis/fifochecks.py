@@ -15,6 +15,7 @@ from ptokit.analysis.fifoentries import (
     check_meant,
     check_parameters,
     check_places,
+    check_sizes,
     check_slots,
     check_unconverted,
     direction_of,
@@ -115,6 +116,7 @@ class _End:
         """What goes through a FIFO is as the FIFO says."""
         uses = self.using(opened)
         yield from check_slots(opened, uses)
+        yield from check_sizes(opened, uses)
         yield from check_places(opened, self.of(FifoRole.RESERVES, FifoRole.IMPORTS))
         yield from check_conversion(opened, uses)
         yield from check_parameters(self.func.body, opened, uses)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ptokit.diagnostics.diagnostic import Diagnostic, Note
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.dtypes import DType
@@ -82,6 +83,24 @@ def _sized(opened: Op, slot: GlobalType, halves: bool) -> Iterator[Diagnostic]:
     if nbytes is not None and size != nbytes and not (halves and size == 2 * nbytes):
         message = f"slot_size is {size}, and the tensor of a slot has {nbytes} bytes"
         yield wrong(opened, message, "they are the same; the tensor may be half of a shared slot")
+
+
+def check_sizes(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
+    """A slot has room for what is pushed and popped, where nothing converts it.
+
+    Assemblers do not compare these: a run ends at such a push.
+    """
+    slot = fact(opened, "slot_size")
+    moves = (op for op in uses if op.page.fifo_role in (FifoRole.PUSHES, FifoRole.POPS))
+    for op, entry in ((op, entry_of(op)) for op in moves if fact(opened, "epilogue") is None):
+        kind = None if entry is None else entry.type
+        if not isinstance(kind, TileType) or not kind.valid.static:
+            continue
+        count = times(kind.valid.rows, kind.valid.cols) or 0
+        if (nbytes := kind.dtype.nbytes(count)) > slot:
+            message = f"the entry has {nbytes} bytes, and a slot {slot}"
+            found = wrong(op, message, "slot_size is the size of a whole entry, in bytes", opened)
+            yield replace(found, severity=Severity.WARNING)
 
 
 def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:

@@ -258,6 +258,25 @@ def _overlap(
     )
 
 
+def _received(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
+    """Each tile that a FIFO gives fits its memory, as one of its slots does."""
+    for value, op in interference.definitions.items():
+        kind = facts.type_of(value)
+        if op is None or op.page.fifo_role is not FifoRole.POPS or not isinstance(kind, TileType):
+            continue
+        space = SPACES[kind.loc]
+        if kind.nbytes > (capacity := facts.target.capacity[space]) > 0:
+            yield Diagnostic(
+                "out-of-memory",
+                f"%{value.name}: {CATALOGUE['out-of-memory'].title}",
+                value.span,
+                rule=f"a tile <= {capacity} bytes of {space}",
+                seen=f"its type has {kind.nbytes} bytes",
+                help="pop smaller entries",
+                targets=(facts.target.name,),
+            )
+
+
 def _overflowing(
     there: list[Storage], target: Target, given: Collection[Value]
 ) -> Iterator[Diagnostic]:
@@ -318,6 +337,7 @@ def check_addresses(
         computed = brought is not None and brought.page.executes  # a value: it has no address
         if tile.outlives and not tile.explicit and not computed:
             yield _outlives(tile)
+    yield from _received(interference, facts)
     place_tiles(tiles, interference, facts)
     for there in by_memory(tiles.values()).values():
         yield from _overflowing(there, facts.target, given)
