@@ -51,7 +51,7 @@ def test_mutants_end_with_success_or_a_diagnostic(group: str) -> None:
 
 
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """An exception in a tool, and one that never ends, are faults of the mutants that meet them."""
+    """Exceptions, tools that never end and engines that differ are faults of what meets them."""
     code = f"""
 import mutants
 from itertools import count
@@ -61,6 +61,8 @@ mutants.TOOLS["check"] = {{"broken": lambda p: [][0]}}
 mutants.TOOLS["check"]["slow"] = lambda p: any(n < 0 for n in count())
 mutants.TOOLS["check"]["large"] = lambda p: bytearray({LARGEST})
 print(*mutants.faults("check", b"%d = tadd %a, %b"), sep="\\n")
+mutants.ended = lambda *how: (how[-1], None)
+print(*mutants.faults("run", b"func.func @f() {{ return }}"), sep="\\n")
 """
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -70,10 +72,11 @@ print(*mutants.faults("check", b"%d = tadd %a, %b"), sep="\\n")
         check=True,
         cwd=tmp_path,
     )
-    broken, slow, large = done.stdout.splitlines()
+    broken, slow, large, unlike = done.stdout.splitlines()
     assert broken.startswith("broken: IndexError")
     assert slow.startswith("slow: Hang")
     assert large.startswith("large: MemoryError")
+    assert unlike.startswith("run in both engines: Different")
 
 
 def test_mutants_are_many_and_reproducible() -> None:
