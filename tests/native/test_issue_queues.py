@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -142,6 +142,45 @@ def test_lines_of_a_loop_may_stand_in_any_order_of_queues(target: str, seed: int
     np.testing.assert_array_equal(found, want)
 
 
+OPERATIONS = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}
+HELD = flag("wait", "M", "V", 7), flag("set", "M", "V", 7)
+
+
+def buffer(word: str, queue: str, number: str) -> Line:
+    """An acquire or a release; acquires keep their order, whatever queues they are of."""
+    dynamic, operation = "_dyn" * number.startswith("%"), OPERATIONS[queue]
+    text = f"pto.{word}_buf{dynamic}[#pto.pipe_event_type<{operation}>, {number}]"
+    return line(queue, text, "acquires" if word == "get" else "")
+
+
+def acquiring(lines: Sequence[Line], number: str) -> list[Line]:
+    """Each pipe acquires the buffer for what it does before it hands the tile on."""
+    found = list[Line]()
+    for queue, some in groupby(lines, lambda one: one.queue):
+        found += buffer("get", queue, number), *some, buffer("rls", queue, number)
+    return found
+
+
+@pytest.mark.usefixtures("_natively")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_buffers_order_lines_as_flags_do(target: str, seed: int) -> None:
+    """V begins when the loop has ended: what waits for a buffer waits with it."""
+    random = Random(f"{target} {seed}")
+    lines, meaning = chain(random)
+    number = random.choice(("5", "%i"))
+    body = [one.text for one in reordered(acquiring(lines, number), random)]
+    fences = [one.text for one in acquiring([line("MTE3", ""), line("MTE2", "")], "6")]
+    loop = ["scf.for %i = %c0 to %n step %c1 {", views("i"), *fences[3:], *body, *fences[:3], "}"]
+    data = given(random.randint(1, 4))
+    want = data["x"].copy()
+    for word in meaning:
+        want = want + 1 if word == "add" else want * 2
+    made = program([HELD[0], *loop, HELD[1]])
+    found = made.run(target=target, engine="native", blocks=BLOCKS, **data)["y"]
+    np.testing.assert_array_equal(found, want)
+
+
 AHEAD = (  # V works on what MTE2 loads an iteration later, and stops after the last one
     "%last = arith.addi %n, %c1 : index",
     "scf.for %i = %c0 to %last step %c1 {",
@@ -212,6 +251,14 @@ WRONG = {
     "what nobody wrote is read": [*LATE, flag("set", "MTE2", "V"), *STORED],
     "a flag is up already": [*LATE, *STORED, *2 * (load(0, "c0"), flag("set", "MTE3", "MTE2"))],
     "nobody raises a flag": [*LATE, *STORED, load(0, "c0")],
+    "a buffer is not released": [
+        *(one.text for one in (buffer("get", "V", "5"), buffer("get", "MTE2", "5"))),
+        *(*LATE, *STORED, load(0, "c0"), flag("set", "MTE2", "V")),
+    ],
+    "no buffer has this number": [
+        *("%no = arith.muli %n, %c32 : index", *LATE, load(0, "c0"), flag("set", "MTE2", "V")),
+        *(*STORED, buffer("get", "V", "%no").text),
+    ],
     "an array ends": [*LATE, load(0, "c0"), flag("set", "MTE2", "V"), *STORED],
 }
 

@@ -12,6 +12,7 @@ import ptokit as pto
 from fuzz.scale import scaled
 from native.pipekernel import repeated
 from ptokit.sim.native.plan import Purpose
+from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 
 ENGINES = ("reference", "native")
 SYNCALL = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"
@@ -113,6 +114,36 @@ def test_engines_agree_on_random_signals(seed: int) -> None:
     target, blocks = random.choice(("cpu", "a2a3", "a5")), random.choice((1, 1, 2))
     one, other = (outcome(text, engine, target, blocks) for engine in ENGINES)
     assert one == other
+
+
+def held(lines: str, queue: str) -> str:
+    """The lines, where a queue waits for a flag that is raised behind them."""
+    word, ends = "pto.{}_flag", f"[<PIPE_M>, <PIPE_{queue}>, <EVENT_ID7>]"
+    return f"{word.format('wait')}{ends}\n{lines}\n{word.format('set')}{ends}"
+
+
+@pytest.mark.parametrize("seed", range(scaled(24)))
+def test_engines_agree_where_queues_wait_for_signals(seed: int) -> None:
+    random = Random(seed)
+    sections = [statements(random) for _ in range(2)]
+    some = random.choice(((0,), (1,), (0, 1)))
+    for which in some:
+        sections[which] = held(sections[which], random.choice(("V", "MTE2", "MTE3", "FIX")))
+    text = kernel(*sections)
+    target, blocks = random.choice(("cpu", "a2a3", "a5", "a5")), random.choice((1, 1, 2))
+    one, other = (outcome(text, engine, target, blocks) for engine in ENGINES)
+    assert one == other
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_queues_that_wait_for_signals_are_machine_code(target: str) -> None:
+    vector = held(repeated(ACROSS[0], LANES, EVERYWHERE), "V")
+    awaited = BOTH if target == "a5" else ACROSS[1]
+    text = kernel(f"{vector}\n{MEET}", f"{held(repeated(awaited, EVERYWHERE), 'V')}\n{MEET}")
+    expected = outcome(text, "reference", target, 2)
+    assert "deadlock" not in expected
+    with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
+        assert outcome(text, "native", target, 2) == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)

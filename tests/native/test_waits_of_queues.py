@@ -116,7 +116,7 @@ def outcome(text: str, target: str, entries: int, engine: str) -> str:
     try:
         got = pto.loads(text).run(target=target, engine=engine, **arrays(entries))
     except pto.PtoError as problem:
-        return problem.diagnostics[0].slug
+        return problem.diagnostics[0].render()
     for name, want in expected(entries).items():
         np.testing.assert_array_equal(got[name], want)
     return "right"
@@ -130,15 +130,17 @@ def test_a_check_finds_the_deadlocks_that_runs_have(style: str, target: str, see
     random = Random(f"{style} {target} {seed}")
     pops = ("MTE1", "V") if target == "a5" else ("MTE2", "MTE2")
     entries, iterations = random.choice([(1, 2), (2, 2), (2, 3)])
-    writer = Writer(style, style != "views" and random.random() < 0.5, entries, pops)
+    shared = style not in ("views", "signals") and random.random() < 0.5
+    writer = Writer(style, shared, entries, pops)
     text, every = written(writer, iterations, seed, anyhow=seed > 0), entries * iterations
     ran = outcome(text, target, every, "reference")
-    assert ran == outcome(text, target, every, "native")
+    with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
+        assert ran == outcome(text, target, every, "native")
     program = pto.loads(text)
     slugs = {d.slug for d in program.races(target) if d.is_error}
-    assert (ran == "deadlock") == bool(slugs & {"deadlock", "pipe-deadlock"})
-    assert ran in ("right", "deadlock")
+    assert ("deadlock" in ran) == bool(slugs & {"deadlock", "pipe-deadlock"})
+    assert ran == "right" or "deadlock" in ran
     assert target == "a2a3" or ran == "right"
-    if ran == "right":
+    if ran == "right" and style != "signals":
         of_run = program.races(target, **arrays(every))
         assert {d.slug for d in of_run if d.is_error} == slugs

@@ -15,7 +15,8 @@ import numpy as np
 MAT = "!pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>"
 WHOLE = "!pto.tensor_view<16x16xf32>"
 ROWS = "!pto.tensor_view<?x16xf32>"
-STYLES = ("named", "made", "views")  # tiles that are declared, that pops make, and global slots
+# tiles that are declared, that pops make, global slots, and global memory with signals
+STYLES = ("named", "made", "views", "signals")
 ARGS = ", ".join(f"%{name}: !pto.ptr<f32>" for name in ("x", "room", "y", "z"))
 SHAPE = "shape = [%{}, %c16], strides = [%c16, %c1]"
 S = "S"
@@ -72,7 +73,8 @@ def reordered(lines: Sequence[Line], random: Random, *, whole: bool = False) -> 
     left, found = list(lines), list[Line]()
 
     def stays(before: Line, one: Line) -> bool:
-        return before.stays_before(one) or (whole and "pto.tpop" in one.text)
+        waits = "pto.tpop" in one.text or "pto.wait_intra_block" in one.text
+        return before.stays_before(one) or (whole and waits)
 
     while left:
         free = [one for n, one in enumerate(left) if not any(stays(o, one) for o in left[:n])]
@@ -126,12 +128,20 @@ class Writer(NamedTuple):
             return f"pto.tfree_from_{other} {self.split}"
         return f"pto.tfree(%{'down' if other == 'aic' else 'up'} : !pto.pipe) {self.split}"
 
+    @staticmethod
+    def signal(word: str, queue: str, n: int) -> str:
+        """A signal that entry `n` is there: with a constant number, or a computed one."""
+        return f"pto.{word}_intra_block <PIPE_{queue}>, {8 + n if n % 2 else f'%s{n}'}"
+
     def sends(self, n: int) -> list[Line]:
         """The vector core hands on entry `n` of an iteration."""
         found = [
             line("MTE2", f"pto.tload ins(%x{n} : {self.part}) outs(%t{n} : {self.tile})"),
             line("V", f"pto.tadds ins(%t{n}, %one : {self.tile}, f32) outs(%t{n} : {self.tile})"),
         ]
+        if self.style == "signals":
+            stores = f"pto.tstore ins(%t{n} : {self.tile}) outs(%e{n} : {self.part})"
+            return [*found, line("MTE3", stores), line("MTE3", self.signal("set", "MTE3", n))]
         if self.style != "views":
             return [*found, line("MTE3", self.push(f"t{n}", self.tile, "aic"))]
         entry = f"%e{n}, %up : {WHOLE}, !pto.pipe"
@@ -156,6 +166,15 @@ class Writer(NamedTuple):
     def returns(self, n: int) -> list[Line]:
         """The cube hands entry `n` back."""
         sends = "FIX" if self.style == "made" else "MTE3"
+        if self.style == "signals":
+            queue = "MTE2" if self.pops[0] == "MTE1" else S  # where signals hold up the whole core
+            waits = line(queue, self.signal("wait", "MTE2", n), f"r{n}")
+            loads = f"pto.tload ins(%r{n} : {self.part}) outs(%m{n} : {MAT})"
+            return [
+                waits,
+                line("MTE2", loads, "", f"r{n}"),
+                line(sends, self.push(f"m{n}", MAT, "aiv")),
+            ]
         if self.style != "views":
             return [
                 line(self.pops[0], self.pop(f"m{n}", MAT, "aiv"), f"m{n}"),
@@ -184,20 +203,34 @@ class Writer(NamedTuple):
         room, opened = f"(%slots : {WHOLE})", "l2g2l"
         if self.style == "named":
             room, opened = "(%at : i32)", "l2l"
-        return f"""
-  %at = arith.constant 0 : i32
+        up = f"""
   %slots = pto.make_tensor_view %room, {SHAPE.format("c16")} : {WHOLE}
   %up = pto.initialize_{opened}_pipe {{dir_mask = 2, slot_size = 1024, slot_num = 8, \
-flag_base = 0}} {room} -> !pto.pipe
+flag_base = 0}} {room} -> !pto.pipe"""
+        if self.style == "signals":
+            up = f"\n  %rooms = pto.make_tensor_view %room, {SHAPE.format('end')} : {ROWS}"
+        return f"""
+  %at = arith.constant 0 : i32{up}
   %down = pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = 8, \
 flag_base = 2}} (%at : i32) -> !pto.pipe"""
+
+    def room(self, name: str) -> str:
+        """Signals that entries are there, by computed numbers, and where they lie."""
+        if self.style != "signals":
+            return ""
+        kind = f"sizes = [%rows, %c16] : {ROWS} -> {self.part}"
+        return "\n    %number16 = arith.divsi %i16, %c16 : index" + "".join(
+            f"""
+    %s{n} = arith.addi %number16, %k{n} : index
+    %{name}{n} = pto.partition_view %rooms, offsets = [%n{n}, %c0], {kind}"""
+            for n in range(self.entries)
+        )
 
     def views(self) -> str:
         """The parts of the arrays that an iteration loads and stores."""
         kind = f"sizes = [%rows, %c16] : {ROWS} -> {self.part}"
         return "\n".join(
-            f"""%n{n} = arith.constant {16 * n} : index
-    %after{n} = arith.addi %i16, %n{n} : index
+            f"""%after{n} = arith.addi %i16, %n{n} : index
     %row{n} = arith.addi %after{n}, %half : index
     %x{n} = pto.partition_view %xs, offsets = [%row{n}, %c0], {kind}
     %z{n} = pto.partition_view %zs, offsets = [%row{n}, %c0], {kind}"""
@@ -230,7 +263,7 @@ flag_base = 2}} (%at : i32) -> !pto.pipe"""
   {chr(10).join(makes)}
   pto.texpands ins(%zero : f32) outs(%s : {self.tile})
   pto.barrier <PIPE_ALL>
-  {loop(lines, around, self.views())}
+  {loop(lines, around, self.views() + self.room("e"))}
   pto.barrier <PIPE_ALL>
   pto.tstore ins(%s : {self.tile}) outs(%out : {self.part})"""
 
@@ -239,10 +272,12 @@ flag_base = 2}} (%at : i32) -> !pto.pipe"""
         every, makes = range(self.entries), list[str]()
         if self.style == "named":
             makes = [f"%m{n} = pto.declare_tile -> {MAT}" for n in every]
+        elif self.style == "signals":
+            makes = [f"%m{n} = pto.alloc_tile : {MAT}" for n in every]
         elif self.style == "views":
             makes = [f"%r{n} = pto.declare_global -> {WHOLE}" for n in every]
             makes += [f"%m{n} = pto.alloc_tile : {MAT}" for n in every]
-        return "\n  ".join(makes) + "\n" + loop(lines, around, "")
+        return "\n  ".join(makes) + "\n" + loop(lines, around, self.room("r"))
 
 
 def loop(lines: Sequence[Line], around: tuple[str, str], begin: str) -> str:
@@ -290,6 +325,8 @@ def written(writer: Writer, iterations: int, seed: int, *, anyhow: bool) -> str:
         "rows": writer.rows,
         "step": 16 * writer.entries,
         "end": 16 * writer.entries * iterations,
+        **{f"n{n}": 16 * n for n in range(writer.entries)},
+        **{f"k{n}": 8 + n for n in range(writer.entries)},
     }
     common = "\n  ".join(f"%{name} = arith.constant {n} : index" for name, n in numbers.items())
     if writer.style == "made":

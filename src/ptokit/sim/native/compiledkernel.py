@@ -21,7 +21,7 @@ from ptokit.sim.cores.group import Grid, GroupedCore, launch_cores, launch_ranks
 from ptokit.sim.cores.schedule import Schedule, Wait, deadlock
 from ptokit.sim.cores.signalboard import CorePlace, CoreSignals, SignalBoard
 from ptokit.sim.cores.signalcells import SIGNALS_MEMORY
-from ptokit.sim.execute import QUEUES
+from ptokit.sim.execute import QUEUES, Core
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory, address_of
 from ptokit.sim.native.compile import CompiledBody, Variant, variant_of
@@ -255,19 +255,19 @@ class _Launch:
     def _waiting(self, worker: Worker) -> Iterator[tuple[str, str, Span | None, str]]:
         """Which core waits, where and for what."""
         name = str(_place(worker, int(worker.frame[BLOCK])))
-        if QUEUES in worker.session.plan.spaces:
-            yield from ((name, *line) for line in waiting_lines(worker))
+        session, frame, what = worker.session, worker.frame, partial(self._what, worker.core)
+        if QUEUES in session.plan.spaces:
+            yield from ((name, *line) for line in waiting_lines(worker, what))
             return
-        session, core, frame = worker.session, worker.core, worker.frame
-        assert isinstance(core, GroupedCore)
         op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
-        address = int(frame[CELL])
+        yield name, op.name, op.span, what(op, int(frame[CELL]))
+
+    def _what(self, core: Core, op: Op, address: int) -> str:
+        """What a core waits for at an instruction that waits for the counter at an address."""
+        assert isinstance(core, GroupedCore)
         if SIGNALS in op.page.uses:
-            what = self._awaited(address - address_of(self.signals.data))
-        else:
-            cell = (address - address_of(core.shared[COUNTERS].data)) // 8
-            what = reason(core.ends[op], cell)
-        yield name, op.name, op.span, what
+            return self._awaited(address - address_of(self.signals.data))
+        return reason(core.ends[op], (address - address_of(core.shared[COUNTERS].data)) // 8)
 
     @cached_property
     def cores(self) -> tuple[CorePlace, ...]:

@@ -95,7 +95,7 @@ class CompiledSignals:
         if self.here is VECTOR and self.separate:
             number = number % OF_SECOND
         cell = self._cell(self._mine(), SignalPart.UP, number)
-        self.main.wait(self.op, self._place(cell), 1)
+        self.hold(self._place(cell), 1)
         self._add(cell, -1)
 
     def sync_all(self, kinds: tuple[KernelKind, ...]) -> None:
@@ -105,7 +105,11 @@ class CompiledSignals:
         if self.here in kinds:
             self._add(ARRIVED + barrier, 1)
             count: Any = self.blocks * sum(map(self.cells.of, kinds))
-            self.main.wait(self.op, self._place(ARRIVED + barrier), arrivals * count)
+            self.hold(self._place(ARRIVED + barrier), arrivals * count)
+
+    def hold(self, counter: str, least: Num) -> None:
+        """Go on when the counter in a place is that large."""
+        self.main.wait(self.op, counter, least)
 
     def pause(self) -> None:
         """In the fixed order nobody goes on."""

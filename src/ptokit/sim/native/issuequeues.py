@@ -12,15 +12,15 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import arguments, environment
-from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import ALIASES, FIFO, FLAGS, MACHINE, FifoRole, Resource
+from ptokit.isa.lang.traits import ALIASES, FIFO, FLAGS, MACHINE, SIGNALS, FifoRole, Resource
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.arguments import Env
+from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import moves, refined
 from ptokit.sim.kernels.handles import mapped
 from ptokit.sim.native.coroutines import suspend
@@ -28,13 +28,16 @@ from ptokit.sim.native.entry import ARGUMENTS
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.machine import offer
 from ptokit.sim.native.mainfunction import MOST_COUNTED, OVERFLOW
-from ptokit.sim.native.plan import CELL, LEAST, TOO_LARGE, WAITING, Plan
+from ptokit.sim.native.plan import CELL, LEAST, TOO_LARGE, WAITING, Plan, Purpose
 from ptokit.sim.native.queuecode import (
+    ACQUIRE,
+    ACQUIRED,
     HEADS,
     NOT_YET,
     OWN,
     PASSED,
     PENDING,
+    RELEASE,
     SET,
     STATE,
     TAILS,
@@ -44,16 +47,21 @@ from ptokit.sim.native.queuecode import (
 )
 from ptokit.sim.native.queuedfifos import (
     IssuedFifos,
+    NumberedCompiledEnd,
     QueuedCompiledEnd,
+    QueuedSignals,
     ReceivingCompiledMachine,
     Rings,
     entry_of_op,
+    is_view,
 )
-from ptokit.sim.record.code import Code, Coded, Int, NotNative, Num, Truth, every
+from ptokit.sim.record.code import Code, Coded, Int, NotNative, Num, Truth, every, text
 from ptokit.sim.record.expressions import Recording
 from ptokit.sim.record.trace import Recorded, TracedTile
 from ptokit.sim.state import PIPES, Queue, flag_number
 from ptokit.sim.tile import Pointer
+
+K = TypeVar("K")
 
 ENTRY = """define internal i32 @entry{number}({arguments}, ptr %record) {{
 entry:
@@ -95,23 +103,37 @@ class QueuedWords:
         if pipe is Pipe.ALL:
             self.main.recording.after.append(self.main.require_empty)
 
-    @staticmethod
-    def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
-        """What waits for a buffer is left to the reference."""
-        raise NotNative("a buffer that pipes acquire, where queues wait")
+    def acquire(self, pipe: Queue, buffer: Num, mode: int) -> None:
+        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        self.main.recording.after.append(partial(self._acquire, pipe, buffer))
 
-    release = acquire
+    def release(self, pipe: Queue, buffer: Num, mode: int) -> None:
+        """Let others go on when the queue of the pipe comes to it."""
+        self._later(pipe, RELEASE, [buffer])
+
+    def _acquire(self, pipe: Queue, buffer: Num) -> None:
+        main = self.main
+        base = main.memory(main.queue_space().number, 0)
+        index = main.code.let(f"add i64 {text(buffer)}, {ACQUIRED}")
+        place = main.code.let(f"getelementptr i64, ptr {base}, i64 {index}")
+        before = main.load(place, (0, MOST_COUNTED))
+        after: Any = before + 1
+        main.store(place, after)
+        main.put(_pipe(pipe), ACQUIRE, [buffer, self.place, before])
 
     @staticmethod
     def _flag(source: Queue, target: Queue, event: Num) -> Num:
-        number = flag_number(source, target, event)
-        if number is None:
-            raise NotNative("a flag of an operation that no page has")
-        return number
+        return flag_number(_pipe(source), _pipe(target), event)
 
     def _later(self, queue: Queue, entry: int, numbers: Sequence[Num]) -> None:
-        assert isinstance(queue, Pipe)
-        self.main.recording.after.append(partial(self.main.put, queue, entry, numbers))
+        put = partial(self.main.put, _pipe(queue), entry, numbers)
+        self.main.recording.after.append(put)
+
+
+def _pipe(queue: Queue) -> Pipe:
+    if not isinstance(queue, Pipe):
+        raise NotNative("the queue of an operation that no page has")
+    return queue
 
 
 @dataclass
@@ -154,19 +176,19 @@ class QueueingCompiler(Compiler):
         result = code.let(f"call i32 @issue({PASSED}, i64 {which})")
         code.fail(code.let(f"icmp eq i32 {result}, 1"))
         if self.suspends:
-            with code.when(code.let(f"icmp eq i32 {result}, {NOT_YET}")):
-                held = Truth(code, code.let(f"icmp ne i64 {self._blocked()}, 0"))
-                with code.when(held):
-                    self.store(self.place(LEAST), 0)  # it may go on at any time
-                    self._suspended()
+            waits = code.let(f"icmp eq i32 {result}, {NOT_YET}")
+            with code.when(waits), code.when(self._blocked()):
+                self.store(self.place(LEAST), 0)  # it may go on at any time
+                suspend(code)
+                self._again()
 
-    def _blocked(self) -> str:
-        """How many queues wait for other cores, which the core waits for from now on."""
-        return self.code.let("call i64 @blocked(ptr %frame, ptr %memories)")
+    def _blocked(self) -> Truth:
+        """Whether queues wait for other cores: for these the core waits then, if none may go on."""
+        found = self.code.let(f"call i32 @blocked({PASSED})")
+        return Truth(self.code, self.code.let(f"icmp ne i32 {found}, 0"))
 
-    def _suspended(self) -> None:
-        """Other cores go on; then queues look whether they still wait."""
-        suspend(self.code)
+    def _again(self) -> None:
+        """Queues that wait for other cores look whether they still do."""
         failed = self.code.let(f"call i32 @again({PASSED})")
         self.code.fail(self.code.let(f"icmp ne i32 {failed}, 0"))
 
@@ -180,7 +202,9 @@ class QueueingCompiler(Compiler):
         code.branch(met(), done, waits)
         code.start(waits)
         yield
-        self._suspended()
+        with code.when(self.load(self.place(LEAST)) > 0):  # the core may have signalled itself
+            suspend(code)
+        self._again()
         code.jump(head)
         code.start(done)
 
@@ -192,8 +216,9 @@ class QueueingCompiler(Compiler):
 
         with self._until(met):
             self._blocked()
+            stays: Any = self.load(self.place(LEAST), (0, 1))
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
-            self.store(self.place(LEAST), least)
+            self.store(self.place(LEAST), stays * least)
             self.store(self.place(WAITING), self.places[id(op)] + 1)
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
@@ -203,7 +228,7 @@ class QueueingCompiler(Compiler):
             return
         with self._until(partial(self._empty, queue)):
             self.store(self.place(WAITING), 0)
-            self.leave_unless(Truth(self.code, self.code.let(f"icmp ne i64 {self._blocked()}, 0")))
+            self.leave_unless(self._blocked())
 
     def _empty(self, queue: Pipe) -> Truth:
         base = self.memory(self.queue_space().number, 0)
@@ -226,19 +251,52 @@ class QueueingCompiler(Compiler):
         return super().compile_block(block, env)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        at_fifo = FIFO in op.page.uses and op.page.fifo_role is not FifoRole.OPENS
-        opens = op.page.fifo_role is FifoRole.OPENS
-        if not (at_fifo or opens or CORES.isdisjoint(op.page.uses)):
-            raise NotNative("a core whose queues wait signals to others")
-        if at_fifo:
+        uses = op.page.uses
+        if SIGNALS in uses:
+            self._signals(op, env, pending)
+        elif FIFO in uses and op.page.fifo_role is not FifoRole.OPENS:
             self._at_fifo(op, env, pending)
         else:
             super()._handles(op, env, pending)
 
-    def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
+    def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A signal that a pipe gives or awaits, or the scalar unit."""
+        self._require_switching()
+        if FLAGS in op.page.uses:  # all pipes meet those of other cores
+            self.require_empty()
+        queue, core = self._queue_of(op), self.core
+        if queue is None:
+            super()._handles(op, env, pending)
+            return
+        assert isinstance(core, GroupedCore)
+        values = {v: self.now(env[v]) for _, v in op.values()}
+
+        def compiled(inner: Env) -> None:
+            with self._offering({SIGNALS: QueuedSignals(self, core, op, queue)}):
+                Compiler._handles(self, op, inner, pending)
+
+        self._put_own(op, queue, self._entry(values, compiled))
+
+    def _require_switching(self) -> None:
         if not self.suspends:
             raise NotNative("cores that the reference schedules")
+
+    @contextmanager
+    def _offering(self, offered: dict[Resource, Any]) -> Generator[None]:
+        """Bodies inside get this."""
+        self.offered = offered
+        try:
+            yield
+        finally:
+            self.offered = {}
+
+    def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
+        self._require_switching()
+        role = op.page.fifo_role
+        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of_op(op))):
+            self._numbered(op, env, pending)
+            return
         queue, number = self.fifos.queue_of(op), self.fifos.announce(op)
         ring = None
         if op.page.fifo_role is FifoRole.POPS and number is not None:
@@ -255,13 +313,33 @@ class QueueingCompiler(Compiler):
         def compiled(inner: Env) -> None:
             machine = ReceivingCompiledMachine(self, None)
             machine.promised = inner[op.results[0]] if op.results else None
-            self.offered = {FIFO: end, MACHINE: machine}
-            try:
+            with self._offering({FIFO: end, MACHINE: machine}):
                 Compiler._handles(self, op, inner, pending)
-            finally:
-                self.offered = {}
 
         self._put_own(op, queue, self._entry(values, compiled))
+
+    def _numbered(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A view becomes a slot at once; its queue waits for the other end, and tells it."""
+        end = NumberedCompiledEnd(fifo := self.fifos.ends[op], self, op, self.fifos)
+        with self._offering({FIFO: end}):
+            super()._handles(op, env, pending)
+        queue = self.fifos.queue_of(op)
+        of_queue = QueuedCompiledEnd(fifo, self, op, queue)
+
+        def compiled(inner: Mapping[int, Any]) -> None:
+            for n, left in enumerate(end.left):
+                of_queue.finish(left._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
+
+        numbers = [number for left in end.left for number in left[1:]]
+        self._put_own(op, queue, self._entry(dict(enumerate(numbers)), compiled))
+        if queue is Pipe.S:  # it issues nothing more
+            self.require_empty(queue)
+
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
+        if self.offered and not self.inner:  # the counters are not yet what they will be
+            self.leave_unless(Truth(self.code, "false"))
+        else:
+            super()._ask(op, env, purpose, **how)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Where a tile comes to lie that stays in its slot."""
@@ -323,7 +401,9 @@ class QueueingCompiler(Compiler):
 
     # entries
 
-    def _entry(self, values: Env, compiled: Callable[[Env], None]) -> list[Num]:
+    def _entry(
+        self, values: Mapping[K, Any], compiled: Callable[[dict[K, Any]], None]
+    ) -> list[Num]:
         """The function of an instruction; the numbers that it takes from its record."""
         fields: dict[str, Int] = {}
 

@@ -21,10 +21,12 @@ HEADS = ORDER + len(PIPES)
 TAILS = HEADS + len(PIPES)
 WAITS = TAILS + len(PIPES)  # for each queue: a counter, how large it must be, a further wait
 ISSUED = WAITS + 3 * len(PIPES)  # how often something of a FIFO was issued
-MOST_FIFOS = 32
-STATE = ISSUED + MOST_FIFOS
+MOST_FIFOS, BUFFERS = 32, 32
+ACQUIRED = ISSUED + MOST_FIFOS  # how often that of each buffer was issued
+RELEASED = ACQUIRED + BUFFERS  # how often each was
+STATE = RELEASED + BUFFERS
 NOT_YET = 2  # what an entry gives that waits for another core
-SET, WAIT, OWN = range(3)  # entries that every program has; then its own
+SET, WAIT, ACQUIRE, RELEASE, OWN = range(5)  # entries that every program has; then its own
 PASSED = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 MOST = (QUEUE_WORDS - STATE) // len(PIPES)  # words of each queue
 
@@ -50,12 +52,19 @@ def queue_functions(places: QueueSpaces, width: int, entries: int) -> Sequence[s
         **{"pending": PENDING, "first": FIRST, "last": LAST, "going": GOING, "order": ORDER},
         **{"heads": HEADS, "tails": TAILS, "state": STATE, "wait": WAIT, "set": SET},
         **{"width": width, "count": capacity(width), "mask": capacity(width) - 1},
+        **{"acquire": ACQUIRE, "release": RELEASE, "released": RELEASED},
         **{"waits": WAITS, "not_yet": NOT_YET, "cell": CELL, "least": LEAST, "more": MORE},
         "cases": " ".join(f"i64 {n}, label %own{n}" for n in own),
         "own": "\n".join(OWN_ENTRY.format(n=n, passed=PASSED) for n in own),
         "results": "".join(f", [ %result{n}, %own{n} ]" for n in own),
     }
-    return [text.format(**filled) for text in (WORDS, ROOM, ISSUE, BLOCKED, AGAIN, GO)]
+    loops = (
+        EACH_QUEUE.format(
+            **filled, **{part: t.format(**filled) for part, t in one._asdict().items()}
+        )
+        for one in LOOPS
+    )
+    return [NOTHING, *(text.format(**filled) for text in (WORDS, ROOM, ISSUE, GO)), *loops]
 
 
 WORDS = """define internal ptr @queues(ptr %memories) alwaysinline {{
@@ -114,71 +123,86 @@ held:
   ret i32 {not_yet}
 }}"""
 
-# what of the queues waits for other cores, as what the core waits for; how many there are
-BLOCKED = """define internal i64 @blocked(ptr %frame, ptr %memories) noinline {{
+# a function that does something for each queue that it is about
+EACH_QUEUE = """define internal i32 @{name}({arguments}) noinline {{
 entry:
   %queues = call ptr @queues(ptr %memories)
-  %cell.at = getelementptr i64, ptr %frame, i64 {cell}
-  br label %each
-each:
-  %queue = phi i64 [ 0, %entry ], [ %after, %goes.on ]
-  %found = phi i64 [ 0, %entry ], [ %now, %goes.on ]
-  %last = phi ptr [ null, %entry ], [ %first, %goes.on ]
-  %all = icmp eq i64 %queue, {most}
-  br i1 %all, label %done, label %look
-look:
-  %row = mul i64 %queue, 3
-  %node = call ptr @word(ptr %queues, i64 {waits}, i64 %row)
-  %counter = load ptr, ptr %node
-  %none = icmp eq ptr %counter, null
-  br i1 %none, label %goes.on, label %waits
-waits:
-  %next.at = getelementptr i64, ptr %node, i64 2
-  store ptr %last, ptr %next.at
-  %more = add i64 %found, 1
-  br label %goes.on
-goes.on:
-  %now = phi i64 [ %found, %look ], [ %more, %waits ]
-  %first = phi ptr [ %last, %look ], [ %node, %waits ]
-  %after = add i64 %queue, 1
-  br label %each
-done:
-  %more.at = getelementptr i64, ptr %frame, i64 {more}
-  store ptr %last, ptr %more.at
-  %never.at = getelementptr i64, ptr %frame, i64 {least}
-  store i64 1, ptr %never.at
-  store ptr @nothing, ptr %cell.at
-  ret i64 %found
-}}
-
-@nothing = internal constant i64 0"""
-
-AGAIN = """define internal i32 @again({arguments}) noinline {{
-entry:
-  %queues = call ptr @queues(ptr %memories)
+{begins}
   br label %each
 each:
   %queue = phi i64 [ 0, %entry ], [ %after, %goes.on ]
   %all = icmp eq i64 %queue, {most}
   br i1 %all, label %done, label %look
 look:
-  %row = mul i64 %queue, 3
-  %node = call ptr @word(ptr %queues, i64 {waits}, i64 %row)
-  %counter = load ptr, ptr %node
-  %none = icmp eq ptr %counter, null
-  br i1 %none, label %goes.on, label %goes
-goes:
-  %result = call i32 @go({passed}, i64 %queue)
-  %wrong = icmp ne i32 %result, 0
-  br i1 %wrong, label %failed, label %goes.on
+{asks}
+  br i1 %no, label %goes.on, label %takes
+takes:
+{does}
 goes.on:
   %after = add i64 %queue, 1
   br label %each
 done:
-  ret i32 0
-failed:
-  ret i32 1
+{ends}
 }}"""
+
+AWAITS_CORE = """  %row = mul i64 %queue, 3
+  %node = call ptr @word(ptr %queues, i64 {waits}, i64 %row)
+  %counter = load ptr, ptr %node
+  %no = icmp eq ptr %counter, null"""
+HOLDS = """  %head.at = call ptr @word(ptr %queues, i64 {heads}, i64 %queue)
+  %tail.at = call ptr @word(ptr %queues, i64 {tails}, i64 %queue)
+  %head = load i64, ptr %head.at
+  %tail = load i64, ptr %tail.at
+  %no = icmp eq i64 %head, %tail"""
+GOES = """  %result = call i32 @go({passed}, i64 %queue)
+  %wrong = icmp ne i32 %result, 0
+  br i1 %wrong, label %failed, label %goes.on"""
+FAILS = """  ret i32 0
+failed:
+  ret i32 1"""
+
+
+class QueueLoop(NamedTuple):
+    """A function over the queues: what it begins with, which it is about, what it does there."""
+
+    name: str
+    begins: str
+    asks: str
+    does: str
+    ends: str
+
+
+LOOPS = (
+    QueueLoop("again", "", AWAITS_CORE, GOES, FAILS),  # what waits for other cores looks again
+    QueueLoop("let", "", HOLDS, GOES, FAILS),  # so does what waits at all: a buffer is free
+    QueueLoop(  # the core waits for what its queues wait for, if any does and none may go on
+        "blocked",
+        """  %cell.at = getelementptr i64, ptr %frame, i64 {cell}
+  %least.at = getelementptr i64, ptr %frame, i64 {least}
+  %more.at = getelementptr i64, ptr %frame, i64 {more}
+  store ptr null, ptr %more.at
+  store ptr @nothing, ptr %cell.at
+  store i64 1, ptr %least.at""",
+        AWAITS_CORE,
+        """  %next = load ptr, ptr %more.at
+  %next.at = getelementptr i64, ptr %node, i64 2
+  store ptr %next, ptr %next.at
+  store ptr %node, ptr %more.at
+  %bound.at = getelementptr i64, ptr %node, i64 1
+  %bound = load i64, ptr %bound.at
+  %now = load i64, ptr %counter
+  %met = icmp sge i64 %now, %bound
+  %least = load i64, ptr %least.at
+  %left = select i1 %met, i64 0, i64 %least
+  store i64 %left, ptr %least.at
+  br label %goes.on""",
+        """  %first = load ptr, ptr %more.at
+  %any = icmp ne ptr %first, null
+  %found = zext i1 %any to i32
+  ret i32 %found""",
+    ),
+)
+NOTHING = "@nothing = internal constant i64 0"
 
 OWN_ENTRY = """own{n}:
   %result{n} = call i32 @entry{n}({passed}, ptr %record)
@@ -231,7 +255,25 @@ take:
   %record = call ptr @record(ptr %queues, i64 %now, i64 %head)
   %number = load i64, ptr %record
   %event.at = getelementptr i64, ptr %record, i64 1
-  switch i64 %number, label %look [ i64 {set}, label %raises i64 {wait}, label %asks {cases} ]
+  switch i64 %number, label %look [
+    i64 {set}, label %raises i64 {wait}, label %asks
+    i64 {acquire}, label %acquires i64 {release}, label %releases {cases} ]
+acquires:
+  %acquired = load i64, ptr %event.at
+  %free.at = call ptr @word(ptr %queues, i64 {released}, i64 %acquired)
+  %free = load i64, ptr %free.at
+  %before.at = getelementptr i64, ptr %record, i64 3
+  %before = load i64, ptr %before.at
+  %is.free = icmp sge i64 %free, %before
+  br i1 %is.free, label %did, label %leave
+releases:
+  %released = load i64, ptr %event.at
+  %times.at = call ptr @word(ptr %queues, i64 {released}, i64 %released)
+  %times = load i64, ptr %times.at
+  %times.more = add i64 %times, 1
+  store i64 %times.more, ptr %times.at
+  %let = call i32 @let({passed})
+  br label %acted
 asks:
   %awaited = load i64, ptr %event.at
   %asked.base = load ptr, ptr %flags.at
@@ -260,7 +302,7 @@ puts:
   br label %acted
 {own}
 acted:
-  %result = phi i32 [ %went, %puts ]{results}
+  %result = phi i32 [ %went, %puts ], [ %let, %releases ]{results}
   switch i32 %result, label %failed [ i32 0, label %did i32 {not_yet}, label %leave ]
 did:
   %head.next = add i64 %head, 1

@@ -1,4 +1,4 @@
-"""FIFOs of a core whose queues wait, in compiled code.
+"""FIFOs and signals of a core whose queues wait, in compiled code.
 
 A tile that is popped where pops move nothing lies in a slot, as on hardware: each tile has as much
 room as its FIFO has slots, behind the memory of the core.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
@@ -23,6 +24,7 @@ from ptokit.sim.cores.fifoend import FREED, POPPED, PUSHED
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.execute import Core
 from ptokit.sim.native.compiledfifo import CompiledFifoEnd
+from ptokit.sim.native.compiledsignals import CompiledSignals
 from ptokit.sim.native.machine import CompiledMachine
 from ptokit.sim.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.sim.native.queuecode import ISSUED, MOST_FIFOS, NOT_YET, WAITS
@@ -39,6 +41,11 @@ def entry_of_op(op: Op) -> Value | None:
     every = (*op.results, *(value for _, value in op.values()))
     kinds = TileType | ConvTileType | GlobalType
     return next((v for v in every if isinstance(v.type, kinds)), None)
+
+
+def is_view(entry: Value | None) -> bool:
+    """Whether an entry lies in global memory."""
+    return entry is not None and isinstance(entry.type, GlobalType)
 
 
 def slots_behind(
@@ -63,6 +70,21 @@ def slots_behind(
     return rings, ends
 
 
+def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
+    """Leave an entry, which is begun again, where the counter in a place is smaller."""
+    code, base = main.code, main.memory(main.queue_space().number, 0)
+    small: Any = main.load(counter, (0, MOST_COUNTED)) < least
+    waits, goes = code.name("waits"), code.name("goes")
+    code.branch(small, waits, goes)
+    code.start(waits)
+    first = WAITS + 3 * PIPES.index(queue)
+    node, bound = (code.let(f"getelementptr i64, ptr {base}, i64 {first + n}") for n in range(2))
+    code.do(f"store ptr {counter}, ptr {node}")
+    main.store(bound, least)
+    code.do(f"ret i32 {NOT_YET}")
+    code.start(goes)
+
+
 class QueuedCompiledEnd(CompiledFifoEnd):
     """One end as an entry of a queue sees it: where it waits, it gives that it is begun again."""
 
@@ -72,24 +94,71 @@ class QueuedCompiledEnd(CompiledFifoEnd):
 
     def wait(self, cell: Num, least: Num) -> None:
         """Leave the entry where the counter is smaller."""
-        code, counter = self.main.code, self._place(cell)
-        small: Any = self.main.load(counter, (0, MOST_COUNTED)) < least
-        base = self.main.memory(self.main.queue_space().number, 0)
-        waits, goes = code.name("waits"), code.name("goes")
-        code.branch(small, waits, goes)
-        code.start(waits)
-        first = WAITS + 3 * PIPES.index(self.queue)
-        node, bound = (
-            code.let(f"getelementptr i64, ptr {base}, i64 {first + n}") for n in range(2)
-        )
-        code.do(f"store ptr {counter}, ptr {node}")
-        self.main.store(bound, least)
-        code.do(f"ret i32 {NOT_YET}")
-        code.start(goes)
+        held_up(self.main, self.queue, self._place(cell), least)
+
+    def finish(self, left: LeftToQueue) -> None:
+        """What an entry of a view left to its queue."""
+        if left.waits:
+            self.wait(left.cell, left.number)
+        else:
+            self._store(left.cell, left.number)
 
     def place_of(self, what: int, lane: int) -> str:
         """The place of a counter of the other end."""
         return self._place(self._of(what, lane))
+
+
+class QueuedSignals(CompiledSignals):
+    """Signals as an entry of a queue sees them: where it waits, it gives that it is begun again."""
+
+    def __init__(self, main: MainFunction, core: GroupedCore, op: Op, queue: Pipe) -> None:
+        super().__init__(main, core, op)
+        self.queue = queue
+
+    def hold(self, counter: str, least: Num) -> None:
+        """Leave the entry where the counter is smaller."""
+        held_up(self.main, self.queue, counter, least)
+
+
+class LeftToQueue(NamedTuple):
+    """What is left of an entry of a view: a counter that it `waits` for, or that it sets."""
+
+    waits: bool
+    cell: Num
+    number: Num
+
+
+class NumberedCompiledEnd(CompiledFifoEnd):
+    """One end where a view becomes a slot at once, and the rest is left to its queue."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op, issued: IssuedFifos) -> None:
+        super().__init__(fifo, main, op)
+        self.issued, self.left = issued, list[LeftToQueue]()
+        self.own = {self._cell(what): what for what in (PUSHED, POPPED)}
+
+    def count(self, cell: Num) -> Int:
+        """The number in a counter; of one of its own when all that was issued is done."""
+        if isinstance(cell, int) and cell in self.own:
+            return self.main.load(self._issued(cell), (0, MOST_COUNTED))
+        return super().count(cell)
+
+    def wait(self, cell: Num, least: Num) -> None:
+        """The scalar unit waits, or the queue will."""
+        if self.issued.scalar_waits:
+            super().wait(cell, least)
+        else:
+            self.left.append(LeftToQueue(waits=True, cell=cell, number=least))
+
+    def set(self, cell: Num, value: Num) -> None:
+        self.left.append(LeftToQueue(waits=False, cell=cell, number=value))
+        if isinstance(cell, int) and cell in self.own:
+            self.main.recording.after.append(partial(self._note, cell, value))
+
+    def _note(self, cell: int, value: Num) -> None:
+        self.main.store(self._issued(cell), value)
+
+    def _issued(self, cell: int) -> str:
+        return self.issued.place(self.fifo, self.own[cell])
 
 
 @dataclass
@@ -122,11 +191,11 @@ class IssuedFifos:
             entry = entry_of_op(op)
             if op.page.fifo_role is FifoRole.OPENS or op.page.fifo_role is FifoRole.FREES:
                 continue
-            if entry is None or not isinstance(entry.type, TileType):
-                raise NotNative("entries that are views, at a core whose queues wait")
+            if entry is None or isinstance(entry.type, ConvTileType):
+                raise NotNative("entries of a convolution, at a core whose queues wait")
             if op.page.fifo_role is FifoRole.POPS:
                 self.pops.setdefault(fifo, set()).add(self.pipe(op))
-                if not op.results and not core.target.releases:
+                if not (op.results or core.target.releases or is_view(entry)):
                     self.received.add(entry)
 
     def pipe(self, op: Op) -> Pipe | None:
@@ -140,7 +209,7 @@ class IssuedFifos:
             if len(pipes) > 1:
                 raise NotNative("several pipes pop from one FIFO")
             (found,) = pipes
-        if found is None or found is Pipe.S:
+        if found is None or (found is Pipe.S and op.page.fifo_role is not FifoRole.ALLOCATES):
             raise NotNative("the scalar unit pushes or pops")
         return found
 
@@ -165,12 +234,16 @@ class IssuedFifos:
 
     def _count(self, fifo: Fifo, what: int) -> Int:
         """How often it was issued before; from now on it is once more."""
-        word = self.words.setdefault((fifo.cell, what), len(self.words))
-        if word >= MOST_FIFOS:
-            raise NotNative("more FIFOs than queues keep count of")
-        base = self.main.memory(self.main.queue_space().number, 0)
-        place = self.main.code.let(f"getelementptr i64, ptr {base}, i64 {ISSUED + word}")
+        place = self.place(fifo, what)
         before = self.main.load(place, (0, MOST_COUNTED))
         after: Any = before + 1
         self.main.store(place, after)
         return before
+
+    def place(self, fifo: Fifo, what: int) -> str:
+        """Where it stands how often something of a FIFO was issued."""
+        word = self.words.setdefault((fifo.cell, what), len(self.words))
+        if word >= MOST_FIFOS:
+            raise NotNative("more FIFOs than queues keep count of")
+        base = self.main.memory(self.main.queue_space().number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {ISSUED + word}")
