@@ -30,3 +30,19 @@ def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> 
     program = pto.loads(TEXT.replace("NAME", name))
     with pytest.raises(pto.PtoError, match=f"%{name} is read before it is written"):
         program.run(p=np.zeros(64, np.float32), engine=engine)
+
+
+OPEN = "!pto.tile_buf<vec, 8x64xf32, valid=?x?>"
+RESIZED = f"""func.func @f(%n: index) {{
+  %open = pto.alloc_tile valid_row = %n valid_col = %n : {OPEN}
+  pto.set_validshape %open, %n, %n : {OPEN}
+  pto.tadd ins(%open, %open : {OPEN}, {OPEN}) outs(%open : {OPEN})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_tile_whose_valid_region_is_set_keeps_its_name(engine: str) -> None:
+    with pytest.raises(pto.PtoError, match="%open is read before it is written"):
+        pto.loads(RESIZED).run(n=4, engine=engine)

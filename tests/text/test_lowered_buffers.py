@@ -314,3 +314,60 @@ func.func @f(%s: i64, %n: index) {{
 """
     with pytest.raises(pto.PtoError, match="operand-count"):
         pto.loads(text)
+
+
+FLAT = "!pto.partition_tensor_view<1x64xf32>"
+ROW = "memref<64xf32, #pto.address_space<vec>>"
+HALF_ROW = "memref<32xf32, strided<[1], offset: ?>, #pto.address_space<vec>>"
+IN_ONE = f"""\
+func.func @f(%x: {FLAT}, %y: {FLAT}, %i: index) {{
+  %a = memref.alloc() : {ROW}
+  pto.tload ins(%x : {FLAT}) outs(%a : {ROW})
+  %p = memref.subview %a[%i] [32] [1] : {ROW} to {HALF_ROW}
+  pto.tadd ins(%p, %p : {HALF_ROW}, {HALF_ROW}) outs(%p : {HALF_ROW})
+  pto.tstore ins(%a : {ROW}) outs(%y : {FLAT})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_buffer_of_one_dimension_has_parts(engine: str) -> None:
+    assert found(IN_ONE) == set()
+    assert reads_back(pto.loads(IN_ONE).text("dps"))
+    x = np.arange(64, dtype=np.float32)[None]
+    y = pto.loads(IN_ONE).run(x=x, y=0 * x, i=16, engine=engine)["y"]
+    assert np.array_equal(y, np.where((x >= 16) & (x < 48), 2 * x, x))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("[%i] [32]", "[40] [32]", "window-out-of-bounds"),
+        ("[32] [1]", "[32] [2]", "operand-value"),
+        ("[32] [1]", "[16] [1]", "shape"),
+    ],
+)
+def test_wrong_parts_of_a_buffer_of_one_dimension(old: str, new: str, slug: str) -> None:
+    assert (slug, True) in found(IN_ONE, old, new)
+
+
+def test_a_part_has_the_dimensions_of_its_buffer() -> None:
+    assert ("operand-count", True) in found(IN_ONE, "[32] [1]", "[32] []")
+    with pytest.raises(pto.PtoError) as caught:
+        pto.loads(IN_ONE.replace("[%i] [32]", "[%i, 0] [32]"))
+    assert "operand-count" in {d.slug for d in caught.value.diagnostics}
+
+
+CUBES = "memref<4x8x16xf32, #pto.address_space<vec>>"
+SLAB = f"""\
+func.func @f(%a: {CUBES}) {{
+  %p = memref.subview %a[1, 0, 0] [2, 8, 16] [1, 1, 1] : {CUBES} to {CUBES.replace("4x", "2x")}
+  return
+}}
+"""
+
+
+def test_parts_in_more_than_two_dimensions_are_not_judged() -> None:
+    assert found(SLAB) == {("foreign-op", False)}
+    assert "[1, 0, 0] [2, 8, 16] [1, 1, 1]" in pto.loads(SLAB).text("dps")

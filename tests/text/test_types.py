@@ -86,7 +86,7 @@ SPELLINGS: list[tuple[str, Type]] = [
     ),
     (
         "!pto.tile_buf<pad=3, cols=16, rows=32, dtype=f32, loc=acc, slayout=row_major, "
-        "blayout=col_major, v_row=-1, fractal=1024, compact=1>",
+        "blayout=col_major, v_row=-1, fractal=1024, v_col=16, compact=1>",
         tile_type(
             *(ACC, f32, 32, 16),
             layout=NZ,
@@ -214,6 +214,7 @@ def test_a_convolution_tile_is_printed_as_the_assembler_prints_it() -> None:
 
 
 MAP = "!pto.conv_tile<mat, 1x1x3x4x16xf16, config=#pto.conv_tile_config<"
+ALONE = "give v_row and v_col, or neither: then all is valid"
 BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vcc, 16x16xf16>", "unknown-word", "vcc", "did you mean vec?"),
     ("!pto.tile_buf<vec, 16x16xf61>", "unknown-type", "f61", "did you mean f16?"),
@@ -231,6 +232,8 @@ BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vec>", "syntax-error", "vec", "give rows and cols"),
     ("!pto.tile_buf<vec, 16x16xf16, blayout=rowmajr>", "unknown-word", "rowmajr", None),
     ("!pto.tile_buf<vec, 16x16xf16, valid=8>", "syntax-error", "8", None),
+    ("!pto.tile_buf<vec, 16x16xf16, v_row=8>", "syntax-error", "8", ALONE),
+    ("!pto.tile_buf<vec, 16x16xf16, v_col=?>", "syntax-error", "?", ALONE),
     ("!pto.tensor_view<f16>", "syntax-error", "f16", None),
     ("!pto.ptr<f16, uq>", "unknown-word", "uq", None),
     ("!pto.conv_tile<fractal_z>", "syntax-error", "fractal_z", None),

@@ -169,25 +169,27 @@ func.func @example(%a: {LINES}, %i: index) {{
     offsets = In(Index, many=True, key="offsets", counts="extents")
     sizes = In(Index, many=True, key="sizes", counts="extents")
     steps = In(Index, many=True, key="steps", counts="steps")
+    of_rows = offsets.count == 2
     rules = (
-        named("operand-count", offsets.count == 2, sizes.count == 2, steps.count == 2),
+        named("operand-count", offsets.count.isin(1, 2), help="rows and columns, or one row"),
+        named("operand-count", sizes.count == offsets.count, steps.count == offsets.count),
         named("element-type", result.dtype == src.dtype, help="a part keeps the element type"),
         named("location", result.loc == src.loc, help="a part stays in its memory"),
         named("operand-value", steps.first == 1, steps.last == 1, help=NO_STEPS),
         named("operand-value", offsets.least >= 0, help="elements count upward"),
-        named("shape", result.rows == sizes.first, result.cols == sizes.last, help=OF_PART),
-        named("shape", result.step == src.step, help=OF_PART),
-        named(
-            "window-out-of-bounds",
-            offsets.first + sizes.first <= src.rows,
-            offsets.last + sizes.last <= src.cols,
-            help=PART_ENDS,
+        named("shape", result.cols == sizes.last, help=OF_PART),
+        named("window-out-of-bounds", offsets.last + sizes.last <= src.cols, help=PART_ENDS),
+        when(
+            of_rows,
+            named("shape", result.rows == sizes.first, result.step == src.step, help=OF_PART),
+            named("window-out-of-bounds", offsets.first + sizes.first <= src.rows, help=PART_ENDS),
         ),
     )
 
     @staticmethod
     def run(src: Any, result: TileType, offsets: tuple[int, ...]) -> Any:  # Any: as above
-        return src.part(result, *offsets)
+        *row, col = offsets
+        return src.part(result, *(row or (0,)), col)
 
 
 def stepped(

@@ -251,8 +251,8 @@ class Compiler(MainFunction):
         several = given if len(op.results) > 1 or op.regions else (given,)
         for result, value in zip(op.results, several, strict=True):
             self._define(env, result, value)
-            if isinstance(value, Recorded):
-                value.label = f"%{result.name}"
+            if isinstance(handle := env[result], Recorded):
+                handle.label = f"%{result.name}"
         if not op.regions:
             if self.recording.stores:  # what a pipe gives has a content
                 self._write(op, env)

@@ -16,6 +16,9 @@ from ptokit.text.read.build import Named, build
 from ptokit.text.read.call import Call, in_brackets, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import signature
+from ptokit.text.types.typereader import buffer_rank
+
+ROWS_AND_COLUMNS = 2
 
 
 def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
@@ -26,12 +29,27 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
     if p.texts[p.i] == "{":
         call.attrs = dictionary(p)
     kind = _read_types(p, call)
-    if isinstance(kind, GlobalType) and kind.rank != len(sizes):
+    whole = call.items[0].value
+    if isinstance(kind, TileType):
+        if whole is not None and isinstance(whole.type, TileType):
+            _require_rank(p, call, whole.type)
+    elif kind.rank != len(sizes):
         raise UnknownOperandType
     if isinstance(kind, GlobalType) and all(step.number == 1 for step in steps):
         del call.keyed["steps"]
     forms = [page for page in forms if ("steps" in call.keyed) == _has_steps(page)]
     return build(p, p.names, forms, call, results)
+
+
+def _require_rank(p: Parser, call: Call, whole: TileType) -> None:
+    """Parts of buffers in more than two dimensions are not judged."""
+    rank = buffer_rank(whole)
+    if rank > ROWS_AND_COLUMNS:
+        raise UnknownOperandType
+    offsets = call.keyed["offsets"]
+    if len(offsets) != rank:
+        message = f"a part of a buffer of rank {rank} starts at {rank}, not {len(offsets)} offsets"
+        raise p.wrong("operand-count", message, call.at)
 
 
 def _read_types(p: Parser, call: Call) -> GlobalType | TileType:

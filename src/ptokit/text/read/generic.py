@@ -10,7 +10,7 @@ from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import BRANCHES
-from ptokit.isa.model.types import I1, OpaqueType
+from ptokit.isa.model.types import I1, INDEX, OpaqueType
 from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import with_successors
@@ -21,7 +21,8 @@ from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, Slot, signature
 
 FEW = 4  # operands that may stand in any order
-LISTED = re.compile(r"(?:array<i32:|\[)([^>\]]*)[>\]]")
+LISTED = re.compile(r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]")
+TYPED = re.compile(r":\s*\w+")
 SHAPES_OF_CALLS = {"op", "part", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
@@ -31,6 +32,8 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     if forms[0].asm.shape == "switch" or any(f.asm.shape == "memref_part" for f in forms):
         raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
     call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
+    if (listing := _listing(forms, call)) is not None:
+        return _of_groups(p, listing, call, results, _with_listed(p, listing, call))
     segments = next((g for g in call.attrs if g.key in SEGMENTS), None)
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
     if BRANCHES in forms[0].traits:
@@ -75,10 +78,41 @@ def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, i
     return call, labels
 
 
+def _listing(forms: Sequence[type[Instr]], call: Call) -> type[Instr] | None:
+    """The page of which an attribute gives operands, the extents of a window."""
+    keys = {g.key for g in call.attrs}
+    of = (page for page in forms for slot in signature(page).ssa if slot.many and slot.key in keys)
+    return next(of, None)
+
+
+def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Slot, list[Item]]]:
+    """The operands in the order of the page, of which an attribute lists some as numbers."""
+    _agree(p, call)
+    given = {g.key: g for g in call.attrs}
+    call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
+    groups: list[tuple[Slot, list[Item]]] = []
+    rest = list(call.items)
+    for slot in signature(page).ins:
+        listed = given.get(slot.key or "") if slot.many else None
+        if listed is None:
+            count = len(rest) if slot.many else 1
+            groups.append((slot, rest[:count]))
+            del rest[:count]
+            continue
+        call.attrs.remove(listed)
+        at = listed.value_at
+        numbers = [p.names.literal(n, INDEX, at) for n in _sizes(str(listed.value))]
+        groups.append((slot, [Item(at, number, None) for number in numbers]))
+    if not rest and _fit(groups):
+        return groups
+    message = f"{page.mnemonic()}: the operands do not fit"
+    raise p.wrong("operand-count", message, call.at)
+
+
 def _sizes(text: str) -> list[int]:
     """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]> : vector<3xi32>`."""
     listed = LISTED.search(text)
-    return [int(n) for n in re.findall(r"[0-9]{1,9}", listed[1])] if listed else []
+    return [int(n) for n in re.findall(r"[0-9]{1,9}", TYPED.sub("", listed[1]))] if listed else []
 
 
 def _segmented(

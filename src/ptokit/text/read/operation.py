@@ -81,7 +81,8 @@ def _new(p: Parser, start: int) -> AnyOp:
         return read_opaque(p, start, at, results)
     p.skip_location()
     if op.page.asm.since and not op.ssa and not op.dialect:
-        versions = (v for v, other in reversed(op.page.asm.since) if name.endswith(f".{other}"))
+        bare = name.strip('"').rpartition(".")[2]
+        versions = (v for v, other in reversed(op.page.asm.since) if bare == other)
         op.dialect = next(versions, DIALECTS[0])
     for operand, value in op.named_results():
         require_kind(p, op.page.operand(operand), value.type, at)

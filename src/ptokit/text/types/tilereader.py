@@ -49,6 +49,12 @@ def buffer_of(parts: Parts) -> TileType:
         end = parts.at + len(parts.body)
         help = f"begin with one of: {', '.join(loc.text for loc in Loc)}"
         raise BadType("syntax-error", "the tile type has no location", parts.at, end, help)
+    if ("v_row" in given.values) != ("v_col" in given.values):
+        key = "v_row" if "v_row" in given.values else "v_col"
+        text, at = given.values[key]
+        message = f"the tile type has {key} alone"
+        help = "give v_row and v_col, or neither: then all is valid"
+        raise BadType("syntax-error", message, at, at + len(text), help)
     return kind
 
 

@@ -113,6 +113,12 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
     return in_elements(tile) if pairs_named(element_word(match[1])) else tile
 
 
+def buffer_rank(kind: TileType) -> int:
+    """The dimensions that the text gives a buffer in a memory of PTO."""
+    buffer = BUFFER.match(kind.written)
+    return 2 if buffer is None else len(extents(buffer[1].strip(), 0)[0])
+
+
 def _dense(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
     """Whether rows follow each other: no stride is said, or that of what lies before."""
     follow = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
