@@ -35,15 +35,15 @@ def _natively(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InterpretedFunction, "run", refused)
 
 
-def program(lines: Sequence[str], numbers: str = "") -> pto.Program:
-    """Tiles %t0 to %t3; %p and %q are 8 rows of x and y from the row %at on."""
+def program(lines: Sequence[str], numbers: str = "", more: str = "") -> pto.Program:
+    """Tiles %t0 to %t3; %p and %q are 8 rows of x and y from the row %at on; `more` arguments."""
     makes = "\n  ".join(
         f"%a{n} = arith.constant {1024 * n} : i64\n  %t{n} = pto.alloc_tile addr = %a{n} : {TILE}"
         for n in TILES
     )
     body = "\n  ".join(lines)
     return pto.loads(f"""
-func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index) {{
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index{more}) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -355,7 +355,12 @@ class CompiledJob:
             require_unwatched(limits, observers)
             return self._run(bound, limits, observers)
         except NotNative:
-            return InterpretedJob(bound, self.how).run(bound, limits, observers)
+            pass
+        except PtoError as problem:  # the reference names what their queues wait for, too
+            bodies = (body for kernel in self.kernels for body in kernel.bodies.values())
+            if problem.diagnostics[0].slug != "deadlock" or not any(b.queued for b in bodies):
+                raise
+        return InterpretedJob(bound, self.how).run(bound, limits, observers)
 
     def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
         envs, count, schedule = bound.shared(), Counter[str](), Schedule()

@@ -261,10 +261,11 @@ class QueueingCompiler(Compiler):
 
     def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """A signal that a pipe gives or awaits, or the scalar unit."""
-        self._require_switching()
+        queue, core = self._queue_of(op), self.core
+        if self.fifos.ends or not (queue is None or op.page.outs()):  # a queue may wait
+            self._require_switching()
         if FLAGS in op.page.uses:  # all pipes meet those of other cores
             self.require_empty()
-        queue, core = self._queue_of(op), self.core
         if queue is None:
             super()._handles(op, env, pending)
             return
@@ -272,7 +273,8 @@ class QueueingCompiler(Compiler):
         values = {v: self.now(env[v]) for _, v in op.values()}
 
         def compiled(inner: Env) -> None:
-            with self._offering({SIGNALS: QueuedSignals(self, core, op, queue)}):
+            signals = QueuedSignals(self, core, op, queue)
+            with self._offering({SIGNALS: signals} if self.suspends else {}):
                 Compiler._handles(self, op, inner, pending)
 
         self._put_own(op, queue, self._entry(values, compiled))
