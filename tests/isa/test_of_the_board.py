@@ -130,3 +130,58 @@ def test_from_acc_to_vec_the_valid_region_alone_must_fit(engine: str) -> None:
     found = program.run(target="a5", engine=engine, a=a, b=b, out=np.zeros((14, 16), "f4"))["out"]
     assert (found == (a.astype("f4") @ b.astype("f4"))[2:, 16:]).all()
     assert {(d.slug, d.is_error) for d in program.check("a5")} == {("window-out-of-bounds", False)}
+
+
+SUMS = "pto.tpairreducesum ins(%a : {0}) outs(%c : {0})\n"
+
+
+@ENGINES
+@pytest.mark.parametrize(("target", "last"), [("cpu", 7), ("a2a3", 0), ("a5", 0)])
+def test_chips_leave_out_a_column_that_has_no_pair(engine: str, target: str, last: int) -> None:
+    program = pto.loads(SUMS.format(ROW.format("f32", 7)))
+    a = np.tile(np.arange(1, 8).astype("f4"), (4, 1))
+    found = program.run(target=target, engine=engine, a=a, c=np.ones((4, 7), "f4"))["c"]
+    assert (found == [3, 7, 11, last, 0, 0, 0]).all()
+
+
+SCALED = f"""\
+func.func @f(%a: {ROW.format("f16", 5)}, %s: f16, %c: {ROW.format("f32", 5)}) {{
+  pto.taxpy ins(%a, %s : {ROW.format("f16", 5)}, f16) outs(%c : {ROW.format("f32", 5)})
+  return
+}}
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_chips_add_a_product_of_halves_in_single_precision(engine: str, target: str) -> None:
+    a, s, c = np.full((4, 5), 1.001, "f2"), np.float16(3.003), np.full((4, 5), 100, "f4")
+    program = pto.loads(SCALED)
+    found = program.run(target=target, engine=engine, a=a, s=float(s), c=c)["c"]
+    wide = a.astype("f4") * np.float32(s)
+    product = wide.astype("f2").astype("f4") if target == "cpu" else wide
+    assert (found == c + product).all()
+    assert (wide != wide.astype("f2")).all()
+
+
+FOUND, COUNTS = "!pto.tile_buf<vec, 4x16xi32>", "!pto.tile_buf<vec, 1x8xi32>"
+STAGE, KEYS = "!pto.tile_buf<vec, 1x2048xi32>", ROW.format("f32", 32)
+MATCHES = f"""\
+func.func @f(%a: {KEYS}, %t: {STAGE}, %k: f32, %c: {FOUND}, %n: {COUNTS}) {{
+  pto.tgather ins(%a, %k, %t {{cmpMode = #pto<cmp gt>, offset = 0 : i32}} : {KEYS}, f32, {STAGE})\
+ outs(%c, %n : {FOUND}, {COUNTS})
+  return
+}}
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_a_comparison_lists_as_many_matches_as_a_row_holds(engine: str, target: str) -> None:
+    program, a = pto.loads(MATCHES), np.tile(np.arange(32).astype("f4"), (4, 1))
+    c, n, t = (np.zeros(s, "i4") for s in ((4, 16), (1, 8), (1, 2048)))
+    found = program.run(target=target, engine=engine, a=a, k=15.0, c=c, n=n, t=t)
+    assert (found["c"] == np.arange(4)[:, None] * 32 + np.arange(16, 32)).all()
+    assert (found["n"][0, :4] == 16).all()
+    with pytest.raises(pto.PtoError, match="scatter-out-of-bounds"):
+        program.run(target=target, engine=engine, a=a, k=14.0, c=c, n=n, t=t)

@@ -90,3 +90,30 @@ def test_tiles_of_different_branches_share_bytes_and_those_of_one_do_not() -> No
     assert apart.check("a2a3") == []
     together = pto.loads(SIDES.format(between="", one="a"))
     assert [d.slug for d in together.check("a2a3")] == ["out-of-memory"]
+
+
+UNUSED = """!tile = !pto.tile_buf<vec, 1024x16xf32>
+!global = !pto.tensor_view<1024x16xf32>
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %v = pto.make_tensor_view %x, shape = [%c1024, %c16], strides = [%c16, %c1] : !global
+  %w = pto.make_tensor_view %y, shape = [%c1024, %c16], strides = [%c16, %c1] : !global
+  %a = pto.alloc_tile : !tile
+  %b = pto.alloc_tile : !tile
+  pto.tload ins(%v : !global) outs(%a : !tile)
+  pto.tload ins(%v : !global) outs(%b : !tile)
+  %c = pto.alloc_tile : !tile
+  %tmp = pto.alloc_tile : !tile
+  pto.tprelu ins(%a, %b, %tmp : !tile, !tile, !tile) outs(%c : !tile)
+  pto.tstore ins(%c : !tile) outs(%w : !global)
+  return
+}"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_scratch_that_hardware_does_without_leaves_the_bytes_it_lies_in(engine: str) -> None:
+    x = np.full((1024, 16), -2, np.float32)
+    found = pto.loads(UNUSED).run(target="a5", engine=engine, x=x)["y"]
+    assert (found == 4).all()

@@ -195,11 +195,14 @@ def sum_dequantised(dst: Seen, src0: Seen, src1: Seen, deq_scale: float) -> Arra
 
 
 @meaning("TAxpy")
-def scaled_and_added(dst: Seen, src: Seen, scalar: float) -> Array:
-    """The product in src's type, the sum in dst's."""
+def scaled_and_added(dst: Seen, src: Seen, scalar: float, target: str) -> Array:
+    """The product in src's type on the CPU, else in dst's; the sum in dst's."""
+    within = src.dtype if target == "cpu" else dst.dtype
+    x, factor = (
+        converted(values, src.dtype, within) for values in (src.values, number(scalar, src.dtype))
+    )
     with np.errstate(all="ignore"):
-        product = multiply(src.values, number(scalar, src.dtype))
-        return add(dst.values, converted(product, src.dtype, dst.dtype))
+        return add(dst.values, converted(multiply(x, factor), within, dst.dtype))
 
 
 @meaning("TExpandS")

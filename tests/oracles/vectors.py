@@ -198,11 +198,11 @@ for _word, _better in (("Max", np.greater), ("Min", np.less)):
 
 
 @meaning("TPairReduceSum")
-def sums_of_pairs(dst: Seen, src: Seen) -> Array:
-    """Neighbours; a lone last element plus 0; the rest of dst's storage is 0."""
+def sums_of_pairs(dst: Seen, src: Seen, target: str) -> Array:
+    """Neighbours; a lone last element plus 0 on the CPU; the rest of dst's storage is 0."""
     whole = np.zeros_like(dst.all)
     x = np.concatenate([src.values, np.zeros_like(src.values[:, :1])], axis=1)
-    pairs = (src.valid[1] + 1) // 2
+    pairs = (src.valid[1] + (target == "cpu")) // 2
     with np.errstate(all="ignore"):
         found = arithmetic(np.add)(x[:, : 2 * pairs : 2], x[:, 1 : 2 * pairs : 2])
     whole[: src.valid[0], :pairs] = found

@@ -66,7 +66,7 @@ class Storage:
     those that write it; `interferes` also those that are defined where it is live: it may not share
     bytes with them, but for those that it `coincides` with if both begin at one address. `ops`:
     where it lives, if not as long as handles may name it. `outlives`: its content is still needed
-    where the next iteration of a loop defines it again.
+    where the next iteration of a loop defines it again. `idle`: hardware does without it.
     """
 
     value: Value
@@ -78,6 +78,7 @@ class Storage:
     coincides: set[Value] = field(default_factory=set[Value])
     fullest: AnyOp | None = None
     ops: frozenset[AnyOp] | None = None
+    idle: bool = False
 
     @property
     def outlives(self) -> bool:
@@ -130,7 +131,8 @@ class Interference(PointsTo):
                 found[value] = Storage(value, kind, known, explicit=explicit)
         busy = found.keys() - _idle(self.func, facts.target)
         for value, tile in found.items():
-            tile.beside = self.beside[value] & busy if value in busy else set()
+            tile.idle = value not in busy
+            tile.beside = set() if tile.idle else self.beside[value] & busy
             tile.interferes |= tile.beside
             for other in tile.beside:
                 found[other].interferes.add(value)

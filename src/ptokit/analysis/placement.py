@@ -48,9 +48,10 @@ LISTED = 8  # most tiles that a diagnostic names
 class Planned:
     """The placed tiles of a function: addresses by value, and whose bytes are whose.
 
-    `over` are those that an instruction may write over another: where such a tile is allocated,
-    its bytes may still hold that one. `behind` is where each memory ends that must have room behind
-    what the target has: for tiles that lie in slots of FIFOs on hardware.
+    `over` are those that an instruction may write over another, and those that hardware does
+    without: where such a tile is allocated, its bytes may still hold another. `behind` is where
+    each memory ends that must have room behind what the target has: for tiles that lie in slots of
+    FIFOs on hardware.
     """
 
     addresses: dict[Value, int] = field(default_factory=dict[Value, int])
@@ -132,7 +133,7 @@ def place_tiles(
                 places = _places(own, given, limit, facts.target, touched)
         for value, address in places.items():
             tiles[value].address = planned.addresses[value] = address
-        planned.over.update(tile.value for tile in own if tile.coincides)
+        planned.over.update(tile.value for tile in own if tile.coincides or tile.idle)
         if own:
             planned.tiles[space] = own
     return planned

@@ -284,10 +284,11 @@ class TColMin(ColExtreme, f=down("min")):
     """
 
 
-class TPairReduceSum(Instr, pipe=V, specials=NAN_COMPUTED):
-    """dst[i, k] = src[i, 2k] + src[i, 2k + 1]; of an odd number of columns the last plus 0.
+class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, disputes=("E61",)):
+    """dst[i, k] = src[i, 2k] + src[i, 2k + 1].
 
-    Every other element of dst's storage becomes 0. Integers wrap.
+    Of an odd number of columns the last has no other: the CPU simulator adds 0 to it, A2/A3 and A5
+    leave it out. Every other element of dst's storage becomes 0. Integers wrap.
     """
 
     dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")
@@ -304,7 +305,7 @@ class TPairReduceSum(Instr, pipe=V, specials=NAN_COMPUTED):
     )
 
     @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst: Cells, src: Cells, chip: bool) -> None:
         rows, cols = src.valid
         halves = cols // 2
         left = src[:rows, 0 : 2 * halves : 2]
@@ -312,4 +313,5 @@ class TPairReduceSum(Instr, pipe=V, specials=NAN_COMPUTED):
         last = src[:rows, 2 * halves : cols] + 0
         dst.fill(0)
         dst[:rows, :halves] = left + right
-        dst[:rows, halves : halves + cols % 2] = last
+        if not chip:
+            dst[:rows, halves : halves + cols % 2] = last

@@ -157,10 +157,13 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
         dst[dst.valid] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
 
 
-class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",)):
+class TAxpy(
+    Instr, pipe=V, uses=(CHIP,), asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5", "E60")
+):
     """dst[i, j] = dst[i, j] + src[i, j] * scalar.
 
-    The product is rounded to src's type and the sum to dst's; integers wrap.
+    The product is rounded to dst's type on A2/A3 and A5, to src's on the CPU simulator, and the sum
+    to dst's; integers wrap.
     """
 
     dst = InOut(Tile, doc="the old values, and then the results")
@@ -180,6 +183,7 @@ class TAxpy(Instr, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5",
     )
 
     @staticmethod
-    def run(dst: Cells, src: Cells, scalar: Number) -> None:
-        product = src[dst.valid] * scalar
+    def run(dst: Cells, src: Cells, scalar: Number, chip: bool) -> None:
+        x = src[dst.valid]
+        product = (x.cast(dst.dtype) if chip else x) * scalar
         dst[dst.valid] = dst[dst.valid] + product.cast(dst.dtype)

@@ -146,7 +146,8 @@ class CompareGather(
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
     dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of
-    matches. Elements of dst after them keep their value. `k_value` is converted to src0's type.
+    matches, which must fit in the row. Elements of dst after them keep their value. `k_value` is
+    converted to src0's type.
     """
 
     dst = Out(Tile, doc="receives the indices of the matches, row by row")
@@ -160,7 +161,7 @@ class CompareGather(
         named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
         on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
         one_each(cdst, src0),
-        named("shape", dst.valid.rows >= src0.valid.rows, dst.valid.cols >= src0.valid.cols),
+        named("shape", dst.valid.rows >= src0.valid.rows, help="dst has a row for each of src0"),
         each_in_vec(dst, src0, cdst),
         on(
             A2A3,
@@ -228,7 +229,9 @@ def list_matches(
     row, col = dst.iota(rows, cols)
     match = x > limit if cmp is CmpMode.GT else x.equals(limit)
     found, count = (row * src0.cols + col + offset).cast(dst.dtype).compacted(match)
-    dst.put((slice(0, rows), slice(0, cols)), found, col < count.cast(i64))
+    beyond = col + dst.rows * dst.cols
+    place = (col < dst.valid.cols).where(row * dst.cols + col, beyond)
+    dst.scatter(place, found, col < count.cast(i64))
     counts = count.cast(cdst.dtype)
     if cdst.valid.cols == 1:
         cdst[:rows, 0] = counts
