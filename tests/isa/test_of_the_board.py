@@ -185,3 +185,49 @@ def test_a_comparison_lists_as_many_matches_as_a_row_holds(engine: str, target: 
     assert (found["n"][0, :4] == 16).all()
     with pytest.raises(pto.PtoError, match="scatter-out-of-bounds"):
         program.run(target=target, engine=engine, a=a, k=14.0, c=c, n=n, t=t)
+
+
+WHOLE = "!pto.tile_buf<vec, 32x32xf32{0}>"
+SINGLE = "!pto.tile_buf<vec, 16x8xf32, valid=1x1{0}>"
+OF_BOXES = ", blayout=col_major, slayout=row_major"
+
+
+@ENGINES
+@pytest.mark.parametrize("layout", ["", OF_BOXES])
+def test_one_element_may_be_anywhere_on_a2a3(engine: str, layout: str) -> None:
+    whole, single = WHOLE.format(layout), SINGLE.format(layout)
+    head = f"func.func @f(%a: {single}, %b: {whole}, %c: {single}) {{\n"
+    at = "%row = arith.constant 5 : index\n%col = arith.constant 9 : index\n"
+    insert = f"pto.tinsert ins(%a, %row, %col : {single}, index, index) outs(%b : {whole})\n"
+    extract = f"pto.textract ins(%b, %row, %col : {whole}, index, index) outs(%c : {single})\n"
+    program = pto.loads(f"{head}{at}{insert}{extract}return\n}}")
+    one, b = np.ones((1, 1), "f4"), np.zeros((32, 32), "f4")
+    found = program.run(target="a2a3", engine=engine, a=one, b=b, c=np.zeros((1, 1), "f4"))
+    assert found["b"][5, 9] == found["b"].sum() == found["c"][0, 0] == 1
+
+
+TABLE = "!pto.tensor_view<8x16xbf16>"
+ADDED = f"""\
+func.func @f(%s: !pto.tile_buf<vec, 8x16xbf16>, %i: !pto.tile_buf<vec, 1x8xi32>,\
+ %t: !pto.ptr<bf16>) {{
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %v = pto.make_tensor_view %t, shape = [%c8, %c16], strides = [%c16, %c1] : {TABLE}
+  pto.mscatter ins(%s, %i : !pto.tile_buf<vec, 8x16xbf16>, !pto.tile_buf<vec, 1x8xi32>)\
+ outs(%v : {TABLE}) {{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op add>}}
+  return
+}}
+"""
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_rows_of_bf16_are_added_to_a_table(engine: str, target: str) -> None:
+    s = (np.arange(128) / 8).reshape(8, 16).astype(bfloat16)
+    rows = np.array([[0, 3, 3, 7, 0, 5, 3, 1]], "i4")
+    table, given = np.zeros((8, 16), bfloat16), np.zeros(128, bfloat16)
+    for at in range(8):
+        table[rows[0, at]] += s[at]
+    found = pto.loads(ADDED).run(target=target, engine=engine, s=s, i=rows, t=given)["t"]
+    assert (found.reshape(8, 16) == table).all()

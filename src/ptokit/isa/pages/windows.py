@@ -55,8 +55,9 @@ def between_vec_a2a3(
 ) -> tuple[Ruled, ...]:
     """Where windows of vector tiles start on A2/A3; `several`: it has more than one element."""
     line = named("offset-misaligned", col * src.size % 32 == 0, help=LINES)
-    free = when(both(window.layout == ND, several), line)
-    return on(A2A3, free, when(window.layout == NZ, on_boxes(row, col, src)))
+    boxes = on_boxes(row, col, src)
+    parts = when(window.layout == ND, line), when(window.layout == NZ, boxes)
+    return on(A2A3, *(when(several, part) for part in parts))
 
 
 WORDS = "hardware reads words of 64 bits from one unboxed row, here a factor for each element"

@@ -6,6 +6,7 @@ from math import prod
 
 from ptokit.sim.kernels.functionbase import FunctionBase
 from ptokit.sim.kernels.lanes import Lanes, Words, element
+from ptokit.sim.kernels.lowering import Leaf
 from ptokit.sim.kernels.walk import Access, Act, LanePositions, Walk, address, counters
 from ptokit.sim.record.code import Int, NotNative
 from ptokit.sim.record.expressions import Apply, ScatterStore, Traced
@@ -71,7 +72,11 @@ class Scatter:
         word, dtype = self.store.word, self.store.cells.dtype
         if word is None:
             return value
-        old, new = Traced(dtype, 2, 2), Traced(dtype, 2, 2)
+        old, new, lane = Traced(dtype, 2, 2), Traced(dtype, 2, 2), Lanes(self.code, 1)
         there = self.code.let(f"load {kind}, ptr {where}, align {dtype.size}")
-        one = Words(Lanes(self.code, 1), {old: there, new: value}.__getitem__, {})
-        return one.value(Apply(word, (old, new), {}))
+        given: dict[Traced, str] = {old: there, new: value}
+
+        def leaf(node: Traced) -> str:  # else a constant of a conversion
+            return given[node] if node in given else self.function.constant(Leaf(node), lane)
+
+        return Words(lane, leaf, {}).value(Apply(word, (old, new), {}))

@@ -44,7 +44,7 @@ class TInsert(
             *(VEC, VEC, V, both(dst.layout.isin(ND, NZ), dst.layout == src.layout)),
             on(A2A3, dst.dtype.isin(*WINDOW_A2A3)),
             on(A5, dst.dtype.isin(*WINDOW_A5)),
-            between_vec_a2a3(row, col, src, src, src.numel != 1),
+            between_vec_a2a3(row, col, src, src, src.valid.rows * src.valid.cols != 1),
             on(
                 A5,
                 when(src.layout == ND, both(src.rows <= dst.rows, src.cols <= dst.cols)),
