@@ -48,6 +48,18 @@ def test_random_arrays_differ_between_ranks(tmp_path: Path) -> None:
     assert not np.array_equal(first, second)
 
 
+def test_an_array_of_one_rank_for_all(rows: list[str], tmp_path: Path) -> None:
+    """Rank 0 collects: `there` is its array in every rank, itself too."""
+    alike = ["there=here@0", "sent@0=arrived@1", "sent@1=arrived@0"]
+    saved = tmp_path / "here.npy"
+    status, said = run("--ranks", "2", *rows, *alike, *EMPTY, *LEFT, "-o", f"here@0={saved}")
+    assert status == 0, said
+    assert np.load(saved).tolist() == [1.0] * 64 + [2.0] * 64
+    wrong = ["there=nobody@0", *alike[1:]]
+    said = run("--ranks", "2", *rows, *wrong, *EMPTY, *LEFT)[1]
+    assert "there@0=nobody@0: there is no array nobody@0" in said
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

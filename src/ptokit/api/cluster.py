@@ -63,6 +63,8 @@ def launched(
         )
     if made.options.ranks > 1:
         raise ValueError("a cluster runs one rank: leave out the ranks or the cluster")
+    if made.options.schedule is not None:
+        raise ValueError("a cluster has no random schedule: leave out the schedule or the cluster")
     if any(o.stepwise or o.logs for o in observers):
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)

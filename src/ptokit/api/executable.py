@@ -179,6 +179,8 @@ class Executable:
         return self._bound(self._given(arrays))
 
     def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        if any(isinstance(value, str) for value in arrays.values()):
+            arrays = ranks.for_each(arrays, self.options.ranks)
         made = arrays
         if any(isinstance(value, Completed) for value in arrays.values()):
             names = self._names(arrays)

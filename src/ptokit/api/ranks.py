@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -23,6 +24,14 @@ def require_ranks(ranks: int) -> None:
     """ValueError unless a job may have that many ranks."""
     if not 1 <= index(ranks) <= MOST_RANKS:
         raise ValueError(f"ranks is {ranks}: a job has 1 to {MOST_RANKS} ranks")
+
+
+def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any: as in `named`
+    """`x=y@0`, one rank's array for all, is that for each: `x@0=y@0`, `x@1=y@0`, ..."""
+    alone = Counter(label.partition("@")[0] for label in given)
+    shared = {n for n, v in given.items() if isinstance(v, str) and "@" in v and alone[n] == 1}
+    more = {of_rank(name, rank): given[name] for name in sorted(shared) for rank in range(ranks)}
+    return {name: value for name, value in given.items() if name not in shared} | more
 
 
 def named(arguments: Iterable[str], given: Mapping[str, Any], ranks: int) -> Names:
