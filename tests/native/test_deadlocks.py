@@ -116,6 +116,41 @@ func.func @f(%g: !pto.ptr<i32>) attributes {pto.kernel_kind = #pto.kernel_kind<v
     assert "of block 1 waits" not in said[0]
 
 
+APART = f"""
+func.func @f(%x: !pto.ptr<i32>) {{
+  %c0 = arith.constant 0 : index
+  %number = pto.get_block_idx
+  %block = arith.index_cast %number : i64 to index
+  %first = arith.cmpi eq, %block, %c0 : index
+  pto.section.vector {{
+    scf.if %first {{
+      pto.sync.wait <PIPE_V>, 5
+    }} else {{
+      {MEETS}
+    }}
+  }}
+  pto.section.cube {{
+    pto.sync.wait <PIPE_M>, 4
+  }}
+  return
+}}"""
+
+
+def test_of_a_large_launch_each_line_is_told_once() -> None:
+    """300 cores wait at three lines: a note for each would be longer than anybody reads."""
+    said: list[str] = []
+    for engine in ENGINES:
+        with pytest.raises(pto.PtoError) as raised:
+            pto.loads(APART).run(np.zeros(1, np.int32), engine=engine, blocks=100)
+        said.append(raised.value.diagnostics[0].render())
+    assert said[0] == said[1]
+    assert said[0].count("\n") < 30
+    for line in (MEETS, "sync.wait <PIPE_V>, 5", "sync.wait <PIPE_M>, 4"):
+        assert said[0].count(line) in (1, 2), said[0]  # of the first one the others have a note
+    assert "and 98 more wait here, pto.sync.wait" in said[0]
+    assert "and 197 more wait here, pto.syncall" in said[0]
+
+
 LATER = """
   %number = pto.get_block_idx
   %block = arith.index_cast %number : i64 to index

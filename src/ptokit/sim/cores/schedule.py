@@ -6,6 +6,7 @@ is scheduled alike in both engines.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -17,9 +18,10 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 
 T = TypeVar("T")
-
+MANY = 16  # waiting cores that an error tells one by one
 
 WaitingLine: TypeAlias = "tuple[str, Span | None, str]"  # an instruction, and what it waits for
+_OneLine: TypeAlias = "tuple[str, Span | None, str, int]"  # the number tells cores apart
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,18 @@ class Schedule:
 
 
 def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
-    """The error that all cores left are waiting: each with its instruction, place and reason."""
+    """The error that all cores left are waiting: each with its instruction, place and reason.
+
+    Where many wait, those of one instruction that wait for the same are told together.
+    """
     name, op, span, what = waits[0]
+    few = len(waits) <= MANY
+    together: defaultdict[_OneLine, list[str]] = defaultdict(list)
+    for number, (other, there, place, wanted) in enumerate(waits[1:]):
+        together[there, place, wanted, number if few else 0].append(other)
     notes = tuple(
-        Note(f"{other} waits here, {there}, for {wanted}", place)
-        for other, there, place, wanted in waits[1:]
+        Note(f"{_some(others)} here, {there}, for {wanted}", place)
+        for (there, place, wanted, _), others in together.items()
     )
     return PtoError(
         Diagnostic(
@@ -135,3 +144,8 @@ def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
             notes=notes,
         )
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    first, *more = names
+    return f"{first} and {len(more)} more wait" if more else f"{first} waits"
