@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,6 +156,102 @@ def test_a_store_that_was_held_up_is_named_itself(seed: int) -> None:
     lines = [EARLY.splitlines()[span.line - 1] for span in spans if span is not None]
     names = {line.split()[0] for line in lines}
     assert "pto.tstore" in names <= {"pto.tload", "pto.tstore"}
+
+
+ROW, SENT = "!pto.partition_tensor_view<64xf32>", "!pto.partition_tensor_view<1xi32>"
+TILE, SESSION, EVENT = "!pto.tile_buf<vec, 1x64xf32>", "!pto.async_session", "!pto.async_event"
+BEGIN = f"""\
+%event = pto.comm.tput_async(%away, %mine, %session : {ROW}, {ROW}, {SESSION}) -> {EVENT}"""
+END = f"%done = pto.comm.wait_async_event(%event, %session : {EVENT}, {SESSION}) -> i1"
+TELL = f"pto.comm.tnotify(%rings, %one : {SENT}, i32) {{notifyOp = #pto<notify_op atomic_add>}}"
+AWAIT = f"pto.comm.twait(%hears, %one : {SENT}, i32) {{cmp = #pto<wait_cmp ge>}}"
+READ = f"pto.tload ins(%here : {ROW}) outs(%t : {TILE})"
+CHANGE = f"pto.tstore ins(%t : {TILE}) outs(%mine : {ROW})"
+AGAIN = f"""\
+%last = scf.for %i = %c0 to %c4 step %c1 iter_args(%before = %event) -> ({EVENT}) {{
+  %now = pto.comm.wait_async_event(%before, %session : {EVENT}, {SESSION}) -> i1
+  %next = pto.comm.tput_async(%away, %mine, %session : {ROW}, {ROW}, {SESSION}) -> {EVENT}
+  scf.yield %next : {EVENT}
+}}"""
+ENDS_LAST = END.replace("%event", "%last")
+
+
+def begun(*steps: str) -> str:
+    """Each rank writes into the array of the other one, and works on what it got."""
+    heads = {"mine": "x", "here": "y", "away": "z", "hears": "f", "rings": "g"}
+    views = "".join(
+        f"  %{name}_v = pto.make_tensor_view %{of}, shape = [%c{n}], strides = [%c1] "
+        f": !pto.tensor_view<{n}x{dtype}>\n  %{name} = pto.partition_view %{name}_v, "
+        f"offsets = [%c0], sizes = [%c{n}] : !pto.tensor_view<{n}x{dtype}> -> {part}\n"
+        for name, of in heads.items()
+        for n, dtype, part in [(1, "i32", SENT) if of in "fg" else (64, "f32", ROW)]
+    )
+    args = ", ".join(f"%{a}: !pto.ptr<{'i32' if a in 'fg' else 'f32'}>" for a in "xyzfg")
+    numbers = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 4, 64))
+    body = "".join(f"  {step}\n" for step in steps)
+    room = "!pto.tile_buf<vec, 1x32xi8>, !pto.ptr<i8>"
+    return f"""\
+func.func @f({args}, %room: !pto.ptr<i8>) {{
+{numbers}  %one = arith.constant 1 : i32
+{views}  %t = pto.alloc_tile : {TILE}
+  %s = pto.alloc_tile : !pto.tile_buf<vec, 1x32xi8>
+  %session = pto.comm.build_async_session(%s, %room : {room}) -> {SESSION}
+{body}  return
+}}"""
+
+
+def of_two() -> dict[str, Any]:  # Any: arrays, names of arrays
+    arrays: dict[str, Any] = {f"{a}@{r}": np.ones(64, np.float32) for a in "xy" for r in (0, 1)}
+    flags = {f"f@{r}": np.zeros(1, np.int32) for r in (0, 1)}
+    return {**arrays, **flags, "z@0": "y@1", "z@1": "y@0", "g@0": "f@1", "g@1": "f@0"}
+
+
+LATE = {  # what is done before its event is waited for, and the places of the race
+    "it is signalled": ((BEGIN, TELL, AWAIT, READ, END), {"pto.tload", "%event"}),
+    "nobody waits": ((BEGIN, TELL, AWAIT, READ), {"pto.tload", "%event"}),
+    "what it reads is changed": ((READ, BEGIN, CHANGE, END), {"pto.tstore", "%event"}),
+    "the last of several is signalled": (
+        (BEGIN, AGAIN, TELL, AWAIT, READ),
+        {"pto.tload", "%next"},
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", LATE)
+def test_a_transfer_is_done_when_its_event_was_waited_for(name: str, seed: int) -> None:
+    steps, places = LATE[name]
+    text = begun(*steps)
+    with pytest.raises(pto.PtoError) as problem:
+        pto.loads(text).run(ranks=2, schedule=f"random:{seed}", **of_two())
+    (found,) = problem.value.diagnostics
+    assert "the transfer engine of the vector core 0" in found.render()
+    assert "wait for the event" in str(found.help)
+    spans = [found.span, *(note.span for note in found.notes)]
+    lines = [text.splitlines()[span.line - 1].split()[0] for span in spans if span is not None]
+    assert places == set(lines)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (BEGIN, END, TELL, AWAIT, READ, CHANGE),
+        (
+            BEGIN,
+            BEGIN.replace("%event", "%more"),
+            END.replace("%event", "%more"),
+            TELL,
+            AWAIT,
+            READ,
+        ),
+        (BEGIN, AGAIN, ENDS_LAST, TELL, AWAIT, READ, CHANGE),
+    ],
+    ids=["one", "the later of two", "in turn"],
+)
+def test_what_waits_for_transfers_has_no_race(steps: tuple[str, ...], seed: int) -> None:
+    done = pto.loads(begun(*steps)).run(ranks=2, schedule=f"random:{seed}", **of_two())
+    assert (done["y@0"] == 1).all()
 
 
 @pytest.mark.parametrize("words", ["random", "random:", "random:x", "fast", "random:-1"])

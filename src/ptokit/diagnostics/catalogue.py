@@ -308,7 +308,9 @@ CATALOGUE: dict[str, Entry] = {
         "two cores touch the same bytes in no order",
         "One of them writes, and no signal, entry or slot of a FIFO, or `syncall` orders "
         "the two: the result may be another one with each run on hardware. The first place is that "
-        "of the access that came second; the seed of the schedule gives the same run again.",
+        "of the access that came second; the seed of the schedule gives the same run again. What a "
+        "core begins and does not wait for is done by its transfer engine, some time until it "
+        "waits for the event.",
     ),
     "hazard": Entry(
         "nothing orders two instructions on the same bytes",

@@ -33,13 +33,15 @@ class Trait(Enum):
     STOPS = "lets a pipe go on when what it had to do is done: no other op answers it"
     BY_INDEX = "which elements of global memory it touches is in what it reads"
     DEALLOCATES = "its operand is storage that nothing uses behind it"
+    BEGINS = "begins what is done when the event that it gives was waited for"
+    AWAITS = "waits for an event, or asks whether it has come"
     OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
 ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS = list(Trait)[16:22]
-BY_INDEX, DEALLOCATES, OTHERWISE_KEPT = list(Trait)[22:]
+BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT = list(Trait)[22:]
 
 
 class FifoRole(Enum):

@@ -59,7 +59,7 @@ class BuildSession(Remote, abstract=True, pipe=S):
         return 0
 
 
-class AsyncTransfer(Remote, abstract=True):
+class AsyncTransfer(Remote, abstract=True, traits=(BEGINS,)):
     """Begin a transfer between ranks; its event tells when it is done."""
 
     asm = Asm(order=("dst", "src", "session"))
@@ -84,7 +84,7 @@ def begun(function: str) -> Asm:
     return Asm(cpp_text=f"auto {{event}} = comm::{function}({{dst}}, {{src}}, {{session}});")
 
 
-class AsyncEvent(Instr, abstract=True, pipe=S, asm=Asm(shape="called")):
+class AsyncEvent(Instr, abstract=True, pipe=S, traits=(AWAITS,), asm=Asm(shape="called")):
     """Whether an asynchronous transfer or prefetch is done.
 
     What is begun is done at once.

@@ -3,6 +3,8 @@
 Each core has a vector clock: how much it knows of every core to have happened. What a core signals
 carries its clock, and whoever waits for it takes that over. Of each byte is kept who wrote it last
 and when, and when each core read it last; an access that does not know of an earlier one races.
+What a core begins and does not wait for, an engine of its own does: one after another, and the core
+knows of it when it has waited for its event.
 Atomic additions race with other accesses, not with one another; so do changes of signals in memory.
 """
 
@@ -21,8 +23,8 @@ from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
-from ptokit.ir.module import AnyOp, Op
-from ptokit.isa.lang.traits import SIGNALS
+from ptokit.ir.module import AnyOp, Op, Value
+from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS
 from ptokit.isa.model.words import AtomicType, Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
@@ -41,6 +43,15 @@ class VectorClocks:
         self.knows = np.eye(cores, dtype=np.int64)
         self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
         self.releases: dict[Hashable, int | None] = {}  # which core does, if it is only one
+
+    def begin(self, core: int, engine: int) -> None:
+        """The engine of the core begins something: it knows what the core knows."""
+        np.maximum(self.knows[engine], self.knows[core], out=self.knows[engine])
+        self.knows[engine, engine] += 1
+
+    def end(self, core: int, known: NDArray[np.int64]) -> None:
+        """The core has waited for what its engine did; `known`: what that one knew then."""
+        np.maximum(self.knows[core], known, out=self.knows[core])
 
     def release(self, core: int, keys: Sequence[Hashable]) -> None:
         """The core signals: whoever waits for one of the keys knows what it knows now."""
@@ -98,7 +109,7 @@ class _ByteHistory:
 
 
 class _Accessing(NamedTuple):
-    """A core, the op that it executes, by number, and how that uses memory."""
+    """A core or its engine, the op that it executes, by number, and how that uses memory."""
 
     core: int
     op: int
@@ -142,11 +153,13 @@ class RaceDetector(Observer):
         self.numbers: dict[int, int] = {}
         self.histories: dict[int, _ByteHistory] = {}
         self.at: dict[greenlet, _Accessing] = {}  # what each core executes
+        self.events: dict[tuple[int, Value], NDArray[np.int64]] = {}  # what is known behind them
+        self.engines = False  # whether any has begun
 
     def launched(self, memories: Iterable[Memory], places: Iterable[CorePlace]) -> VectorClocks:
         """A kernel begins, on these arrays and cores."""
         self.places = list(places)
-        self.clocks = VectorClocks(len(self.places))
+        self.clocks = VectorClocks(2 * len(self.places))  # and the engine of each
         for memory in memories:
             memory.watch = self._watcher(memory)
         return self.clocks
@@ -156,10 +169,25 @@ class RaceDetector(Observer):
         if id(op) not in self.numbers:
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
-        place = self.places.index(core.place)
-        self.at[getcurrent()] = _Accessing(place, self.numbers[id(op)], kind_of(op))
+        actor = self._actor(op, self.places.index(core.place))
+        self.at[getcurrent()] = _Accessing(actor, self.numbers[id(op)], kind_of(op))
 
     resumed = before
+
+    def _actor(self, op: AnyOp, core: int) -> int:
+        """Who accesses memory: the core, or, of what it only begins, its engine."""
+        engine, clocks = core + len(self.places), self.clocks
+        if not isinstance(op, Op):
+            return core
+        if AWAITS in op.page.traits:  # an event that comes by way of a loop: of what is done by now
+            known = [self.events[core, v] for _, v in op.values() if (core, v) in self.events]
+            clocks.end(core, known[0] if known else clocks.knows[engine])
+        if BEGINS not in op.page.traits:
+            return core
+        self.engines = True
+        clocks.begin(core, engine)
+        self.events |= {(core, event): clocks.knows[engine].copy() for event in op.results}
+        return engine
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
         def watch(touched: Index, writes: bool) -> None:
@@ -178,7 +206,7 @@ class RaceDetector(Observer):
         for kind, last in history.last.items():
             if kind is at.kind and not (writes and kind is AccessKind.PLAIN):
                 continue  # reads, or changes of one kind
-            for other in range(len(self.places)):
+            for other in range(len(self.places) * (1 + self.engines)):
                 late = last.when[other, touched] > knows[other]
                 if other != at.core and late.any():
                     byte = int(touched[late][0])
@@ -188,29 +216,36 @@ class RaceDetector(Observer):
             history.written[touched] = knows[at.core]
             return
         if at.kind not in history.last:
-            history.last[at.kind] = _LastAccess.of(history.writer.size, len(self.places))
+            history.last[at.kind] = _LastAccess.of(history.writer.size, 2 * len(self.places))
         last = history.last[at.kind]
         last.when[at.core, touched], last.by[at.core, touched] = knows[at.core], at.op
 
     def _history(self, memory: Memory) -> _ByteHistory:
         found = self.histories.get(id(memory))
         if found is None or found.writer.size < memory.size:
-            found = self.histories[id(memory)] = _ByteHistory.of(memory.size, len(self.places))
+            found = self.histories[id(memory)] = _ByteHistory.of(memory.size, 2 * len(self.places))
         return found
 
     def _report(self, memory: Memory, byte: int, at: _Accessing, other: int, first: int) -> None:
         mine, theirs = self.ops[at.op], self.ops[first]
-        there = f"{self.places[other]} touches it here, {theirs.name}"
+        there = f"{self._name(other)} touches it here, {theirs.name}"
+        help = "let one of them signal when it is done, and the other one wait for it"
+        if max(at.core, other) >= len(self.places):
+            help = "wait for the event of what was begun, and then touch or signal what it moves"
         raise PtoError(
             Diagnostic(
                 "race",
                 f"{mine.name}: {CATALOGUE['race'].title}",
                 mine.span,
-                seen=f"byte {byte} of {memory.name}, on {self.places[at.core]}",
-                help="let one of them signal when it is done, and the other one wait for it",
+                seen=f"byte {byte} of {memory.name}, on {self._name(at.core)}",
+                help=help,
                 notes=(Note(there, theirs.span),),
             )
         )
+
+    def _name(self, actor: int) -> str:
+        core = self.places[actor % len(self.places)]
+        return f"{core}" if actor < len(self.places) else f"the transfer engine of {core}"
 
 
 def detector(words: str | None) -> RaceDetector | None:
