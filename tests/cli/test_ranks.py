@@ -75,6 +75,21 @@ def test_what_is_wrong_is_said(words: list[str], problem: str) -> None:
     assert (status, problem in said) == (2, True), said
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_the_only_rank_may_be_named(engine: str, tmp_path: Path) -> None:
+    """Of a kernel that knows of no ranks, too: a script that says --ranks N may say 1."""
+    kernel, saved = tmp_path / "one.pto", tmp_path / "x.npy"
+    kernel.write_text(
+        "func.func @one(%x: !pto.ptr<f32>) {\n  %c1 = arith.constant 1 : index\n"
+        "  %two = arith.constant 2.0 : f32\n"
+        "  pto.store_scalar %two, %x[%c1] : !pto.ptr<f32>, f32\n  return\n}\n"
+    )
+    words = ["run", str(kernel), "--ranks", "1", "--blocks", "2", "--engine", engine]
+    result = CliRunner().invoke(main, [*words, "x@0=zeros:3", "-o", f"x@0={saved}"])
+    assert result.exit_code == 0, result.output
+    assert np.load(saved).tolist() == [0, 2, 0]
+
+
 def test_one_rank_has_no_others() -> None:
     assert "there is no rank 1" in run("rows@1=zeros")[1]
 

@@ -28,7 +28,7 @@ from ptokit.isa.model.types import PtrType, Type
 from ptokit.isa.model.words import KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.numerics.fixpipe import FixPipe
-from ptokit.passes.percore import arguments_of_all
+from ptokit.passes.percore import arguments_of_all, core_alone
 from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import RunLimits
@@ -250,7 +250,8 @@ class Executable:
                 bound = self._bound_rank(mine)
             except PtoError as problem:
                 raise problem.noted(f"of rank {rank}") from None
-            assert isinstance(bound, BoundKernel)
+            if isinstance(bound, Bound):  # its only rank has no other to wait for
+                bound = BoundKernel({core_alone(bound.func): bound})
             found.append(bound)
         return BoundJob(tuple(found), names, ranks.starts(self.every_argument(), given, len(names)))
 

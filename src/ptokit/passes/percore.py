@@ -47,10 +47,15 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
     ops = [op for op in alone.body.walk() if isinstance(op, Op)]
     if all(CORES.isdisjoint(op.page.uses) for op in ops) and not always:
         return {}
-    own = (core_of(op) for op in ops)
-    kind = kind_of(module, func) or next((k for k in own if k is not None), VECTOR)
+    kind = kind_of(module, func) or core_alone(alone)
     both_units = any(core_of(op) is OTHER[kind] for op in ops)
     return {kind: alone if both_units else only(module, func, kind)}
+
+
+def core_alone(func: Func) -> KernelKind:
+    """The core that runs a function which says of none: that of its first op of one kind."""
+    own = (core_of(op) for op in func.body.walk() if isinstance(op, Op))
+    return next((kind for kind in own if kind is not None), VECTOR)
 
 
 def peer_of(module: Module, func: Func) -> Func | None:
