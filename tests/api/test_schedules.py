@@ -254,6 +254,27 @@ def test_what_waits_for_transfers_has_no_race(steps: tuple[str, ...], seed: int)
     assert (done["y@0"] == 1).all()
 
 
+CLEAR = f"""\
+%zero = arith.constant 0 : i32
+pto.comm.tnotify(%hears, %zero : {SENT}, i32) {{notifyOp = #pto<notify_op set>}}"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stored_signal_and_one_that_is_added_to_have_an_order(seed: int) -> None:
+    """Cleared at the start, what the other rank adds may be lost; after the wait it is not."""
+    schedule = f"random:{seed}"
+    done = pto.loads(begun(TELL, AWAIT, CLEAR)).run(ranks=2, schedule=schedule, **of_two())
+    assert (done["f@0"], done["f@1"]) == (0, 0)
+    stored = TELL.replace("atomic_add", "set")
+    done = pto.loads(begun(stored, AWAIT, CLEAR)).run(ranks=2, schedule=schedule, **of_two())
+    assert (done["f@0"], done["f@1"]) == (0, 0)
+    with pytest.raises(pto.PtoError) as problem:
+        pto.loads(begun(CLEAR, TELL)).run(ranks=2, schedule=schedule, **of_two())
+    assert [d.slug for d in problem.value.diagnostics] == ["race"]
+    assert "notify_op set" in str(problem.value)
+    assert "notify_op atomic_add" in str(problem.value)
+
+
 @pytest.mark.parametrize("words", ["random", "random:", "random:x", "fast", "random:-1"])
 def test_other_words_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="it is random:SEED"):

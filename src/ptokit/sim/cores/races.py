@@ -5,7 +5,8 @@ carries its clock, and whoever waits for it takes that over. Of each byte is kep
 and when, and when each core read it last; an access that does not know of an earlier one races.
 What a core begins and does not wait for, an engine of its own does: one after another, and the core
 knows of it when it has waited for its event.
-Atomic additions race with other accesses, not with one another; so do changes of signals in memory.
+Atomic additions race with other accesses, not with one another; so do additions to signals in
+memory, and stores to them: what is stored between additions takes those away that came before.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS
 from ptokit.isa.model.words import AtomicType, Pipe
+from ptokit.isa.pages.communication import NotifyOp
 from ptokit.sim.arguments import Env
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.cores.signalboard import CorePlace
@@ -77,7 +79,8 @@ class AccessKind(Enum):
 
     PLAIN = "it reads or writes"
     ADDS = "it adds to what is there"
-    SIGNALS = "it changes or tests signals"
+    SIGNALS = "it adds to signals or tests them"
+    SETS = "it stores signals"
 
 
 @dataclass
@@ -139,7 +142,10 @@ def kind_of(op: AnyOp) -> AccessKind:
     """How an op uses global memory."""
     if adds(op):
         return AccessKind.ADDS
-    return AccessKind.SIGNALS if orders(op) else AccessKind.PLAIN
+    if not orders(op):
+        return AccessKind.PLAIN
+    stores = isinstance(op, Op) and NotifyOp.SET in op.attrs.values()
+    return AccessKind.SETS if stores else AccessKind.SIGNALS
 
 
 class RaceDetector(Observer):
