@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -279,6 +280,24 @@ def test_a_stored_signal_and_one_that_is_added_to_have_an_order(seed: int) -> No
 def test_other_words_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="it is random:SEED"):
         pto.loads(SIGNALLED).execute(GIVEN, schedule=words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"blocks": 2.5}, "blocks is 2.5: it is an integer"),
+        ({"blocks": None}, "blocks is None: it is an integer"),
+        ({"ranks": "2"}, "ranks is '2': it is an integer"),
+        ({"schedule": 7}, "schedule is 7: it is text, as random:7"),
+        ({"schedule": b"random:7"}, "schedule is b'random:7': it is text"),
+    ],
+)
+def test_options_of_another_type_are_named(words: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(said)):
+        pto.loads(SIGNALLED).run(g=np.zeros(3, np.int32), **words)
+    launch: dict[str, Any] = {name: np.int64(1) for name in words if name != "schedule"}
+    done = pto.loads(SIGNALLED).run(g=np.zeros(3, np.int32), **launch)
+    assert done["g"].tolist() == [7, 7, 7]
 
 
 def test_a_pair_takes_the_arguments_of_both() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -16,7 +15,7 @@ from ptokit.api import ranks
 from ptokit.api.bind import bind, named_arguments
 from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import from_dlpack
-from ptokit.api.ranks import Names, require_ranks
+from ptokit.api.ranks import Names, require_ranks, require_whole
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
@@ -88,6 +87,10 @@ class Options:
     schedule: str | None = None  # of cores: "random:SEED"
     ranks: int = 1
 
+    def __post_init__(self) -> None:
+        require_blocks(self.blocks)
+        require_ranks(self.ranks)
+
     @property
     def launch(self) -> LaunchSettings:
         """What engines need to know of them."""
@@ -119,8 +122,6 @@ class Executable:
         self, func: Func, options: Options, cores: Mapping[KernelKind, Func] | None = None
     ) -> None:
         """`cores`: what the cores of a kernel run, where there are several or they wait."""
-        require_blocks(options.blocks)
-        require_ranks(options.ranks)
         self.func = func
         self.cores = cores or {}
         self.options = options
@@ -303,8 +304,9 @@ def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a 
 
 
 def require_blocks(blocks: int) -> None:
-    """ValueError unless a launch may have that many blocks."""
-    if not 1 <= operator.index(blocks) <= LARGEST_GRID:
+    """TypeError or ValueError unless a launch may have that many blocks."""
+    require_whole("blocks", blocks)
+    if not 1 <= blocks <= LARGEST_GRID:
         raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from operator import index
 from typing import Any, TypeAlias
 
 from ptokit.api.fills import Fill
@@ -20,9 +19,16 @@ Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the 
 HELP = "--ranks N, in Python ranks=N, says how many there are"
 
 
+def require_whole(name: str, number: object) -> None:
+    """TypeError unless it is an integer, of Python or NumPy."""
+    if not hasattr(number, "__index__"):
+        raise TypeError(f"{name} is {number!r}: it is an integer")
+
+
 def require_ranks(ranks: int) -> None:
-    """ValueError unless a job may have that many ranks."""
-    if not 1 <= index(ranks) <= MOST_RANKS:
+    """TypeError or ValueError unless a job may have that many ranks."""
+    require_whole("ranks", ranks)
+    if not 1 <= ranks <= MOST_RANKS:
         raise ValueError(f"ranks is {ranks}: a job has 1 to {MOST_RANKS} ranks")
 
 

@@ -258,6 +258,8 @@ def detector(words: str | None) -> RaceDetector | None:
     """What `random:SEED` asks for; ValueError for other words. None: the fixed order."""
     if words is None:
         return None
+    if not isinstance(words, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's
+        raise TypeError(f"schedule is {words!r}: it is text, as random:7")
     kind, _, seed = words.partition(":")
     if kind != "random" or not seed.isdecimal():
         raise ValueError(f"no schedule {words!r}: it is random:SEED, as random:7")
