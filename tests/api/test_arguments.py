@@ -74,3 +74,12 @@ def test_an_unknown_element_type_is_told_what_there_is() -> None:
 def test_a_program_is_text(given: Any) -> None:
     with pytest.raises(TypeError, match=f"^a program is a str, not {type(given).__name__}$"):
         pto.loads(given)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("given", [np.zeros((16, 16), np.float16), 2.5])
+def test_what_completes_an_elided_type_fits_its_uses(given: Any, engine: str) -> None:
+    text = '"scf.if"(%c) ({ "scf.yield"() : () -> () })'
+    assert pto.loads(text).run(1, engine=engine) == {}
+    with pytest.raises(pto.PtoError, match=r"condition of scf\.if takes i1"):
+        pto.loads(text).run(given, engine=engine)

@@ -63,8 +63,24 @@ def complete(
             arg.type = INDEX if isinstance(given, int) else ScalarType("f32")
         elif given is not None and Kind.TILE.accepts(arg.type) and getattr(given, "ndim", 0) == 2:
             arg.type = _holding(given, _location(func, arg), target) or arg.type
+        _require_uses(func, arg)
     facts = Facts(target, dict(numbers))
     _block(func.body, facts, types)
+
+
+def _require_uses(func: Func, arg: Value) -> None:
+    """What was given for an argument of elided type may stand wherever that is used."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    uses = [(op, name) for op in ops for name, value in op.values() if value is arg]
+    for op, name in uses:
+        operand, kind = op.page.operand(name), arg.type
+        whole = operand.scalar is not None and not ScalarType(operand.scalar).is_float
+        broken = isinstance(kind, ScalarType) and kind.is_float and whole
+        if broken or not operand.kind.accepts(kind):
+            message = f"%{arg.name}: what is given does not fit"
+            rule = f"{name} of {op.name} takes {operand.scalar or operand.kind_name}"
+            seen = f"the argument is {kind}"
+            raise call_error("argument-type", message, op.span, rule=rule, seen=seen)
 
 
 def _sized(kind: TileType, given: Any) -> TileType:  # Any: an array, or None
