@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import scaled
 from native.textorder import STYLES, Writer, arrays, written
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 
-SEEDS = 5
+SEEDS = scaled(5)
 
 
 def expected(entries: int) -> dict[str, Any]:

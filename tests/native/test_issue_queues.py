@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import scaled
 from native.textorder import Line, flag, line, reordered
 from ptokit.sim.native import queuecode
 from ptokit.sim.reference.launch import InterpretedFunction
@@ -125,7 +126,7 @@ def flagged(lines: Sequence[Line]) -> list[Line]:
 
 
 @pytest.mark.usefixtures("_natively")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 def test_lines_of_a_loop_may_stand_in_any_order_of_queues(target: str, seed: int) -> None:
     random = Random(f"{target} {seed}")
@@ -162,7 +163,7 @@ def acquiring(lines: Sequence[Line], number: str) -> list[Line]:
 
 
 @pytest.mark.usefixtures("_natively")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(scaled(6)))
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 def test_buffers_order_lines_as_flags_do(target: str, seed: int) -> None:
     """V begins when the loop has ended: what waits for a buffer waits with it."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import scaled
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
 from native.test_any_text_order import expected
 from native.textorder import STYLES, Writer, arrays, written
@@ -122,7 +123,7 @@ def outcome(text: str, target: str, entries: int, engine: str) -> str:
     return "right"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(scaled(4)))
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("style", STYLES)
 def test_a_check_finds_the_deadlocks_that_runs_have(style: str, target: str, seed: int) -> None:

@@ -37,7 +37,7 @@ HOUSE = {
     "sim/cores": 1_400,  # cores and ranks that run at once
     "sim/reference": 1_500,  # the reference engine
     "sim/kernels": 3_600,  # recorded bodies as LLVM text
-    "sim/native": 5_100,  # the native engine
+    "sim/native": 5_300,  # the native engine
     "sim/pipes": 6_300,  # pipes, races, timelines
     "passes": 4_600,  # changes of programs
     "api": 4_700,  # what users import

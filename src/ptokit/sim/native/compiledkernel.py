@@ -257,7 +257,7 @@ class _Launch:
         name = str(_place(worker, int(worker.frame[BLOCK])))
         session, frame, what = worker.session, worker.frame, partial(self._what, worker.core)
         if QUEUES in session.plan.spaces:
-            yield from ((name, *line) for line in waiting_lines(worker, what))
+            yield from ((name, *line) for line in waiting_lines(worker.queued, what))
             return
         op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
         yield name, op.name, op.span, what(op, int(frame[CELL]))
@@ -355,12 +355,7 @@ class CompiledJob:
             require_unwatched(limits, observers)
             return self._run(bound, limits, observers)
         except NotNative:
-            pass
-        except PtoError as problem:  # the reference names what their queues wait for, too
-            bodies = (body for kernel in self.kernels for body in kernel.bodies.values())
-            if problem.diagnostics[0].slug != "deadlock" or not any(b.queued for b in bodies):
-                raise
-        return InterpretedJob(bound, self.how).run(bound, limits, observers)
+            return InterpretedJob(bound, self.how).run(bound, limits, observers)
 
     def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
         envs, count, schedule = bound.shared(), Counter[str](), Schedule()

@@ -145,11 +145,12 @@ class QueueingCompiler(Compiler):
     width: int = 3  # words of the longest record
     inner: bool = False  # what is compiled is an entry
     offered: dict[Resource, Any] = field(default_factory=dict[Resource, Any])  # to its body
+    tries: bool = False  # the reference is asked for something that may wait
     rings: Rings = field(default_factory=Rings)
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function: nothing may be left in the queues at its end."""
-        self.fifos = IssuedFifos(self, func)
+        self.fifos, self.first = IssuedFifos(self, func), func.body.ops[0]
         queues = self.memory(self.queue_space().number, 0)
         self.memory(self.flag_space().number, 0)
         size = f"i8 0, i64 {8 * STATE}, i1 false"
@@ -175,12 +176,24 @@ class QueueingCompiler(Compiler):
             self.store(at, number)
         result = code.let(f"call i32 @issue({PASSED}, i64 {which})")
         code.fail(code.let(f"icmp eq i32 {result}, 1"))
-        if self.suspends:
+        if self.may_suspend:
             waits = code.let(f"icmp eq i32 {result}, {NOT_YET}")
             with code.when(waits), code.when(self._blocked()):
                 self.store(self.place(LEAST), 0)  # it may go on at any time
-                suspend(code)
+                self._suspend()
                 self._again()
+
+    @property
+    def may_suspend(self) -> bool:
+        """Whether its queues may wait for other cores."""
+        return self.suspends or bool(self.fifos.ends)
+
+    def _suspend(self) -> None:
+        """Other cores go on."""
+        if self.suspends:
+            suspend(self.code)
+        else:
+            self.request(self.first, Purpose.WAIT)
 
     def _blocked(self) -> Truth:
         """Whether queues wait for other cores: for these the core waits then, if none may go on."""
@@ -203,7 +216,7 @@ class QueueingCompiler(Compiler):
         code.start(waits)
         yield
         with code.when(self.load(self.place(LEAST)) > 0):  # the core may have signalled itself
-            suspend(code)
+            self._suspend()
         self._again()
         code.jump(head)
         code.start(done)
@@ -223,7 +236,7 @@ class QueueingCompiler(Compiler):
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
         """Go on when a queue or all are empty, which they become by other cores or never."""
-        if not self.suspends:
+        if not self.may_suspend:
             self.leave_unless(self._empty(queue))
             return
         with self._until(partial(self._empty, queue)):
@@ -262,13 +275,16 @@ class QueueingCompiler(Compiler):
     def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """A signal that a pipe gives or awaits, or the scalar unit."""
         queue, core = self._queue_of(op), self.core
-        if self.fifos.ends or not (queue is None or op.page.outs()):  # a queue may wait
-            self._require_switching()
         if FLAGS in op.page.uses:  # all pipes meet those of other cores
             self.require_empty()
+        elif queue is None and not self.suspends:
+            self._tried(op, env, pending)
+            return
         if queue is None:
             super()._handles(op, env, pending)
             return
+        if not (self.suspends or op.page.outs()):
+            raise NotNative("queues wait for signals that the reference gives")
         assert isinstance(core, GroupedCore)
         values = {v: self.now(env[v]) for _, v in op.values()}
 
@@ -279,9 +295,21 @@ class QueueingCompiler(Compiler):
 
         self._put_own(op, queue, self._entry(values, compiled))
 
-    def _require_switching(self) -> None:
-        if not self.suspends:
-            raise NotNative("cores that the reference schedules")
+    def _tried(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """The reference executes it, again and again while queues wait for other cores, too."""
+        code, head, waits, done = self.code, *(self.code.name(n) for n in ("head", "waits", "done"))
+        code.jump(head)
+        code.start(head)
+        self._blocked()
+        self.store(self.place(WAITING), 0)
+        self.tries = True
+        super()._handles(op, env, pending)
+        self.tries = False
+        code.branch(self.load(self.place(LEAST)) < 0, waits, done)
+        code.start(waits)
+        self._again()
+        code.jump(head)
+        code.start(done)
 
     @contextmanager
     def _offering(self, offered: dict[Resource, Any]) -> Generator[None]:
@@ -294,7 +322,6 @@ class QueueingCompiler(Compiler):
 
     def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
-        self._require_switching()
         role = op.page.fifo_role
         if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of_op(op))):
             self._numbered(op, env, pending)
@@ -341,7 +368,7 @@ class QueueingCompiler(Compiler):
         if self.offered and not self.inner:  # the counters are not yet what they will be
             self.leave_unless(Truth(self.code, "false"))
         else:
-            super()._ask(op, env, purpose, **how)
+            super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Where a tile comes to lie that stays in its slot."""

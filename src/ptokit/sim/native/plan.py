@@ -25,6 +25,7 @@ class Purpose(Enum):
     LOOK = "whether the run must end is looked up"
     LIMIT = "it may use no more"
     WAIT = "it waits for another core"
+    TRY = "the reference runs the instruction, which may wait as queues do"
 
 
 @dataclass(frozen=True)

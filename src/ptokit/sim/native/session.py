@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +43,7 @@ from ptokit.sim.native.plan import (
     Purpose,
     Request,
 )
+from ptokit.sim.native.queuewaits import QueuedCore, tried, wait_for_any
 from ptokit.sim.native.ticks import ticking
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.trace import NOWHERE
@@ -219,6 +220,11 @@ class Worker:
         self.frame[FIRST_SLOT : FIRST_SLOT + len(slots)] = slots
         self._point()
 
+    @property
+    def queued(self) -> QueuedCore:
+        """The core, where its queues wait."""
+        return QueuedCore(self.core, self.frame, self.session.plan, self.session.things)
+
     def _named(self) -> Iterator[tuple[str, Memory]]:
         return zip(self.session.plan.spaces, self.memories, strict=True)
 
@@ -322,6 +328,8 @@ class Worker:
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
         if request.purpose is Purpose.REGISTERS:
             self._registers(request, op, env)
+        elif request.purpose is Purpose.TRY:
+            tried(self.queued, op, partial(self._step, request, number, env))
         elif self.session.rules:
             self._step(request, number, env)
         else:
@@ -329,6 +337,9 @@ class Worker:
 
     def _wait(self, request: Request) -> None:
         """Other cores go on until a counter is large enough."""
+        if QUEUES in self.session.plan.spaces:
+            wait_for_any(self.queued)
+            return
         op, core = self.session.things[request.op], self.core
         assert isinstance(core, GroupedCore)
         memory = core.shared[COUNTERS].data
