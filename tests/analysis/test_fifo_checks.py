@@ -214,6 +214,8 @@ def test_lines_of_shared_entries(slug: str, text: str) -> None:
 @pytest.mark.parametrize("columns", [1 << 14, 1 << 33, 1 << 59])
 def test_what_is_popped_fits_the_memory(columns: int) -> None:
     text = kernel(*one(0)).replace("16x16", f"16x{columns}")
+    text = text.replace("@v()", "@v(%s: !pto.ptr<f32>)")
+    text = text.replace("(c2v", "(gm_slot_buffer = %s : !pto.ptr<f32>, c2v")
     found = [d for d in pto.loads(text).check("all") if d.is_error]
     assert {d.slug for d in found} == {"out-of-memory"}
     with pytest.raises(pto.PtoError, match="memory is too small"):

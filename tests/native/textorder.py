@@ -199,7 +199,8 @@ class Writer(NamedTuple):
   %{own} = pto.reserve_buffer {{name = "{own}", {sized}<{loc}>, auto = true}} -> i32
   %{other} = pto.import_reserved_buffer {{name = "{other}", peer_func = @{peer}}} -> i32
   pto.{kind}_initialize_pipe {{dir_mask = 3, slot_size = 1024, slot_num = 8}} \
-(c2v_consumer_buf = %down : i32, v2c_consumer_buf = %up : i32)"""
+(gm_slot_buffer = %room : !pto.ptr<f32>, c2v_consumer_buf = %down : i32, \
+v2c_consumer_buf = %up : i32)"""
         room, opened = f"(%slots : {WHOLE})", "l2g2l"
         if self.style == "named":
             room, opened = "(%at : i32)", "l2l"

@@ -146,6 +146,7 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
 
 
 OF_A5 = "on A5 only what the cube pushes goes through global memory to a buffer"
+OF_A2A3 = "no core of A2/A3 writes to buffers of another: give the slots a place in global memory"
 WHERE = "say where the slots of each direction are"
 
 
@@ -195,6 +196,7 @@ class InitializePipe(FifoShape, abstract=True):
                 either(FifoShape.dir_mask == TO_VECTOR, v2c_consumer_buf.given),
                 help=WHERE,
             ),
+            on(A2A3, named("attribute", gm_slot_buffer.given, help=OF_A2A3)),
         ),
     )
 
