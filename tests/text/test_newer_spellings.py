@@ -174,3 +174,16 @@ def test_how_much_is_valid_has_one_type(types: str) -> None:
     text = f"func.func @f(%r: i32, %c: i32) {{\n  {line}{types}\n  return\n}}\n"
     plain = text.replace(types, "") if types else text
     assert pto.loads(text).text("dps") == pto.loads(plain).text("dps")
+
+
+def test_signed_types_keep_their_spelling() -> None:
+    """Newer assemblers tell si8 from i8, which are one type here."""
+    tile, other = "!pto.tile_buf<vec, 16x32xsi8>", "!pto.tile_buf<vec, 16x64xi8>"
+    args = f"%a: {tile}, %b: {other}, %p: !pto.ptr<si16>, %u: !pto.ptr<ui8>, %n: i8"
+    program = pto.loads(f"func.func @f({args}) {{ return }}")
+    text = program.text()
+    assert "dtype=si8, rows=16, cols=32" in text
+    assert "dtype=i8, rows=16, cols=64" in text
+    assert "%p: !pto.ptr<si16>, %u: !pto.ptr<ui8>, %n: i8" in text
+    assert pto.loads(text).text() == text
+    assert "si" not in program.text("ssa")

@@ -285,7 +285,7 @@ class Module:
     """Functions and modules in text order, and its attributes (`pto.target_arch`).
 
     `wrapped`: the text had an explicit `module { }`. A text of several modules is one module, not
-    wrapped, whose parts they are.
+    wrapped, whose parts they are. `signed` are the types whose text says si8 for i8, and the like.
     """
 
     parts: Sequence[Func | Module]
@@ -296,6 +296,7 @@ class Module:
     aliases: tuple[Alias, ...] = ()
     inner: tuple[str, ...] = ()  # comments after the last part, inside the braces
     name: str = ""
+    signed: frozenset[Type] = frozenset()
 
     @property
     def funcs(self) -> list[Func]:

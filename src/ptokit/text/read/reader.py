@@ -25,13 +25,14 @@ from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins_region, skip
 from ptokit.text.read.shapes import SHAPES
-from ptokit.text.types.typereader import in_global_memory
+from ptokit.text.types.typereader import in_global_memory, type_named
 
 FLAT = "main"
 MODULE, GENERIC_MODULE = "module", '"builtin.module"'
 MODULES = (MODULE, GENERIC_MODULE)
 PARTS = (*FUNCS, *MODULES)
 DICTIONARY = re.compile(r"\{[^{}]*\}")
+SIGNED = re.compile(r"si(?:4|8|16|32|64)\b")  # newer assemblers tell si8 from i8
 SECTION = re.compile(r"//\s*-----")  # what other tools split a file at: names begin anew
 
 
@@ -48,6 +49,9 @@ def read(text: str, name: str = "<text>") -> Module:
             module = Module([])
     if p.problems:
         raise PtoError(sorted(p.problems, key=lambda d: d.span.start if d.span else 0))
+    if SIGNED.search(text):
+        types = {t for t in p.texts if t[:1] == "!" and SIGNED.search(t)}
+        module.signed = frozenset(map(type_named, types - {*p.aliases}))
     return module
 
 

@@ -31,7 +31,7 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
     spelled = (op.dialect for op in ops if isinstance(op, Op) and op.dialect)
     w.dialect = dialect or next(spelled, CLAUSES_SINCE)
     w.opaque_ops = any(isinstance(op, OpaqueOp) for op in ops)
-    w.forced = dialect is not None
+    w.forced, w.signed = dialect is not None, module.signed
     if not module.wrapped and not module.aliases:  # sections, whose names are their own
         for part in module.parts:
             w.aliases.clear()

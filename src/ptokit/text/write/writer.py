@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from ptokit.ir.module import AnyOp, Block, Comments, Op, OpaqueOp, Value
@@ -12,6 +13,8 @@ from ptokit.text.read.opaque import REGION
 from ptokit.text.read.signature import Slot
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import in_global_memory, type_named
+
+INTEGER = re.compile(r"(?<![us])i(?=\d+\b)")
 
 
 class Writer:
@@ -27,6 +30,7 @@ class Writer:
         self.constants: dict[Value, int | float] = {}  # all of the function
         self.renamed: dict[Value, str] = {}  # results that take over the name of a handle
         self.dialect, self.forced = DIALECTS[-1], False
+        self.signed: frozenset[Type] = frozenset()  # types with si8 for i8
         self.opaque_ops = False  # their text, with the types in it, is printed as it was
 
     # pieces
@@ -37,7 +41,10 @@ class Writer:
         written = getattr(kind, "written", "") if kept else ""
         if written and in_global_memory(type_named(written)) == kind:
             return written
-        return self.aliases.get(kind) or spell(kind, self.form)
+        if (alias := self.aliases.get(kind)) is not None:
+            return alias
+        spelled = spell(kind, self.form)
+        return INTEGER.sub("si", spelled) if kept and kind in self.signed else spelled
 
     def use(self, value: Value) -> str:
         return f"%{self.renamed.get(value, value.name)}"
