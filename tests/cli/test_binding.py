@@ -97,6 +97,45 @@ def test_a_folder_may_have_an_equals_sign(folder: Path) -> None:
     assert ptokit("run", "k.pto", "./n=8/x.npy", "n=8", "-o", "y=y.npy").exit_code == 0
 
 
+CHOICE = """\
+func.func @choice(%flag: i1, %y: !pto.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 7 : i32
+  %x = arith.select %flag, %n, %z : i32
+  pto.store_scalar %x, %y[%c0] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("word", ["true", "false", "True", "1", "0", "-1"])
+def test_a_truth_value_is_given_by_its_word(folder: Path, word: str, engine: str) -> None:
+    Path("k.pto").write_text(CHOICE)
+    words = (f"flag={word}", "y=zeros:1", "n=3", "--engine", engine, "-o", "y=y.npy")
+    assert ptokit("run", "k.pto", *words).exit_code == 0
+    assert np.load("y.npy").tolist() == [7 if word in ("false", "0") else 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "seen", "help"),
+    [
+        ("flag=2 y=zeros:1 n=3", "given 2", "give true or false, or 1 or 0"),
+        ("flag=0.5 y=zeros:1 n=3", "given 0.5", "give true or false, or 1 or 0"),
+        ("flag=1 y=zeros:1 n=true", "given true", "write 1"),
+        ("flag=1 y=false n=3", "given false", "give an array"),
+    ],
+)
+def test_truth_values_and_numbers_are_told_apart(
+    folder: Path, words: str, seen: str, help: str
+) -> None:
+    Path("k.pto").write_text(CHOICE)
+    result = ptokit("run", "k.pto", *words.split())
+    assert result.exit_code == 2
+    assert f"seen: {seen}\n" in result.output
+    assert f"help: {help}\n" in result.output
+
+
 # raw files, and arrays that are made up
 
 

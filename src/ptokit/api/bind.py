@@ -17,7 +17,7 @@ from ptokit.isa.lang.scalars import wrapped
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
-from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
+from ptokit.isa.model.types import I1, Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
@@ -133,12 +133,16 @@ def _number(arg: Value, given: Any) -> int | float:
     shape: tuple[int, ...] = getattr(given, "shape", ())
     number: object = given.item() if hasattr(given, "item") and not shape else given
     whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
-    if isinstance(number, int) or (isinstance(number, float) and not whole):
+    rule = f"%{arg.name} is a number of type {arg.type}"
+    if isinstance(number, bool) and arg.type != I1:
+        raise mismatch(arg, rule, f"given {str(given).lower()}", f"write {int(given)}")
+    fits = arg.type != I1 or number in (-1, 0, 1)  # -1 has all bits set
+    if (isinstance(number, int) and fits) or (isinstance(number, float) and not whole):
         return number
-    seen = f"given {number}" if isinstance(number, float) else f"given {type(given).__name__}"
-    seen += f" of shape {shape}" if shape else ""
-    help = "give a whole number" if whole else "give a number"
-    raise mismatch(arg, f"%{arg.name} is a number of type {arg.type}", seen, help)
+    one = str(number) if isinstance(number, int | float) else type(given).__name__
+    seen = f"given {one} of shape {shape}" if shape else f"given {one}"
+    wanted = "true or false, or 1 or 0" if arg.type == I1 else "a whole number"
+    raise mismatch(arg, rule, seen, f"give {wanted if whole else 'a number'}")
 
 
 def _require_range(arg: Value, given: Any) -> None:

@@ -36,8 +36,8 @@ STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 TEXT = "give a .pto file: the text of a program"
 PYTHON = "in Python a kernel is checked and run by calling it; its text() is a program"
 ARRAY = (
-    "give a number, `random` or `zeros`, as zeros:f16:16x32, a .npy file of numbers, as numpy.save "
-    "writes it, or a raw file: a.bin:f16:16x32"
+    "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "
+    "numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"
 )
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, never a link's target
 

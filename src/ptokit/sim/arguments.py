@@ -451,7 +451,8 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
         codes = bits_of(array, kind.dtype)
     except ValueError:
         number = isinstance(given, int | float)
-        seen = f"given the number {given}" if number else f"the array has {array.dtype}"
+        one = str(given).lower() if isinstance(given, bool) else f"the number {given}"
+        seen = f"given {one}" if number else f"the array has {array.dtype}"
         help = "give an array" if number else CONVERTED
         raise mismatch(arg, f"%{arg.name} has elements of {kind.dtype}", seen, help) from None
     if kind.dtype.pairs and array.dtype == np.uint8 and array.max(initial=0) > ONE:

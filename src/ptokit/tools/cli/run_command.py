@@ -98,8 +98,8 @@ def run(**words: Any) -> None:  # Any: click's parameters
     """Run KERNEL (a file, or - for standard input) on arrays.
 
     Arguments are given in the order of the function's head, or by name (a=a.npy). A value is a
-    number, a .npy file, a file of raw elements, `random` or `zeros`. Element type and extents that
-    the argument's type leaves open follow after colons (a=a.bin:f16:512x384).
+    number, true or false, a .npy file, a file of raw elements, `random` or `zeros`. Element type
+    and extents that the argument's type leaves open follow after colons (a=a.bin:f16:512x384).
 
     With several ranks `x=VALUE` is given to each, `x@0=VALUE` to rank 0 alone, and `x@0=y@1` gives
     rank 0 the array y of rank 1.

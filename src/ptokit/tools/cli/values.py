@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ptokit.isa.model.dtypes import DType
 
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
+TRUTH = {"true": True, "false": False}
 OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, in the place of an array
 
 
@@ -61,6 +62,8 @@ def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a 
         return value
     if OF_RANK.fullmatch(text):
         return text
+    if text.lower() in TRUTH:
+        return TRUTH[text.lower()]
     for number in (lambda: int(text, 0), lambda: float(text)):
         try:
             return number()
