@@ -370,12 +370,6 @@ def read_asserted(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     return finish(p, op, results, [(typed(p.names, item, I1, item.at), item.at)], ())
 
 
-def read_part(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """As "op", or of a memref."""
-    read = read_memref_part if p.texts[at].startswith("memref.") else read_op
-    return read(p, forms, at, results)
-
-
 def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
     call = read_call(p, p.names, forms, at)
@@ -430,7 +424,7 @@ def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) ->
 SHAPES: dict[str, Read] = {
     "window": read_op,
     "bound": read_bound,
-    "part": read_part,
+    "part": read_op,
     "recast": read_recast,
     "memref_part": read_memref_part,
     "memref_cast": read_memref_cast,
