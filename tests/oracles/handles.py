@@ -391,6 +391,26 @@ LOWERED = Program(
 for page in ("ReinterpretCast", "Dealloc", "MemrefLoad", "MemrefStore"):
     say(page, LOWERED)
 
+TWO_ROWS = "!pto.tile_buf<vec, 2x8xi32>"
+IN_ROWS = Program(
+    program(
+        f"""
+  %v = memref.reinterpret_cast %m to offset: [4], sizes: [2, 8], strides: [12, 1]\
+ : {FLAT} to {RECAST}
+  %a = pto.alloc_tile : {TWO_ROWS}
+  pto.tload ins(%v : {RECAST}) outs(%a : {TWO_ROWS})
+  %b = pto.tile_buf_addr %a : {TWO_ROWS} -> {LINES}
+  %x = pto.load_scalar %b[11] : {LINES} -> i32
+  pto.store_scalar %x, %b[%c8] : {LINES}, i32
+  pto.tstore ins(%a : {TWO_ROWS}) outs(%v : {RECAST})""",
+        f"%m: {FLAT}",
+    ),
+    {"m": [19 if n == 16 else n for n in range(32)]},
+    {"m": COUNT},
+)
+for page in ("TileBufBuffer", "LoadOfRows", "StoreOfRows"):
+    say(page, IN_ROWS)
+
 FOUR_ROWS, EACH_OTHER = (
     f"memref<{n}x8xi32, strided<[{step}, 1], offset: ?>, #pto.address_space<gm>>"
     for n, step in ((4, 8), (2, 16))

@@ -371,3 +371,69 @@ func.func @f(%a: {CUBES}) {{
 def test_parts_in_more_than_two_dimensions_are_not_judged() -> None:
     assert found(SLAB) == {("foreign-op", False)}
     assert "[1, 0, 0] [2, 8, 16] [1, 1, 1]" in pto.loads(SLAB).text("dps")
+
+
+UNCUT = "!pto.tile_buf<vec, 16x32xf32>"
+IN_ROWS = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<vec>>"
+CUT = "memref<2x8xf32, strided<[32, 1], offset: ?>, #pto.address_space<vec>>"
+PASSED = f"""\
+func.func @twice(%b: {IN_ROWS}, %n: index) {{
+  %x = pto.load_scalar %b[%n] : {IN_ROWS} -> f32
+  %d = arith.addf %x, %x : f32
+  pto.store_scalar %d, %b[%n] : {IN_ROWS}, f32
+  return
+}}
+func.func @main(%t: {UNCUT}, %n: index) attributes {{pto.entry}} {{
+  %b = pto.tile_buf_addr %t : {UNCUT} -> {LOCAL}
+  func.call @twice(%b, %n) : ({LOCAL}, index) -> ()
+  %w = memref.subview %b[2, %n] [2, 8] [1, 1] : {LOCAL} to {CUT}
+  %x = memref.load %w[1, 1] : {CUT}
+  memref.store %x, %b[0, 0] : {LOCAL}
+  return
+}}
+"""
+
+
+def test_the_buffer_of_a_tile_is_text_that_stays() -> None:
+    assert found(PASSED) == set()
+    assert reads_back(PASSED)
+    assert f" -> {LOCAL}\n" in pto.loads(PASSED).text("dps")
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_the_buffer_of_a_tile_is_passed_to_functions(engine: str) -> None:
+    t = np.arange(512, dtype=np.float32).reshape(16, 32)
+    wanted = t.copy()
+    wanted[0, 5] *= 2
+    wanted[0, 0] = t[3, 6]
+    out = pto.loads(PASSED).run(t=t, n=5, engine=engine)["t"]
+    assert np.array_equal(out, wanted)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_elements_between_rows_are_none_of_a_window(engine: str) -> None:
+    loaded = f"memref.load %w[1, 1] : {CUT}"
+    text = PASSED.replace(loaded, f"pto.load_scalar %w[40] : {CUT} -> f32")
+    with pytest.raises(pto.PtoError, match=r"offset % ptr.step"):
+        pto.loads(text).run(t=np.zeros((16, 32), np.float32), n=5, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        (f"-> {LOCAL}", f"-> {LOCAL}".replace("16x32", "32x16"), "shape"),
+        (f"-> {LOCAL}", f"-> {IN_ROWS}".replace("[32", "[64"), "shape"),
+        (f"-> {LOCAL}", f"-> {LOCAL}".replace("f32", "i32"), "element-type"),
+        (f"-> {LOCAL}", f"-> {LOCAL}".replace("<vec>", "<mat>"), "location"),
+        ("vec, 16x32xf32>", "vec, 16x32xf32, blayout=col_major, slayout=row_major>", "layout"),
+    ],
+)
+def test_wrong_buffers_of_tiles_are_errors(old: str, new: str, slug: str) -> None:
+    text = f"%t = pto.alloc_tile : {UNCUT}\n%b = pto.tile_buf_addr %t : {UNCUT} -> {LOCAL}\n"
+    assert found(text) == set()
+    assert (slug, True) in found(text, old, new)
+
+
+@pytest.mark.parametrize(("at", "slug"), [("512", "window-out-of-bounds"), ("-1", "operand-value")])
+def test_elements_outside_a_buffer_are_errors(at: str, slug: str) -> None:
+    assert (slug, True) in found(PASSED, "%b[%n] :", f"%b[{at}] :")

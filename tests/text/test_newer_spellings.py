@@ -150,12 +150,6 @@ MULTI = "!pto.multi_tile_buf<{}, count=2>"
             f"!t = {UB}\n%m = pto.alloc_multi_tile : {MULTI.format('!t')}",
             f"%m = pto.alloc_multi_tile : {MULTI.format(UB)}",
         ),
-        (
-            f"%a = pto.tile_buf_addr %t : {UB} -> memref<16x32xf32, #pto.address_space<vec>>\n"
-            "%x = pto.load_scalar %a[3] : memref<16x32xf32, #pto.address_space<vec>> -> f32",
-            f"%a = pto.tile_buf_addr %t : {UB} -> !pto.ptr<f32, vec>\n"
-            "%x = pto.load_scalar %a[3] : !pto.ptr<f32, vec> -> f32",
-        ),
     ],
 )
 def test_one_type(newer: str, older: str) -> None:

@@ -18,6 +18,10 @@ class Place(Protocol):
         ...
 
 
+LINES = "memref<16x32xf32, #pto.address_space<vec>>"
+ONE_TYPE = "the number has the type of the buffer's elements"
+INSIDE = "elements count from 0 and stay inside the buffer"
+AS_IT_IS = "the buffer has the rows and columns of the tile"
 MOVED = """\
 func.func @example(%p: !pto.ptr<i32>) {
   %c3 = arith.constant 3 : index
@@ -142,6 +146,75 @@ class StoreScalar(Element, name="store_scalar"):
         cells[0, 0] = value.bitcast(cells.dtype)
 
 
+COUNTED = f"""\
+func.func @example(%i: index) {{
+  %one = arith.constant 1.5 : f32
+  %t = memref.alloc() : {LINES}
+  pto.store_scalar %one, %t[%i] : {LINES}, f32
+  %x = pto.load_scalar %t[%i] : {LINES} -> f32
+  return
+}}"""
+
+
+class OfRows(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, form="of a buffer"):
+    """One element of a buffer, by how many elements lie before it, by the scalar unit."""
+
+    asm = Asm(shape="element", brackets=("offset",))
+    example = COUNTED
+
+
+def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+    """An element that lies in a row of the buffer, not between two."""
+    return (
+        named("element-type", kind.name == ptr.dtype.name, help=ONE_TYPE),
+        named("layout", ~ptr.boxed, help="elements follow as they lie: in rows"),
+        named("operand-value", offset >= 0, help=INSIDE),
+        named(
+            "window-out-of-bounds",
+            both(offset < ptr.rows * ptr.step, offset % ptr.step < ptr.cols),
+            help=INSIDE,
+        ),
+    )
+
+
+class LoadOfRows(OfRows, name="load_scalar"):
+    """Element `offset` of the buffer `ptr`, as elements lie in memory."""
+
+    asm = Asm(
+        since=(("v0.64", "load"),),
+        order=("ptr", "offset"),
+        cpp_text="const {type} {result} = *({ptr}.data() + {offset});",
+    )
+    result = Result(Scalar)
+    ptr = In(Tile)
+    offset = In(Index)
+    kind, rows = TypeOf(result), TypeOf(ptr)
+    rules = of_row(kind, ptr, offset)
+
+    @staticmethod
+    def run(ptr: Cells, offset: int, rows: TileType, kind: ScalarType) -> Array:
+        return ptr[offset // rows.step, offset % rows.step].bitcast(kind.element)
+
+
+class StoreOfRows(OfRows, name="store_scalar"):
+    """Element `offset` of the buffer `ptr`, as elements lie in memory, becomes `value`."""
+
+    asm = Asm(
+        since=(("v0.64", "store"),),
+        order=("value", "ptr", "offset"),
+        cpp_text="*({ptr}.data() + {offset}) = {value};",
+    )
+    ptr = InOut(Tile)
+    value = In(Scalar, element=True)
+    offset = In(Index)
+    kind, rows = TypeOf(value), TypeOf(ptr)
+    rules = of_row(kind, ptr, offset)
+
+    @staticmethod
+    def run(ptr: Cells, offset: int, value: Array, rows: TileType) -> None:
+        ptr[offset // rows.step, offset % rows.step] = value.bitcast(ptr.dtype)
+
+
 def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
     """The value of that number; None where it is not known."""
     if values is None or None in values:
@@ -208,6 +281,28 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
     @staticmethod
     def run(tile: Any) -> Place:  # Any: the executor's
         return tile.pointer()
+
+
+class TileBufBuffer(Instr, name="tile_buf_addr", form="as a buffer", traits=(WINDOW,), pipe=S):
+    """A tile as the buffer of rows in which its elements lie."""
+
+    asm = Asm(cpp_text="auto &{result} = {tile};")
+    result = Result(Tile)
+    tile = In(Tile)
+    example = f"""\
+%t = pto.alloc_tile : {VEC_F32}
+%m = pto.tile_buf_addr %t : {VEC_F32} -> {LINES}"""
+    rules = (
+        named("element-type", result.dtype == tile.dtype, help="a buffer keeps the element type"),
+        named("location", result.loc == tile.loc, help="say the tile's memory"),
+        named("layout", ~tile.boxed, help="take the address of boxes as a pointer"),
+        named("shape", result.rows == tile.rows, help=AS_IT_IS),
+        named("shape", both(result.cols == tile.cols, result.step == tile.step), help=AS_IT_IS),
+    )
+
+    @staticmethod
+    def run(tile: Any, result: TileType) -> Any:  # Any: as above
+        return tile.part(result, 0, 0)
 
 
 class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ptokit.diagnostics.source import Span
@@ -145,6 +145,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     items = _indexed(p, page, op)
+    op.page = page = _of_buffer(forms, op, items)
     p.expect(":")
     typed = with_types(page)
     kinds: dict[str, tuple[Type, int]] = {}
@@ -174,6 +175,15 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         named = [p.names.define(n, kind, i) for n, i in results]
         op.results = named or [p.names.anonymous(kind)]
     return op
+
+
+def _of_buffer(forms: Sequence[type[Instr]], op: Op, items: Mapping[str, Item]) -> type[Instr]:
+    """The form that takes the buffer with the element: forms have the same operands."""
+    for page in forms:
+        handle = items[with_types(page)[0]].value
+        if handle is not None and page.operand(with_types(page)[0]).accepts(handle.type):
+            return page
+    return op.page
 
 
 def _indexed(p: Parser, page: type[Instr], op: Op) -> dict[str, Item]:
