@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from account.cpp_header import header
@@ -250,3 +251,83 @@ def test_functions_of_one_name_in_several_modules(tmp_path: Path) -> None:
     ]
     assert re.findall(r"= (\w+)\(", body) == ["more", "more_2"]
     assert body.count("void far(int32_t arg0);") == 1
+
+
+BUFFER, ROWS, EACH_OTHER, OPEN = (
+    f"memref<{extents}, #pto.address_space<gm>>"
+    for extents in (
+        "1024xf32",
+        "16x32xf32, strided<[32, 1], offset: ?>",
+        "4x8xf32, strided<[64, 1], offset: ?>",
+        "?x8xf32, strided<[?, 1], offset: ?>",
+    )
+)
+CASTS = f"""\
+func.func @casts(%x: {BUFFER}, %n: index) {{
+  %v = memref.reinterpret_cast %x to offset: [%n], sizes: [16, 32], strides: [32, 1]\
+ : {BUFFER} to {ROWS}
+  %s = memref.subview %v[3, 5] [4, 8] [2, 1] : {ROWS} to {EACH_OTHER}
+  %q = memref.cast %s : {EACH_OTHER} to {OPEN}
+  %z = memref.reinterpret_cast %q to offset: [7], sizes: [16, 32], strides: [32, 1]\
+ : {OPEN} to {ROWS}
+  %p = memref.subview %z[2, 0] [4, 8] [2, 1] : {ROWS} to {EACH_OTHER}
+  %y = memref.reinterpret_cast %z to offset: [%n], sizes: [16, 32], strides: [32, 1]\
+ : {ROWS} to {ROWS}
+  return
+}}
+"""
+VIEWS = """\
+#include <cstdint>
+#include <cstdio>
+#define AICORE
+constexpr int DYNAMIC = -1;
+template <int...> struct Shape {};
+template <int...> struct Stride {};
+template <class T, class, class> struct GlobalTensor {
+  T *first;
+  int64_t steps[5] = {};
+  GlobalTensor(T *p) : first(p) {}
+  template <size_t M, size_t N>
+  GlobalTensor(T *p, const int64_t (&)[M], const int64_t (&strides)[N]) : first(p) {
+    for (size_t i = 0; i < N; ++i) steps[i] = strides[i];
+  }
+  template <class P, size_t N>
+  P partition(const int64_t (&offsets)[N], const int64_t (&)[N]) const {
+    P found{first};
+    for (size_t i = 0; i < N; ++i) {
+      found.first += offsets[i] * steps[i];
+      found.steps[i] = steps[i];
+    }
+    return found;
+  }
+  T *data() const { return first; }
+};
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
+def test_casts_of_casts_begin_where_the_simulator_has_them(tmp_path: Path) -> None:
+    names, n = "vsqzpy", 11
+    body = (
+        loads(CASTS).text("cpp").partition("using namespace pto;\n")[2].rstrip().removesuffix("}")
+    )
+    shown = "".join(f'std::printf("%d ", int({name}.data() - x.data()));' for name in names)
+    started = f"static float x[1024]; casts({{x}}, {n});"
+    file, program = tmp_path / "casts.cpp", tmp_path / "casts"
+    file.write_text(f"{VIEWS}{body}{shown}}}\nint main() {{ {started} }}\n")
+    subprocess.run([str(COMPILER), "-std=c++20", "-o", program, file], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    first = {"v": ROWS, "s": EACH_OTHER, "q": OPEN, "z": ROWS, "p": EACH_OTHER, "y": ROWS}
+    for place, name in enumerate(names):
+        lines = f"%e = memref.load %{name}[%o, %o] : {first[name]}\n"
+        lines = f"%o = arith.constant 0 : index\n{lines}memref.store %e, %x[%o] : {BUFFER}\nreturn"
+        found = loads(CASTS.replace("return", lines)).run(x=np.arange(1024.0, dtype="f4"), n=n)["x"]
+        assert int(found[0]) == int(done.stdout.split()[place]), name
+
+
+def test_where_an_argument_begins_is_left_open() -> None:
+    """Its type says that it begins somewhere in its buffer."""
+    text = CASTS.replace(f"%x: {BUFFER}", f"%x: {ROWS}").replace(f" : {BUFFER} to", f" : {ROWS} to")
+    found = loads(text).text("cpp")
+    assert "v(x.data() /* from where its array begins */ + n" in found
+    assert "z(v" not in found

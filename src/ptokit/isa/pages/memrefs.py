@@ -36,8 +36,7 @@ class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
     asm = Asm(
         dialect="memref",
         shape="recast",
-        cpp_text="{type} {result}({src}.data() + {offset} /* from where its array begins */, "
-        "{{{sizes}}}, {{{strides}}});",
+        cpp_text="{type} {result}({src_begin} + {offset}, {{{sizes}}}, {{{strides}}});",
     )
     result = Result(Global)
     src = In(Global, doc="a buffer of global memory, or a cast or part of one")

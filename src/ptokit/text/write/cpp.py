@@ -13,7 +13,7 @@ from math import isfinite, isnan
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE
-from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, TileType
 from ptokit.isa.model.types import (
@@ -118,8 +118,10 @@ class Printer:
     def __init__(self, called: Mapping[str, str]) -> None:
         self.called = called
         self.names: dict[Value, str] = {}
+        self.args: list[Value] = []
         # what the end of a region assigns, from the last one on
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
+        self.first: dict[Value, Value] = {}  # what the array behind a view or pointer begins with
 
     def name(self, value: Value) -> str:
         if value not in self.names:
@@ -138,6 +140,7 @@ class Printer:
         return f"{launched}AICORE {given} {self.called[func.name]}({args})"
 
     def func(self, func: Func) -> Iterator[str]:
+        self.args = func.args
         yield self.head(func)
         yield "{"
         yield from self.block(func.body, "  ")
@@ -155,6 +158,7 @@ class Printer:
             return
         yield from self._carried(op) if op.regions else ()
         yield from self._assigned(op)
+        self._derived(op)
         template = op.page.asm.cpp_text
         line = self._call(op) if template is None else self._filled(op, template)
         if line:
@@ -210,6 +214,21 @@ class Printer:
         templates = f"<{', '.join((*tiles, *chosen))}>" if chosen else ""
         return f"{page.cpp}{templates}({', '.join(given)});"
 
+    def _derived(self, op: Op) -> None:
+        """Views and pointers that are made of one another are of one array."""
+        for result in op.results:
+            for _, value in op.values():
+                if _dtype_behind(value.type) == _dtype_behind(result.type) is not None:
+                    self.first.setdefault(result, self.first.get(value, value))
+
+    def _begin(self, view: Value) -> str:
+        """A pointer to where the array of a view begins, as far as the function shows it."""
+        first = self.first.get(view, view)
+        if isinstance(first.type, PtrType):
+            return self.name(first)
+        known = first in self.args and "offset:" not in getattr(first.type, "written", "")
+        return f"{self.name(first)}.data(){'' if known else ' /* from where its array begins */'}"
+
     def _argument(self, op: Op, operand: Operand) -> str:
         return ", ".join(self.name(v) for v in op.bound(operand.name))
 
@@ -226,6 +245,8 @@ class Printer:
         fill: dict[str, object] = {}
         for operand in op.page.operands:
             fill[operand.name] = self._argument(op, operand)
+            if operand.kind is Kind.GLOBAL and op.bound(operand.name):
+                fill[f"{operand.name}_begin"] = self._begin(op.bound(operand.name)[0])
             if operand.many:
                 names = map(self.name, op.bound(operand.name))
                 fill[f"{operand.name}_subscripts"] = "".join(f"[{name}]" for name in names)
@@ -254,6 +275,11 @@ class Printer:
             lambda m: m[1] if all(map(fill.get, NAMES.findall(m[1]))) else "", template
         )
         return _tidy(chosen.format_map(_Blank(fill)))
+
+
+def _dtype_behind(kind: Type) -> DType | None:
+    """The element type of an array that a view or pointer leads to; None of all else."""
+    return kind.dtype if isinstance(kind, GlobalType | PtrType) else None
 
 
 def _text(value: object) -> object:
