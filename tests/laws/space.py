@@ -222,7 +222,9 @@ class Space:
 
     def _knobs_of(self, operand: Operand) -> dict[str, tuple[Any, tuple[Any, ...]]]:
         if operand.many:
-            return VIEWS_KNOBS if operand.kind is Kind.GLOBAL else LIST_KNOBS
+            knobs = VIEWS_KNOBS if operand.kind is Kind.GLOBAL else LIST_KNOBS
+            first, counts = knobs["count"]
+            return knobs if operand.required else {**knobs, "count": (first, (*counts, 0))}
         knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
         stated = operand.role is Role.RESULT or RESIZES in self.page.traits
         if operand.kind in TILES and stated:

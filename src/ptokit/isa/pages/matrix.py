@@ -50,19 +50,19 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         ),
     )
     rows_of_a, of_k = of_boxes(a.valid.rows), of_boxes(a.valid.cols, a.c0)
-    packed_sums = (
-        when(c.compact == CompactMode.NULL, pitch(rows_of_a == c.declared.rows)),
-        when(
-            c.compact != CompactMode.NULL,
-            pitch(rows_of_a == of_boxes(c.valid.rows)),
-        ),
+    many, whole = c.cols > BOX, c.compact == CompactMode.NULL
+    packed = warns(on(HARDWARE, when(both(many, whole), pitch(rows_of_a == c.declared.rows))))
+    packed_rows = warns(
+        on(HARDWARE, when(both(many, ~whole), pitch(rows_of_a == of_boxes(c.valid.rows))))
     )
     # elements of 8 bits and less are packed by some moves whatever the mode
     loose_a = both(a.compact == CompactMode.NULL, a.size >= 2, a.rows > 1)
     loose_b = both(b.compact == CompactMode.NULL, b.size >= 2, b.valid.rows > b.c0)
-    packed_b = pitch(of_boxes(b.valid.cols) == b.declared.cols)
-    packed = warns(
-        on(HARDWARE, when(c.cols > BOX, packed_sums), when(loose_b, packed_b)),
+    wide_elements = warns(
+        on(HARDWARE, when(loose_b, pitch(of_boxes(b.valid.cols) == b.declared.cols))),
+        on(A5, when(both(loose_a, a.valid.cols > a.c0), pitch(rows_of_a == a.declared.rows))),
+    )
+    wide_rows = warns(
         on(
             A2A3,
             when(
@@ -70,16 +70,10 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
                 pitch(of_k == a.declared.cols),
             ),
         ),
-        on(
-            A5,
-            when(
-                both(loose_a, a.valid.cols > a.c0),
-                pitch(rows_of_a == a.declared.rows),
-            ),
-        ),
     )
     product = (
         extents,
+        wide_elements,
         either(
             both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
             both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
@@ -95,6 +89,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     alike = "C++ asks that the declared shapes fit too"
     some_rows = (
         packed,
+        packed_rows,
         on(CPU, named("shape", matching)),
         on(
             HARDWARE,
@@ -145,7 +140,7 @@ class Product(MatMul, abstract=True, recorded={"plain": {"c": "dst"}}):
         write_boxes(c, m, n, a[:m, :k].matmul(b[:k, :n]))
 
 
-class TMatMul(Product, rules=(MatMul.product, MatMul.some_rows)):
+class TMatMul(Product, rules=(MatMul.product, MatMul.wide_rows, MatMul.some_rows)):
     """c = a x b, summed over k ascending with one fused multiply-add per k."""
 
 
@@ -189,7 +184,7 @@ class TMatMulAcc(Accumulation, name="tmatmul.acc", verb="accumulate", recorded_o
     """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
 
     example = accumulating("tmatmul", L0C_64, a=L0A, b=L0B)
-    rules = (MatMul.product, Accumulation.onto, MatMul.some_rows)
+    rules = (MatMul.product, Accumulation.onto, MatMul.wide_rows, MatMul.some_rows)
 
 
 class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
@@ -224,7 +219,7 @@ class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8",)):
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):
     """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it."""
 
-    rules = (MatMul.product, Biased.onto, MatMul.some_rows)
+    rules = (MatMul.product, Biased.onto, MatMul.wide_rows, MatMul.some_rows)
 
 
 class TGemvBias(Biased, name="tgemv.bias", recorded_op="tgemv"):

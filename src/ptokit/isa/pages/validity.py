@@ -119,10 +119,10 @@ class TileBitcast(SameBytes, name="bitcast"):
     example = {"dst": VEC_F32.replace("f32", "i32")}
     rules = (
         *SameBytes.rules,
-        named("element-type", dst.dtype.bits <= src.dtype.bits, help="elements do not grow"),
         on(CPU, named("element-type", dst.dtype.bits == src.dtype.bits, help="the width stays")),
         on(
             HARDWARE,
+            named("element-type", dst.dtype.bits <= src.dtype.bits, help="elements do not grow"),
             named("element-type", dst.dtype != src.dtype, help="the same type is no other handle"),
             when(~src.dynamic_rows, named("shape", dst.valid.rows == src.valid.rows, help=STAYS)),
             when(~src.dynamic_cols, named("shape", dst.valid.cols == src.valid.cols, help=STAYS)),

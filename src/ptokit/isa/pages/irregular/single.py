@@ -88,7 +88,6 @@ pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size),
-        on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3))),
         on(HARDWARE, named("location", dst.loc.isin(VEC, MAT))),
     )
@@ -120,7 +119,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
     format = print_format()
 
     rules = (
-        named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
+        on(CPU, named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
         named("element-type", tmp.dtype == src.dtype),
         on(HARDWARE, named("element-type", src.dtype.isin(*PRINTED), help=CHIPS_PRINT)),
         on(HARDWARE, src.loc.isin(VEC, ACC, MAT)),

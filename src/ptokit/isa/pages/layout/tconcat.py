@@ -18,7 +18,6 @@ class Concat(
 
     joined = (
         one_type(dst, src0, src1),
-        dst.dtype.isin(*DATA),
         named("shape", src0.valid.rows == dst.valid.rows, src1.valid.rows == dst.valid.rows),
         in_vec(dst, src0, src1),
     )
@@ -36,6 +35,7 @@ class TConcat(Concat):
     fits = width <= dst.cols
     rules = (
         Concat.joined,
+        dst.dtype.isin(*DATA),
         named("shape", fits, help="make dst wider"),
         when(fits, on(A5, warns(named("shape", width == dst.valid.cols)))),
         on(A5, both(dst.layout == ND, src0.layout == ND, src1.layout == ND)),
@@ -98,6 +98,7 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"inde
     signed = "the assembler takes no types without sign here"
     rules = (
         Concat.joined,
+        on(CPU, Concat.dst.dtype.isin(*DATA)),
         counts(Concat.dst, src0_idx, src1_idx),
         on(HARDWARE, named("element-type", Concat.dst.dtype.isin(*SIGNED), help=signed)),
         on(HARDWARE, named("element-type", src0_idx.dtype.isin(*SIGNED), help=signed)),
@@ -117,6 +118,7 @@ class TConcatDstIndex(Concat, name="tconcat", form="counts by row, and the sum")
     example = {"src0_idx": COUNT, "src1_idx": COUNT, "dst": WIDE, "dst_idx": COUNT}
     rules = (
         Concat.joined,
+        Concat.dst.dtype.isin(*DATA),
         counts(Concat.dst, src0_idx, src1_idx, dst_idx),
         named("shape", dst_idx.valid.cols == 1, help="dst_idx has one column"),
     )

@@ -23,6 +23,8 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
         named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
         on_a2a3(src, dst),
+    )
+    in_l1 = (
         on(HARDWARE, dst.loc.isin(VEC, MAT), when(dst.loc == MAT, of_zeros, dst.layout == NZ)),
         on(HARDWARE, when(dst.loc == MAT, in_place, same_pad)),
     )
@@ -32,6 +34,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     larger = (filled, both(dst.rows >= src.rows, dst.cols >= src.cols))
     inferred = (
         larger,
+        in_l1,
         when(
             both(src.loc == VEC, dst.rows >= src.rows, dst.cols >= src.cols),
             warns(named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help=grown)),
