@@ -113,6 +113,7 @@ constexpr bool in_order(List<A, Rest...>, List<B, Known...>) {
 template <class Given, class Known> concept IN_ORDER = in_order(Given(), Known());
 """
 OTHERS = """\
+#define __VEC_SCOPE__
 struct TRandomKey { uint32_t of[2]; };
 struct TRandomCounter { uint32_t of[4]; };
 enum class cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
@@ -124,6 +125,18 @@ void set_flag(pipe_t, pipe_t, event_t), wait_flag(pipe_t, pipe_t, event_t), pipe
 void dcci(PTR auto, cache_line_t);
 void trap();
 void dsb(mem_dsb_t), set_ffts_base_addr(uint64_t);
+int64_t ld_dev(auto *, int64_t), get_ctrl(), sbitset0(int64_t, int64_t), sbitset1(int64_t, int64_t);
+void st_dev(auto, auto *, int64_t), set_ctrl(uint64_t), set_mov_pad_val(auto);
+void set_loop_size_outtoub(uint64_t), set_loop_size_ubtoout(uint64_t);
+void set_loop1_stride_outtoub(uint64_t), set_loop2_stride_outtoub(uint64_t);
+void set_loop1_stride_ubtoout(uint64_t), set_loop2_stride_ubtoout(uint64_t);
+void set_loop_size_outtol1(uint64_t), set_loop1_stride_outtol1(uint64_t);
+void set_loop2_stride_outtol1(uint64_t), set_mte2_nz_para(uint64_t), set_pad_val_outtol1(uint64_t);
+void set_store_atomic_cfg(uint64_t), set_quant_pre(uint64_t), set_relu_alpha(uint64_t);
+void set_fix_clip_relu(uint64_t), set_fpc(uint64_t), set_vector_mask(uint64_t, uint64_t);
+void set_mask_count(), set_mask_norm(), set_atomic_add(), set_atomic_max(), set_atomic_min();
+void set_atomic_none(), set_atomic_f32(), set_atomic_f16(), set_atomic_bf16(), set_atomic_s32();
+void set_atomic_s16(), set_atomic_s8();
 uint64_t getFFTSMsg(int64_t, int64_t), getFFTSMsg(int64_t);
 void ffts_cross_core_sync(pipe_t, uint64_t), wait_flag_dev(int64_t);
 void set_cross_block(pipe_t, int64_t), wait_cross_block(pipe_t, int64_t);

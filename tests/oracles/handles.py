@@ -440,3 +440,31 @@ PARTS = Program(
 )
 for page in ("MemrefCast", "MemrefTileCast", "MemrefPart", "MemrefStepped"):
     say(page, PARTS)
+
+BITS = Program(
+    """\
+func.func @f(%g: !pto.ptr<i64>, %n: i64, %bit: i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %last = arith.constant 63 : i64
+  %yes = pto.sbitset1 %n, %bit : i64, i64 -> i64
+  %two = arith.constant 2 : i64
+  %no = pto.sbitset0 %yes, %two : i64, i64 -> i64
+  %sign = pto.sbitset1 %n, %last : i64, i64 -> i64
+  %none = pto.sbitset0 %sign, %last : i64, i64 -> i64
+  pto.st_dev %yes, %g[%c0] : !pto.ptr<i64>, i64
+  pto.store_scalar %no, %g[%c1] : !pto.ptr<i64>, i64
+  pto.st_dev %sign, %g[%c2] : !pto.ptr<i64>, i64
+  %again = pto.ld_dev %g[%c0] : !pto.ptr<i64> -> i64
+  pto.st_dev %again, %g[%c3] : !pto.ptr<i64>, i64
+  pto.store_scalar %none, %g[%c0] : !pto.ptr<i64>, i64
+  return
+}
+""",
+    {"g": [5, 3, 5 - 2**63, 7]},
+    {"g": np.zeros(4, np.int64), "n": 5, "bit": 1},
+)
+for page in ("SetBit", "ClearBit", "StorePastCache", "LoadPastCache"):
+    say(page, BITS)

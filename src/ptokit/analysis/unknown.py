@@ -9,6 +9,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Op, OpaqueOp, Value
+from ptokit.isa.below import BELOW_TILES
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.model.types import OpaqueType, PtrType
 
@@ -24,6 +25,7 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    below |= op.name in BELOW_TILES
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):
         message = f"{op.name}: no instruction computes with {wide}"

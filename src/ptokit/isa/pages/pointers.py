@@ -156,6 +156,55 @@ func.func @example(%i: index) {{
 }}"""
 
 
+WHOLE_BYTES = (i8, i16, i32, i64)
+OTHER_NUMBERS = "past the cache go integers with a sign or none: cast the pointer"
+
+
+def past_the_cache(ptr: Operand) -> tuple[Ruled, ...]:
+    """Elements that the scalar unit finds in global memory itself."""
+    return (
+        named("location", ptr.space == "gm", help="local memory has no cache"),
+        named("element-type", ptr.dtype.isin(*WHOLE_BYTES), help=OTHER_NUMBERS),
+    )
+
+
+class PastCache(Element, abstract=True, targets=("cpu", "a5")):
+    """One element of an array in global memory, past the cache of the scalar unit."""
+
+    example = MOVED.replace("load_scalar", "ld_dev").replace("store_scalar", "st_dev")
+
+
+class LoadPastCache(PastCache, name="ld_dev"):
+    """Element `offset` of the array behind `ptr` as global memory has it, not the cache."""
+
+    asm = Asm(order=("ptr", "offset"), cpp_text="const {type} {result} = ld_dev({ptr}, {offset});")
+    result = Result(Scalar)
+    ptr = In(Ptr)
+    offset = In(Index)
+    kind = TypeOf(result)
+    rules = (inside(kind, ptr, offset), past_the_cache(ptr))
+
+    @staticmethod
+    def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
+        return ptr.element(offset)[0, 0].bitcast(kind.element)
+
+
+class StorePastCache(PastCache, name="st_dev"):
+    """Element `offset` of the array behind `ptr` becomes `value` in global memory itself."""
+
+    asm = Asm(order=("value", "ptr", "offset"), cpp_text="st_dev({value}, {ptr}, {offset});")
+    ptr = Out(Ptr)
+    value = In(Scalar, element=True)
+    offset = In(Index)
+    kind = TypeOf(value)
+    rules = (inside(kind, ptr, offset), past_the_cache(ptr))
+
+    @staticmethod
+    def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
+        cells = ptr.element(offset)
+        cells[0, 0] = value.bitcast(cells.dtype)
+
+
 class OfRows(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, form="of a buffer"):
     """One element of a buffer, by how many elements lie before it, by the scalar unit."""
 

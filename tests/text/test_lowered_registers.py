@@ -1,0 +1,93 @@
+"""Registers, modes and scopes of the level below tiles: read, printed, judged, and not run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from tests.text.test_real_files import reads_back
+
+MODES = ("set_atomic_add", "set_atomic_none", "set_atomic_bf16", "ub.set_mask_count")
+NUMBERS = ("set_mte2_nz_para", "set_quant_pre", "set_fpc", "set_ctrl", "set_loop_size_outtol1")
+PAIRS = (
+    *("set_loop3_para", "set_channel_para", "set_loop_size_outtoub", "set_loop1_stride_outtoub"),
+    *("set_loop2_stride_outtoub", "set_loop_size_ubtoout", "set_loop1_stride_ubtoout"),
+    *("set_loop2_stride_ubtoout", "ub.set_mask"),
+)
+LINES = [
+    *(f"pto.{name}" for name in MODES),
+    *(f"pto.{name} %n : i64" for name in NUMBERS),
+    *(f"pto.{name} %n, %m : i64, i64" for name in PAIRS),
+    "pto.set_mov_pad_val %x : f32",
+    "%c = pto.get_ctrl : i64",
+    "pto.vecscope {\n  }",
+]
+
+
+def function(line: str) -> str:
+    return f"func.func @f(%n: i64, %m: i64, %x: f32) {{\n  {line}\n  return\n}}\n"
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_text_stays_and_does_not_run(line: str) -> None:
+    program = pto.loads(function(line))
+    assert program.text("dps") == function(line)
+    assert reads_back(function(line))
+    assert not any(d.is_error for d in program.check("a5"))
+    with pytest.raises(pto.PtoError, match=r"is not executed: .* of the level below tiles"):
+        program.run(n=1, m=1, x=1.5, target="a5")
+
+
+@pytest.mark.parametrize(
+    ("name", "widths"),
+    [
+        ("set_loop_size_outtoub", (21, 22)),
+        ("set_loop_size_ubtoout", (21, 22)),
+        ("set_loop1_stride_outtoub", (40, 21)),
+        ("set_loop2_stride_ubtoout", (21, 40)),
+    ],
+)
+def test_numbers_fit_their_fields(name: str, widths: tuple[int, int]) -> None:
+    def wrong(first: int, second: int) -> list[str]:
+        numbers = f"%a = arith.constant {first} : i64\n  %b = arith.constant {second} : i64"
+        text = function(f"{numbers}\n  pto.{name} %a, %b : i64, i64")
+        return [d.slug for d in pto.loads(text).check("a5")]
+
+    low, high = ((1 << width) - 1 for width in widths)
+    assert wrong(low, high) == wrong(0, 0) == []
+    assert wrong(low + 1, high) == wrong(low, high + 1) == wrong(-1, 0) == ["operand-value"]
+
+
+def test_cpp_packs_the_fields() -> None:
+    text = function("pto.set_loop1_stride_outtoub %n, %m : i64, i64\n  pto.set_ctrl %n : i64")
+    found = pto.loads(text).text("cpp")
+    assert "  set_loop1_stride_outtoub(m << 40 | n);\n  set_ctrl(n);\n" in found
+
+
+@pytest.mark.parametrize(
+    "line", ['pto.mem_bar "VST_VLD"', 'pto.dsb "DDR"', "pto.set_cross_core %n, %m : i64, i64"]
+)
+def test_other_names_of_that_level_are_not_judged(line: str) -> None:
+    (found,) = pto.loads(function(line)).check("a5")
+    assert (found.slug, found.is_error) == ("foreign-op", False)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_elements_past_the_cache(engine: str) -> None:
+    ptr = "!pto.ptr<i32>"
+    text = f"""\
+func.func @f(%g: {ptr}, %i: index) {{
+  %n = pto.ld_dev %g[%i] : {ptr} -> i32
+  %c0 = arith.constant 0 : index
+  pto.st_dev %n, %g[%c0] : {ptr}, i32
+  return
+}}
+"""
+    program = pto.loads(text)
+    assert program.text("dps") == text
+    found = program.run(g=np.arange(5, dtype=np.int32), i=3, engine=engine, target="a5")
+    assert found["g"].tolist() == [3, 1, 2, 3, 4]
+    floats = pto.loads(text.replace("i32", "f32")).check("a5")
+    assert {d.slug for d in floats} == {"element-type"}
+    assert any(d.is_error for d in program.check("a2a3"))
