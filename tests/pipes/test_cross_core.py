@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ SENT, AWAITED = "pto.sync.set <PIPE_MTE3>, 3 {ffts_mode = 2}", "pto.sync.wait <P
 # on A5 each vector core counts up a number of its own at the cube
 SECOND = "\n    pto.wait_intra_block <PIPE_MTE2>, 19"
 READY = {"a2a3": AWAITED, "a5": AWAITED + SECOND}
+MEMORY = np.zeros(256, np.float32)
 
 
 def flag(source: str, target: str) -> str:
@@ -71,6 +74,33 @@ def kinds(some: Findings) -> list[tuple[str, str, str, str]]:
 def test_a_signal_after_the_store_orders_the_load(target: str) -> None:
     memory = np.zeros(256, np.float32)
     assert not found(handed_on(SENT, READY[target]), target, g=memory)
+
+
+def early(source: str, target: str, *between: str) -> str:
+    """A flag that is raised below what the pipe does which awaits it."""
+    ends = f"<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID1>"
+    return "\n    ".join((f"pto.wait_flag[{ends}]", *between, f"pto.set_flag[{ends}]"))
+
+
+def held_up(sent: str, target: str, cube: Sequence[str]) -> set[str]:
+    """The hazards where a flag below holds up the store and its signal, and the cube's lines."""
+    text = handed_on("", "PLACE")
+    store = next(line for line in text.splitlines() if "pto.tstore" in line)
+    load = next(line for line in text.splitlines() if "pto.tload" in line)
+    text = text.replace(store, early("V", "MTE3", store, sent)).replace(load, "")
+    lines = [load if line == "load" else line for line in cube]
+    found_there = found(text.replace("PLACE", early("FIX", "MTE2", *lines)), target, g=MEMORY)
+    return {hazard.kind.name for hazard in found_there.hazards}
+
+
+@pytest.mark.parametrize("target", READY)
+def test_signals_that_flags_hold_up_belong_where_they_were_issued(target: str) -> None:
+    assert held_up(SENT, target, [READY[target], "load"]) == set()
+    assert "RAW" in held_up(SENT.replace("MTE3", "V"), target, [READY[target], "load"])
+
+
+def test_a_signal_that_is_awaited_too_late_orders_nothing() -> None:
+    assert held_up(SENT, "a5", ["load", READY["a5"]]) == {"WAR"}
 
 
 @pytest.mark.parametrize("target", READY)

@@ -73,6 +73,10 @@ class VectorClocks:
             last = carried[-1 if times is None else times - 1]
             np.maximum(self.knows[core], last, out=self.knows[core])
 
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """It counts when it is executed."""
+        return do
+
 
 class AccessKind(Enum):
     """How an instruction uses global memory: those of one kind but the first have no order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
@@ -86,6 +86,10 @@ class Clocks(Protocol):
         """The core goes on since the key was released so many times; None: as often as it was."""
         ...
 
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """What is issued now, and executed when its queue comes to it."""
+        ...
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -108,6 +112,10 @@ class Clock:
         """The core goes on, since others let it so many times."""
         if self.clocks is not None:
             self.clocks.acquire(self.number, key, times)
+
+    def later(self, do: Callable[[], None]) -> Callable[[], None]:
+        """What the core issues now and executes later, as it is to be executed."""
+        return do if self.clocks is None else self.clocks.later(self.number, do)
 
 
 @dataclass

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
@@ -103,6 +104,15 @@ class IssuedFlags(Flags):
             self.of.pass_on(pipe, BufferChannel(self.of.number, buffer), mode)
 
 
+class LateEntries(NamedTuple):
+    """What an instruction tells other cores when it is executed: it belongs where it was issued."""
+
+    start: int  # so many entries of the core come before it
+    op: Any  # Any: an op
+    iteration: IterationVector
+    entries: list[QueueEntry]
+
+
 class CoreIssue:
     """The entries of one core, in the order in which they are issued."""
 
@@ -117,6 +127,7 @@ class CoreIssue:
         self.tiles = PoppedTiles(slots or FifoSlots(ByteRegions()), core.subblock_idx)
         self.pushed: list[Ticket] = []  # what the op has waited for
         self.entries: list[QueueEntry] = []
+        self.late: list[LateEntries] = []  # those of instructions whose queues held them up
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
         self.loops = loops
@@ -128,6 +139,34 @@ class CoreIssue:
     def emptied(self) -> CoreIssue:
         """The core with nothing to do."""
         return CoreIssue(self.number, self.core, self.loops)
+
+    def issued_here(self) -> LateEntries:
+        """A place for what the op tells when it is executed."""
+        self.late.append(LateEntries(len(self.entries), self.op, self.iteration, []))
+        return self.late[-1]
+
+    def execute(self, place: LateEntries, pipe: Pipe, do: Callable[[], None]) -> None:
+        """Do what was issued at this place: another op may be issued now."""
+        now = self.op, self.iteration, self.entries, self.later
+        _, self.op, self.iteration, self.entries = place
+        self.later = []
+        try:
+            do()
+            self.tell(pipe)
+        finally:
+            self.op, self.iteration, self.entries, self.later = now
+
+    def in_order(self) -> list[QueueEntry]:
+        """All entries in the order in which they were issued."""
+        if self.late:
+            found, start = list[QueueEntry](), 0
+            for place in self.late:
+                found += [*self.entries[start : place.start], *place.entries]
+                start = place.start
+            self.entries, self.late = found + self.entries[start:], []
+            for number, entry in enumerate(self.entries):
+                entry.number = number
+        return self.entries
 
     def begin(self, op: AnyOp, env: Env) -> None:
         """What follows comes from this op."""
@@ -213,6 +252,12 @@ class CrossCore:
         if isinstance(key, FifoChannel) and key.what == PUSHED:
             issue.pushed += tickets
 
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """Its signals become entries here, with the numbers that they have when it is executed."""
+        issue = self.issue.of(core)
+        place, pipe = issue.issued_here(), self.issue.footprints.pipe(issue.op)
+        return partial(issue.execute, place, pipe, do)
+
 
 class Issue(Observer):
     """The entries of every core of a run; `cores` has a list for each."""
@@ -236,7 +281,7 @@ class Issue(Observer):
 
     @property
     def cores(self) -> Sequence[Sequence[QueueEntry]]:
-        return [self.issues[number].entries for number in sorted(self.issues)]
+        return [self.issues[number].in_order() for number in sorted(self.issues)]
 
     @property
     def buffer_misuses(self) -> list[BufferMisuse]:
@@ -279,8 +324,8 @@ class Issue(Observer):
         """What the cores of one block issue alone; None where they wait for another block."""
         own = [one for one in self.issues.values() if one.core.block_idx == block]
         others = [one for one in self.issues.values() if one.core.block_idx != block]
-        posted = {e.ticket for one in others for e in one.entries if isinstance(e, Post)}
-        awaits = (e for one in own for e in one.entries if isinstance(e, Await))
+        posted = {e.ticket for one in others for e in one.in_order() if isinstance(e, Post)}
+        awaits = (e for one in own for e in one.in_order() if isinstance(e, Await))
         if any(not posted.isdisjoint(entry.tickets) for entry in awaits):
             return None
         found = copy(self)

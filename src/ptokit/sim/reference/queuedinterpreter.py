@@ -169,6 +169,7 @@ class QueuedInterpreter(Interpreter):
         """The op, when its queue comes to it: once it waits for nothing, it does all it does."""
         queues, values = self.queues, [value for _, value in op.values()]
         waits = step if isinstance(step, OpExecution) and _may_wait(op) else None
+        clock = self.core.clock if isinstance(self.core, GroupedCore) else None
 
         def queued(env: Env) -> None:
             queue, do = self._queue_of(op, pipe), partial(step, env)
@@ -178,6 +179,8 @@ class QueuedInterpreter(Interpreter):
                 if waits is not None:  # then it is begun again
                     do = partial(waits.execute, waits.operands(env))
                 do = partial(self._resumed, op, env, do)
+            if clock is not None and SIGNALS in op.page.uses:
+                do = clock.later(do)
             queues.put(queue, do)
 
         return queued
