@@ -122,7 +122,7 @@ def test_a_truth_value_is_given_by_its_word(folder: Path, word: str, engine: str
     [
         ("flag=2 y=zeros:1 n=3", "given 2", "give true or false, or 1 or 0"),
         ("flag=0.5 y=zeros:1 n=3", "given 0.5", "give true or false, or 1 or 0"),
-        ("flag=1 y=zeros:1 n=true", "given true", "write 1"),
+        ("flag=1 y=zeros:1 n=1.5", "given 1.5", "give a whole number"),
         ("flag=1 y=false n=3", "given false", "give an array"),
     ],
 )

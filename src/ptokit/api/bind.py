@@ -134,8 +134,6 @@ def _number(arg: Value, given: Any) -> int | float:
     number: object = given.item() if hasattr(given, "item") and not shape else given
     whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
     rule = f"%{arg.name} is a number of type {arg.type}"
-    if isinstance(number, bool) and arg.type != I1:
-        raise mismatch(arg, rule, f"given {str(given).lower()}", f"write {int(given)}")
     fits = arg.type != I1 or number in (-1, 0, 1)  # -1 has all bits set
     if (isinstance(number, int) and fits) or (isinstance(number, float) and not whole):
         return number
