@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -64,3 +65,20 @@ def test_python_takes_what_it_gives(dtype: str, engine: str) -> None:
     assert (once.dtype, once.tobytes()) == (again.dtype, again.tobytes())
     if dtype not in ("hif8", "f4e1m2x2"):
         assert once.tobytes() == bits(dtype).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f8e5m2", "hif8"])
+def test_values_of_another_type_are_no_raw_bits(dtype: str) -> None:
+    given = np.ones((4, 64), ml_dtypes.bfloat16 if dtype == "f16" else ml_dtypes.float8_e4m3fn)
+    with pytest.raises(pto.CallError, match=f"the array has {given.dtype}"):
+        pto.loads(copying(dtype)).run(x=given)
+
+
+def test_tiles_are_made_of_values() -> None:
+    given = np.full((2, 16), 1.5, ml_dtypes.bfloat16)
+    assert (pto.tile("vec", pto.f16, 2, 16, data=given).numpy() == 1.5).all()
+
+
+def test_values_of_another_type_are_not_compared_by_their_bits() -> None:
+    with pytest.raises(ValueError, match="the element type is bfloat16, not f16"):
+        pto.compare(np.ones(4, np.float16), np.ones(4, ml_dtypes.bfloat16))

@@ -68,6 +68,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("k.pto").write_text(SERIAL)
     np.save("x.npy", X)
     X.tofile("x.bin")
+    Path("short.bin").write_bytes(b"abc")
+    np.save("f1.npy", X.astype(ml_dtypes.float8_e5m2))
     return tmp_path
 
 
@@ -332,8 +334,10 @@ def test_an_array_of_other_extents_is_refused() -> None:
     for kind in ("16x16xf32", "16x16xf32, strided<[32, 1]>"):
         with pytest.raises(pto.CallError, match="%c has the extents 16x16"):
             memref(kind).run(SQUARE, np.zeros((3, 5), np.float32))
-    with pytest.raises(pto.CallError, match="which 496 elements in a row hold"):
+    with pytest.raises(pto.CallError, match="which 496 elements in a row hold") as raised:
         memref("16x16xf32, strided<[32, 1]>").run(SQUARE, SQUARE)
+    assert "as it lies, gaps between rows too" in str(raised.value)
+    assert raised.value.__context__ is None  # no story of how the fault was found
 
 
 def test_an_output_that_grows_element_by_element_is_copied_seldom() -> None:
@@ -482,6 +486,13 @@ def test_what_cannot_be_compared_is_saved_nowhere(
         (("x.npy", "n=8", "-o", "y"), "-o 'y' is not of the form"),
         (("x.bin:f32:7x16", "n=8"), "x.bin has 512, which is 128 elements of f32"),
         (("x.bin:f16", "n=8"), "%x has elements of f32"),
+        (("x.bin:bf16:16x16", "n=8"), "given x=x.bin:bf16:16x16"),
+        (("x.bin:hif8", "n=8"), "given x=x.bin:hif8"),
+        (("x.bin:q7", "n=8"), "x.bin:q7: 'q7' is neither an element type nor extents"),
+        (("x.bin:f32:-8x16", "n=8"), "'-8x16' is neither an element type nor extents"),
+        (("none.bin:8x16:q7", "n=8"), "'q7' is neither an element type nor extents"),
+        (("short.bin", "n=8"), "an element of f32 takes 4 bytes, and none is cut short"),
+        (("f1.npy", "n=8"), "save the codes, array.view(np.uint8)"),
         (("none.bin", "n=8"), "none.bin: No such file"),
         (("x.npy:f32", "n=8"), "a .npy file says itself what it holds"),
         (("zeros:99999999x99999999", "n=8"), "these extents are of 9999999800000001"),

@@ -162,6 +162,39 @@ def test_values_are_shown_each_time_they_are_written() -> None:
     assert "tload" not in result.stderr
 
 
+def test_a_name_without_values_is_told() -> None:
+    for name in ("x", "n"):
+        result = run("--trace-values", name, "--trace-values", "i")
+        (line,) = [line for line in result.stderr.splitlines() if "--trace-values" in line]
+        assert line.startswith(f"--trace-values {name}: nothing that ran wrote %{name}")
+        assert "instructions write %t.0, %u" in line
+
+
+OWN = """\
+func.func @own(%x: !pto.tile_buf<vec, 1x8xf32>) {
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 7 : i32
+  %f = arith.constant 2.5 : bf16
+  %s = pto.declare_struct -> !pto.struct<i32, bf16, !pto.local_array<2xi16>>
+  pto.struct_set %s[0], %n : !pto.struct<i32, bf16, !pto.local_array<2xi16>>, i32
+  pto.struct_set %s[1], %f : !pto.struct<i32, bf16, !pto.local_array<2xi16>>, bf16
+  %a = pto.declare_local_array -> !pto.local_array<2x2xi32>
+  pto.local_array_set %a[%c1, %c1], %n : !pto.local_array<2x2xi32>, i32
+  pto.tneg ins(%x : !pto.tile_buf<vec, 1x8xf32>) outs(%x : !pto.tile_buf<vec, 1x8xf32>)
+  return
+}
+"""
+
+
+def test_own_numbers_have_the_form_of_their_type() -> None:
+    Path("own.pto").write_text(OWN)
+    words = ["run", "own.pto", "x=zeros", "--trace-values", "s", "--trace-values", "a"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "%s+0 = (7, 2.5, [0, 0])\n" in result.stderr
+    assert "%a+0 =\n[[0 0]\n [0 7]]\n" in result.stderr
+
+
 # breakpoints
 
 
@@ -199,6 +232,12 @@ def test_a_breakpoint_stops_before_its_line_with_arrays(debug: Debug) -> None:
     assert any("True" in answer for answer in answers)
     assert [a for a in answers if a in ("6.0", "19.0")] == ["6.0", "19.0"]
     assert np.array_equal(np.load("y.npy"), 2 * X)
+
+
+def test_the_stack_is_the_kernel_alone(debug: Debug) -> None:
+    _, out, _ = debug("w\nup\nq\n", "--break", 13)
+    assert "bdb" not in out
+    assert "*** Oldest frame" in out
 
 
 def test_a_breakpoint_by_name_and_those_of_pdb(debug: Debug) -> None:

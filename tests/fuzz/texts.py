@@ -445,6 +445,8 @@ def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
     func.comments = Comments((), "// body" if scope.chance(20) else None)
     if scope.args and scope.chance(20):
         func.arg_attrs[0] = {"pto.hint": 5}
+    if given and scope.chance(20):
+        func.res_attrs[len(given) - 1] = {"pto.hint": 6}
     return func
 
 

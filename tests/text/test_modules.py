@@ -110,6 +110,25 @@ def test_memrefs_of_no_memory_are_arguments_in_global_memory() -> None:
     program.run(b=np.zeros((16, 32), np.float32))
 
 
+def test_results_have_attributes() -> None:
+    text = """\
+module {
+  func.func private @e(i32) -> (i32 {pto.kept = 1 : i32}, f32)
+  func.func @f(%x: i32) -> (i32 {pto.kept}) {
+    return %x : i32
+  }
+}
+"""
+    assert loads(text).text() == text
+    generic = """\
+"func.func"() <{function_type = (i32) -> i32, sym_name = "f", res_attrs = [{pto.kept}]}> ({
+^bb0(%x: i32):
+  "func.return"(%x) : (i32) -> ()
+}) : () -> ()
+"""
+    assert "@f(%x: i32) -> (i32 {pto.kept}) {" in loads(generic).text()
+
+
 GENERIC = """\
 // a whole module
 "builtin.module"() <{sym_name = "whole"}> ({

@@ -39,6 +39,9 @@ ARRAY = (
     "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "
     "numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"
 )
+NAMELESS = (  # what numpy.save makes of some types of ml_dtypes
+    "NumPy itself does not read this type: save the codes, array.view(np.uint8)"
+)
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, never a link's target
 
 
@@ -78,7 +81,9 @@ def read_array(path: PathLike) -> AnyArray:
         try:
             shape, by_columns, dtype = _header(file)
         except Exception as problem:  # NumPy evaluates the header's text: anything may be raised
-            raise _unreadable(path, f"it is not a .npy file ({_line(problem)})", ARRAY) from None
+            reason = f"it is not a .npy file ({_line(problem)})"
+            help = NAMELESS if "'<f1'" in reason else ARRAY
+            raise _unreadable(path, reason, help) from None
         if not _plain(dtype):
             raise _unreadable(path, f"its element type is {dtype}, not one of numbers", ARRAY)
         wanted = math.prod(shape, start=dtype.itemsize)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -21,7 +22,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
 from ptokit.numerics.host import bits_of, numpy_dtype, rounded_codes, values_of
-from ptokit.sim.arguments import array_extents, mismatch
+from ptokit.sim.arguments import CONVERTED, array_extents, mismatch
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -79,14 +80,12 @@ class Fill(Completed):
 
     def _require_fit(self, arg: Value) -> None:
         """What is said of the array agrees with the argument's type; CallError if it does not."""
-        own, seen = _dtype(arg), f"given {arg.name}={self}"
-        if isinstance(arg.type, ScalarType):
-            if self.shape is not None or (self.dtype and self.dtype != arg.type.element):
-                help = f"leave out what follows: {arg.name}={self.content}"
-                raise mismatch(arg, f"%{arg.name} is one number of type {arg.type}", seen, help)
-        elif self.dtype and own and not _takes(own, self.dtype):
-            help = f"leave the element type out: {arg.name}={replace(self, dtype=None)}"
-            raise mismatch(arg, f"%{arg.name} has elements of {own}", seen, help)
+        if not isinstance(arg.type, ScalarType):
+            _require_elements(arg, self)
+        elif self.shape is not None or (self.dtype and self.dtype != arg.type.element):
+            rule, seen = f"%{arg.name} is one number of type {arg.type}", f"given {arg.name}={self}"
+            help = f"leave out what follows: {arg.name}={self.content}"
+            raise mismatch(arg, rule, seen, help)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
         (value,) = next(self._values(name, 1, kind.is_float))
@@ -131,6 +130,7 @@ class RawFile(Completed):
         dtype = self.dtype or (kind.element if isinstance(kind, ScalarType) else _dtype(arg))
         if dtype is None:
             raise _open(arg, self, dtype)
+        _require_elements(arg, self)
         raw = np.frombuffer(read_bytes(self.path), np.uint8)
         shape = () if isinstance(kind, ScalarType) else self.shape or _shape(arg)
         if shape is None:
@@ -143,11 +143,14 @@ class RawFile(Completed):
 
     def _unfit(self, arg: Value, dtype: DType, shape: tuple[int, ...], size: int) -> PtoError:
         wanted = f"{dtype} {'x'.join(map(str, shape))}".rstrip()
+        rule = f"{wanted} takes {dtype.nbytes(prod(shape))} bytes"
+        if not (isinstance(arg.type, ScalarType) or self.shape or _shape(arg)):
+            rule = f"an element of {dtype} takes {dtype.nbytes(1)} bytes, and none is cut short"
         return call_error(
             "argument-type",
             f"%{arg.name}: the file has another size than the array",
             arg.span,
-            rule=f"{wanted} takes {dtype.nbytes(prod(shape))} bytes",
+            rule=rule,
             seen=f"{self.path} has {size}, which is {size * 8 / dtype.bits:g} elements of {dtype}",
             help=f"say what the file holds, as in {arg.name}=FILE:f16:16x32",
         )
@@ -175,7 +178,20 @@ def completed(text: str, seed: int = 0) -> Completed | None:
     if details and path.endswith(".npy"):
         raise ValueError("a .npy file says itself what it holds: leave out what follows its name")
     raw = details or path.endswith(".bin")
+    if not raw and (unread := _unread(text)):
+        file, detail = unread
+        message = f"{detail!r} is neither an element type nor extents such as 16x32"
+        raise ValueError(f"{message}; both are written {file}:f32:16x32")
     return RawFile(*_stated(details), path) if raw else None
+
+
+def _unread(text: str) -> tuple[str, str] | None:
+    """A raw file and the word after it that says nothing; None of a file with such a name."""
+    file, ending, rest = text.partition(".bin:")
+    if not ending or Path(text).exists():
+        return None
+    odd = [w for w in rest.split(":") if dtype_named(w) is None and _extents(w) is None]
+    return (f"{file}.bin", odd[0]) if odd else None
 
 
 def path_and_details(text: str) -> tuple[str, list[str]]:
@@ -246,13 +262,23 @@ def _shape(arg: Value) -> tuple[int, ...] | None:
     return known if len(known) == len(extents) else None
 
 
+def _require_elements(arg: Value, given: Completed) -> None:
+    """The stated element type is one that the argument takes; CallError if it is not."""
+    own = _dtype(arg)
+    if given.dtype and own and not _takes(own, given.dtype):
+        help = f"leave the element type out: {arg.name}={replace(given, dtype=None)}"
+        rule, seen = f"%{arg.name} has elements of {own}", f"given {arg.name}={given}"
+        raise mismatch(arg, rule, seen, help if isinstance(given, Fill) else CONVERTED)
+
+
 def _takes(own: DType, given: DType) -> bool:
     """Whether an argument with elements of one type takes an array of another one."""
-    if (kind := numpy_dtype(given)) is not None:
-        try:
-            bits_of(np.zeros(0, kind), own)
-        except ValueError:
-            return False
+    if (kind := numpy_dtype(given)) is None:
+        return own == given
+    try:
+        bits_of(np.zeros(0, kind), own)
+    except ValueError:
+        return False
     return True
 
 

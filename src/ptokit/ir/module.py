@@ -234,7 +234,8 @@ class Func:
 
     `body` is the block it begins with; `blocks` are further ones that branches go to, in text
     order. Passes and executors see functions of one block: `passes.structure` makes them.
-    `declared`: only a declaration, without a body. `arg_attrs`: attributes by argument position.
+    `declared`: only a declaration, without a body. `arg_attrs`, `res_attrs`: attributes by position
+    of an argument or a result.
     """
 
     name: str
@@ -247,6 +248,7 @@ class Func:
     visibility: str = ""
     declared: bool = False
     arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
+    res_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
     blocks: list[Block] = field(default_factory=list[Block])
 
     @property

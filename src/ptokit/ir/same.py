@@ -32,7 +32,17 @@ class _Pairing:
 
     def funcs(self, a: Func, b: Func) -> bool:
         heads = (
-            (f.name, f.results, f.attrs, f.flat, f.comments, f.visibility, f.declared, f.arg_attrs)
+            (
+                f.name,
+                f.results,
+                f.attrs,
+                f.flat,
+                f.comments,
+                f.visibility,
+                f.declared,
+                f.arg_attrs,
+                f.res_attrs,
+            )
             for f in (a, b)
         )
         return (

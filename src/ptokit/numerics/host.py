@@ -41,8 +41,11 @@ def is_of(array: AnyArray, dtype: DType) -> bool:
 
 
 def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
-    """Whether elements are that many bytes without a meaning: no record, whose fields have one."""
-    return kind.kind == "V" and kind.names is None and kind.itemsize == size
+    """Whether elements are that many bytes without a meaning: no record, whose fields have one.
+
+    (The kind of ml_dtypes' own types is V, too: they have a meaning.)
+    """
+    return kind.type is np.void and kind.names is None and kind.itemsize == size
 
 
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:

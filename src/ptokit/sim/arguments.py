@@ -404,7 +404,11 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     extents = "x".join("?" if n is None else str(n) for n in kind.shape)
     least = "" if flat is None else f", which {_span(flat)} elements in a row hold"
     seen = f"the array has shape {'x'.join(map(str, codes.shape))}"
-    raise mismatch(arg, f"{name} has the extents {extents}{least}", seen)
+    gaps = flat is not None and _span(flat) > prod(flat.shape)
+    help = "give the memory as it lies, gaps between rows too: an array of one dimension"
+    raise mismatch(
+        arg, f"{name} has the extents {extents}{least}", seen, help if gaps else CONVERTED
+    )
 
 
 def with_strides(kind: GlobalType) -> GlobalType | None:

@@ -8,13 +8,14 @@ import pdb
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
-from ptokit.tools.shown import array_of, place_shown
+from ptokit.tools.shown import place_shown, value_shown
 from ptokit.tools.tracing import defined_or_written
 
 
@@ -44,13 +45,20 @@ class Debugger(pdb.Pdb, Observer):
         self.stepping = False
         place = place_shown(core)
         self.prompt = f"(ptokit block {place}) " if place else "(ptokit) "
-        self.run(self._place(line), {}, {_identifier(v.name): array_of(env[v]) for v in env})
+        self.run(self._place(line), {}, {_identifier(v.name): value_shown(v, env[v]) for v in env})
         if self.ended:
             self.quits()
 
     def _place(self, line: int) -> Any:  # Any: code of Python
         """Code that does nothing, in this line of the kernel: pdb lists what stands around it."""
         return compile(ast.increment_lineno(ast.parse("None"), line - 1), self.kernel, "exec")
+
+    def get_stack(
+        self, f: FrameType | None, t: TracebackType | None
+    ) -> tuple[list[tuple[FrameType, int]], int]:
+        """The place in the kernel alone: what is around it is this debugger."""
+        stack, at = super().get_stack(f, t)
+        return stack[at:], 0
 
     def do_next(self, arg: str) -> bool | None:
         """n(ext), s(tep): run this op and stop before the next one."""

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.api import hostarrays
-from ptokit.numerics.host import values_of
+from ptokit.ir.module import Value
+from ptokit.isa.model.types import ArrayType, Member, StructType
+from ptokit.numerics.host import numpy_dtype, values_of
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
@@ -47,6 +49,32 @@ def array_of(value: Any) -> Any:  # Any: a handle or a number; an array or a num
         data = value.memory.data[: value.memory.size // value.dtype.size * value.dtype.size]
         return values_of(data.view(value.dtype.storage).copy(), value.dtype)
     return value.values[0, 0] if isinstance(value, NumpyArray) else value
+
+
+def value_shown(value: Value, seen: Any) -> Any:  # Any: as above
+    """`array_of`; a struct as a record of NumPy's, a local array in its extents."""
+    found, kind = array_of(seen), value.type
+    if isinstance(kind, ArrayType) and found.size == kind.count:
+        return found.reshape(kind.shape)
+    if isinstance(kind, StructType) and found.size >= kind.nbytes:
+        return found[: kind.nbytes].view(_record(kind))[0]
+    return found
+
+
+def _record(kind: StructType) -> np.dtype[np.void]:
+    """NumPy's type of a struct: fields are called by their numbers."""
+    parts = [_part(field) for field in kind.fields]
+    places = [kind.offset(n) for n in range(len(parts))]
+    names = [str(n) for n in range(len(parts))]
+    return np.dtype({"names": names, "formats": parts, "offsets": places, "itemsize": kind.nbytes})
+
+
+def _part(field: Member) -> Any:  # Any: what describes a type of NumPy's
+    if isinstance(field, StructType):
+        return _record(field)
+    if isinstance(field, ArrayType):
+        return (_part(field.element), field.shape)
+    return numpy_dtype(field.element) or field.element.storage
 
 
 def _masked(values: AnyArray, written: NDArray[np.bool_]) -> AnyArray:

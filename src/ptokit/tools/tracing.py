@@ -17,7 +17,7 @@ from ptokit.sim.convtile import ConvTile
 from ptokit.sim.execute import Core
 from ptokit.sim.observer import Observer
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
-from ptokit.tools.shown import array_of, codes_shown, place_shown
+from ptokit.tools.shown import array_of, codes_shown, place_shown, value_shown
 
 DIGEST = 4  # bytes
 
@@ -35,6 +35,7 @@ class Tracer(Observer):
         self, tell: Callable[[str], object], names: Collection[str] = (), *, lines: bool = True
     ) -> None:
         self.tell, self.names, self.lines = tell, names, lines
+        self.untold = list(names)  # of which nothing was told yet
 
     def after(self, op: AnyOp, env: Env, core: Core) -> None:
         """As above."""
@@ -44,13 +45,18 @@ class Tracer(Observer):
             self.tell(_line(op, env, core))
         for value in defined_or_written(op):
             if value.name in self.names and _has_content(op, env[value]):
-                self.tell(_content(op, value, env[value], core))
+                self._show(op, value, env[value], core)
 
     def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
         """As above: numbers that a loop counts or carries."""
         for arg in args:
             if arg.name in self.names and not isinstance(env[arg], Matrix | Pointer):
-                self.tell(_content(None, arg, env[arg], core))
+                self._show(None, arg, env[arg], core)
+
+    def _show(self, op: Op | None, value: Value, seen: Any, core: Core) -> None:  # Any: as below
+        if value.name in self.untold:
+            self.untold.remove(value.name)
+        self.tell(_content(op, value, seen, core))
 
 
 def defined_or_written(op: Op) -> Iterator[Value]:
@@ -107,6 +113,6 @@ def _digest(seen: Any) -> str:  # Any: as above
 def _content(op: Op | None, value: Value, seen: Any, core: Core) -> str:  # Any: as above
     span = value.span if op is None else op.span
     line = span.line if span else 0
-    array = array_of(seen)
+    array = value_shown(value, seen)
     text = f"\n{array}" if isinstance(array, np.ndarray) else f" {array}"
     return f"{_block(core)}{line:>5}  {_operand(value, seen).partition('=')[0]} ={text}"

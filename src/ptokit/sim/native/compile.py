@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -151,9 +152,10 @@ class CompiledFunction(CompiledBody):
 
     def _renewed(self, bound: Bound, limits: RunLimits, logged: bool) -> Session:
         """A session that ended, with these arguments, or a new one."""
-        try:
+        session: Session | None = None
+        with suppress(LookupError):  # several threads ask
             session = self.idle[logged, variant_of(limits)].pop()
-        except LookupError:
+        if session is None:
             session = self.session(bound, limits, logged=logged)
         else:
             session.renew(bound, limits)

@@ -262,7 +262,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     func = Func(name[1:].strip('"'), Block(), span=p.span(symbol), visibility=visibility)
     named = _arguments(p, func)
     if p.accept("->"):
-        func.results = tuple(kind for kind, _ in p.types())
+        _results(p, func)
     if p.accept("attributes"):
         func.attrs = generic(dictionary(p))
     func.comments = Comments(tuple(before))
@@ -316,11 +316,12 @@ def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
         raise p.wrong("syntax-error", message, at)
     func.name, func.results = name, kind.results
     func.visibility = str(attrs.pop("sym_visibility", ""))
-    listed = attrs.pop("arg_attrs", None)
-    for number, text in enumerate(DICTIONARY.findall(str(listed)) if listed else ()):
-        inner = Parser(tokenise(Source("arg_attrs", text)), p.operation, p.blocks)
-        if found := generic(dictionary(inner)):
-            func.arg_attrs[number] = found
+    for key, found in (("arg_attrs", func.arg_attrs), ("res_attrs", func.res_attrs)):
+        listed = attrs.pop(key, None)
+        for number, text in enumerate(DICTIONARY.findall(str(listed)) if listed else ()):
+            inner = Parser(tokenise(Source(key, text)), p.operation, p.blocks)
+            if several := generic(dictionary(inner)):
+                found[number] = several
     func.attrs = generic([item for item in given if item.key in attrs])
     if func.declared:
         func.body.args = [Value(f"arg{n}", t, func.span) for n, t in enumerate(kind.taken)]
@@ -348,6 +349,20 @@ def _arguments(p: Parser, func: Func) -> bool:
             func.arg_attrs[len(func.args) - 1] = generic(dictionary(p))
         p.skip_location()
     return named
+
+
+def _results(p: Parser, func: Func) -> None:
+    """Reads `T` or `(T {attrs}, ...)`."""
+    opened = p.i
+    if not p.accept("("):
+        func.results = (p.type(),)
+        return
+    kinds: list[Type] = []
+    for _ in p.elements(")", opened):
+        kinds.append(p.type())
+        if p.texts[p.i] == "{":
+            func.res_attrs[len(kinds) - 1] = generic(dictionary(p))
+    func.results = tuple(kinds)
 
 
 def _body(p: Parser, func: Func) -> None:

@@ -79,8 +79,9 @@ def _function(w: Writer, func: Func) -> None:
         w.block(func.body)
         return
     private = f" {func.visibility}" if func.visibility else ""
-    results = ", ".join(w.type(t) for t in func.results)
-    arrow = f" -> {results if len(func.results) == 1 else f'({results})'}" if results else ""
+    results = ", ".join(_result(w, func, i) for i in range(len(func.results)))
+    bare = len(func.results) == 1 and not func.res_attrs
+    arrow = f" -> {results if bare else f'({results})'}" if results else ""
     args = ", ".join(_argument(w, func, i) for i in range(len(func.args)))
     head = f"func.func{private} @{func.name}({args}){arrow}{_attributes(func.attrs)}"
     if func.declared:
@@ -100,10 +101,16 @@ def _function(w: Writer, func: Func) -> None:
 
 def _argument(w: Writer, func: Func, index: int) -> str:
     value = func.args[index]
-    attrs = func.arg_attrs.get(index)
-    extra = _attributes(attrs).removeprefix(" attributes") if attrs else ""
     name = "" if func.declared else f"%{value.name}: "
-    return f"{name}{w.type(value.type)}{extra}"
+    return f"{name}{w.type(value.type)}{_dictionary(func.arg_attrs.get(index))}"
+
+
+def _result(w: Writer, func: Func, index: int) -> str:
+    return f"{w.type(func.results[index])}{_dictionary(func.res_attrs.get(index))}"
+
+
+def _dictionary(attrs: dict[str, object] | None) -> str:
+    return _attributes(attrs).removeprefix(" attributes") if attrs else ""
 
 
 def _arguments(w: Writer, func: Func) -> None:

@@ -14,6 +14,9 @@ from ptokit.tools.cli.failures import usage
 if TYPE_CHECKING:
     from ptokit.ir.module import Func
     from ptokit.sim.observer import Observer
+    from ptokit.tools.tracing import Tracer
+
+SHOWN = 8  # names in a message
 
 
 class Asked(Protocol):
@@ -31,9 +34,11 @@ class Asked(Protocol):
 def looking(asked: Asked, func: Func) -> Generator[list[Observer]]:
     """Inside, a program that runs with these observers is looked at as the call asks for."""
     observers: list[Observer] = []
+    tracer: Tracer | None = None
     with ExitStack() as opened:
         if asked.trace is not None or asked.trace_values:
-            observers.append(_tracer(asked, func, opened))
+            tracer = _tracer(asked, func, opened)
+            observers.append(tracer)
         if asked.breaks:
             observers.append(_debugger(asked, func))
         elif asked.blocks > 1 and asked.progress is not False:
@@ -43,9 +48,21 @@ def looking(asked: Asked, func: Func) -> Generator[list[Observer]]:
             opened.enter_context(bar.shown(asked.progress))
             observers.append(bar)
         yield observers
+        for name in tracer.untold if tracer else ():
+            _to_stderr(f"--trace-values {name}: nothing that ran wrote %{name}{_others(func)}")
 
 
-def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Observer:
+def _others(func: Func) -> str:
+    """Names that would have had content."""
+    from ptokit.ir.module import Op
+    from ptokit.tools.tracing import defined_or_written
+
+    ops = [op for op in func.body.walk() if isinstance(op, Op) and op.page.executes]
+    names = list(dict.fromkeys(f"%{v.name}" for op in ops for v in defined_or_written(op)))
+    return f"; instructions write {', '.join(names[:SHOWN])}" if names else ""
+
+
+def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Tracer:
     from ptokit.api.files import writing
     from ptokit.tools.tracing import Tracer
 

@@ -322,7 +322,7 @@ class RunCall:
         instructions = result.instructions
         total = sum(instructions.values())
         lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
-        counts = sorted(instructions.items(), key=lambda item: -item[1])
+        counts = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:>8}  {name}" for name, count in counts]
         if result.whole:
             lines.append("one worker ran all blocks: they have to run in order or at once")
