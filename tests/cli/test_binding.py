@@ -73,6 +73,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+BIT = """\
+func.func @bit(%b: i1, %n: i32, %o: !pto.ptr<i32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.extui %b : i1 to i32
+  %all = arith.addi %one, %n : i32
+  pto.store_scalar %all, %o[%c0] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+def test_negative_numbers_by_position(folder: Path) -> None:
+    Path("bit.pto").write_text(BIT)
+    result = ptokit("run", "bit.pto", "true", "-3")
+    assert result.exit_code == 2
+    assert "-3 is no option: give a negative number by name, as in n=-3" in result.output
+    assert ptokit("run", "bit.pto", "--", "true", "-3").exit_code == 0
+
+
 # by position and by name
 
 

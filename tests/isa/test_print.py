@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
+import numpy as np
 import pytest
 
 import ptokit as pto
@@ -39,3 +41,24 @@ def test_a_number(format: str, capsys: pytest.CaptureFixture[str]) -> None:
     for engine in ("reference", "native"):
         pto.loads(text).run(engine=engine)
         assert capsys.readouterr().out == in_c(format, kind, value) + "\n"
+
+
+PRINTING = """\
+func.func @blocks(%p: !pto.ptr<i32>) attributes {pto.entry} {
+  %b = pto.get_block_idx -> i64
+  %i = arith.index_cast %b : i64 to index
+  %n = arith.trunci %b : i64 to i32
+  pto.store_scalar %n, %p[%i] : !pto.ptr<i32>, i32
+  pto.print ins("block %d", %n : i32)
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("given", [{}, {"p": np.zeros(32, np.int32)}])
+def test_blocks_print_in_order_and_once(
+    engine: str, given: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pto.loads(PRINTING).run(engine=engine, blocks=32, **given)
+    assert capsys.readouterr().out == "".join(f"block {n}\n" for n in range(32))

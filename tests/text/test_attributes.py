@@ -46,6 +46,17 @@ def test_attributes_with_names_are_what_they_name() -> None:
     assert loads(text).text() == text
 
 
+@pytest.mark.parametrize("word", ["#nd", "#again"])
+def test_a_name_may_stand_for_another_name(word: str) -> None:
+    named = NAMED.replace("#gm =", "#again = #nd\n#gm =").replace(
+        "layout = #nd", f"layout = {word}"
+    )
+    text = loads(named).text()
+    assert "{layout = #pto.layout<nd>}" in text
+    assert "#again = #nd\n" in text
+    assert loads(text).text() == text
+
+
 @pytest.mark.parametrize("given", ["{foo = 1 : i32}", '{foo = "a b", pto.bar = [1, 2]}', "{foo}"])
 def test_what_a_page_does_not_have_is_kept_and_reported(given: str) -> None:
     program = loads(WITH.replace("GIVEN", given))

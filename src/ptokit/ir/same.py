@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+
+WORDS = "name results attrs flat comments visibility declared arg_attrs res_attrs"
+HEAD = attrgetter(*WORDS.split())
 
 
 def same(one: Module, other: Module) -> bool:
@@ -31,22 +35,8 @@ class _Pairing:
         self.other: dict[Value, Value] = {}
 
     def funcs(self, a: Func, b: Func) -> bool:
-        heads = (
-            (
-                f.name,
-                f.results,
-                f.attrs,
-                f.flat,
-                f.comments,
-                f.visibility,
-                f.declared,
-                f.arg_attrs,
-                f.res_attrs,
-            )
-            for f in (a, b)
-        )
         return (
-            next(heads) == next(heads)
+            HEAD(a) == HEAD(b)
             and self.arguments(a, b)
             and self.heads(a.blocks, b.blocks)
             and self.blocks(a.body, b.body)

@@ -404,11 +404,8 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     extents = "x".join("?" if n is None else str(n) for n in kind.shape)
     least = "" if flat is None else f", which {_span(flat)} elements in a row hold"
     seen = f"the array has shape {'x'.join(map(str, codes.shape))}"
-    gaps = flat is not None and _span(flat) > prod(flat.shape)
-    help = "give the memory as it lies, gaps between rows too: an array of one dimension"
-    raise mismatch(
-        arg, f"{name} has the extents {extents}{least}", seen, help if gaps else CONVERTED
-    )
+    help = AS_IT_LIES if flat and _span(flat) > prod(all_known(flat.shape) or ()) else CONVERTED
+    raise mismatch(arg, f"{name} has the extents {extents}{least}", seen, help)
 
 
 def with_strides(kind: GlobalType) -> GlobalType | None:
@@ -473,6 +470,7 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
 
 
 CONVERTED = "convert the array first, for example with numpy's astype or reshape"
+AS_IT_LIES = "give the memory as it lies, gaps between rows too: an array of one dimension"
 
 
 def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoError:

@@ -314,7 +314,7 @@ class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):
     for the same bytes inside. A function that would call itself, even by way of others, is refused.
     """
 
-    called = "[const auto {results} = ]{callee}({arguments});"
+    called = "[auto {results} = ]{callee}({arguments});"
     asm = Asm(dialect="func", shape="call", spellings=("call",), cpp_text=called)
     example = f"""\
 func.func private @doubled(%t: {VEC_F32}, %n: i32) -> i32 {{

@@ -35,6 +35,7 @@ from ptokit.sim.native.plan import Plan
 from ptokit.sim.native.queuedfifos import Rings, slots_behind
 from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
+from ptokit.sim.printing import prints
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import AxisWindow, Traced
@@ -106,6 +107,7 @@ class CompiledFunction(CompiledBody):
     def __init__(self, bound: Bound, how: LaunchSettings) -> None:
         super().__init__(bound, how.target)
         self.how = how
+        self.prints = prints(bound.func)  # block after block, and once
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
@@ -135,7 +137,7 @@ class CompiledFunction(CompiledBody):
         """Outputs and counts; what further runs may use again is kept."""
         for observer in observers:
             observer.begins(session.done)
-        env, count = session.run(self.how.blocks, one_thread=one_thread)
+        env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
         for observer in observers:
             observer.warned(found)

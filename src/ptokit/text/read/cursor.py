@@ -10,7 +10,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.isa.model.types import Elided, Type
-from ptokit.text.read.lexer import Tokens
+from ptokit.text.read.lexer import ATTRIBUTE_ALIAS, Tokens
 from ptokit.text.types.parts import DIGITS, BadType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named
@@ -19,7 +19,6 @@ FUNC, GENERIC_FUNC = "func.func", '"func.func"'
 FUNCS = (FUNC, GENERIC_FUNC)
 DEEPEST = 100
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
-ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 # an attribute that is spaced out, or cut short, so that it is a comment

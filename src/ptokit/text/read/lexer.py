@@ -54,6 +54,7 @@ WHOLE_TOKEN = rf"""
     )"""
 # `#nd = #pto.layout<nd>`: a line that gives an attribute a name
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
+ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
 
@@ -106,7 +107,7 @@ class Tokens:
 
 def tokenise(source: Source) -> Tokens:
     """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
-    named = {m[1]: m[2] for m in ALIAS.finditer(source.text) if _begins_line(source, m.start())}
+    named = _named(source)
     pieces: list[str] = _token(frozenset(named)).findall(source.text)
     texts = list(map(str.lstrip, pieces))
     starts = array("q", map(sub, accumulate(map(len, pieces)), map(len, texts)))
@@ -114,6 +115,15 @@ def tokenise(source: Source) -> Tokens:
         texts.append("")
         starts.append(len(source.text))
     return _without_comments(source, texts, starts, named)
+
+
+def _named(source: Source) -> dict[str, str]:
+    """The attributes that lines of the source give names, those above in the place of theirs."""
+    found: dict[str, str] = {}
+    for m in ALIAS.finditer(source.text):
+        if _begins_line(source, m.start()):
+            found[m[1]] = ATTRIBUTE_ALIAS.sub(lambda use: found.get(use[1], use[0]), m[2])
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE
+from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, WINDOW
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, TileType
@@ -122,6 +122,7 @@ class Printer:
         # what the end of a region assigns, from the last one on
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
         self.first: dict[Value, Value] = {}  # what the array behind a view or pointer begins with
+        self.windows: dict[Value, str] = {}  # their types: those of the tiles they are parts of
 
     def name(self, value: Value) -> str:
         if value not in self.names:
@@ -156,6 +157,7 @@ class Printer:
         if isinstance(op, OpaqueOp):
             yield f"// not known to ptokit: {op.name}"
             return
+        yield from self._widened(op)
         yield from self._carried(op) if op.regions else ()
         yield from self._assigned(op)
         self._derived(op)
@@ -172,6 +174,18 @@ class Printer:
                 yield "}"
         if line.startswith("#if"):  # what is between braces is for one kind of core
             yield "#endif"
+
+    def _widened(self, op: Op) -> Iterator[str]:
+        """Says where C++ has no conversion: a part of a tile goes where its own extents count."""
+        if WINDOW in op.page.traits:
+            whole = next(value for _, value in op.values() if isinstance(value.type, TileType))
+            kind = self.windows.get(whole, type_cpp(whole.type))
+            self.windows |= {part: kind for part in op.results if kind != type_cpp(part.type)}
+            return
+        taken = [v for n, v in op.values() if op.page.operand(n).kind is Kind.ANY]
+        for value in dict.fromkeys(v for v in taken if v in self.windows):
+            part, kind = type_cpp(value.type), self.windows[value]
+            yield f"// {self.name(value)}: C++ has no {part} that is a part of a {kind}"
 
     def _carried(self, op: Op) -> Iterator[str]:
         """Declares what goes from region to region: one variable for all that takes one value."""

@@ -25,7 +25,15 @@ from ptokit.tools.cli.options import (
     target_option,
     with_readings,
 )
-from ptokit.tools.cli.values import argument, assigned, expectation, output, split, type_from
+from ptokit.tools.cli.values import (
+    TakesNumbers,
+    argument,
+    assigned,
+    expectation,
+    output,
+    split,
+    type_from,
+)
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from ptokit.sim.pipes.loggedissue import LoggedIssue
 
 
-@click.command(short_help="Run a program on arrays.")
+@click.command(cls=TakesNumbers, short_help="Run a program on arrays.")
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @target_option()

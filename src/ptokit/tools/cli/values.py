@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
@@ -14,7 +16,23 @@ if TYPE_CHECKING:
 
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
 TRUTH = {"true": True, "false": False}
+NEGATIVE = re.compile(r"-\.?\d")
 OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, in the place of an array
+
+
+class TakesNumbers(click.Command):
+    """A command that says how a number with a sign is given: alone it looks like an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as problem:
+            sign = problem.option_name
+            word = next((w for w in words if w.startswith(sign) and NEGATIVE.match(w)), None)
+            if word is None:
+                raise
+            usage(f"{word} is no option: give a negative number by name, as in n={word}")
 
 
 def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
