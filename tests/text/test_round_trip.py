@@ -190,3 +190,47 @@ def test_an_argument_says_its_type_where_two_uses_imply_different_ones() -> None
     module = read(text)
     check(module, "as")
     assert ".arg %n : index" in print_module(module, "as")
+
+
+HEADS = """\
+"builtin.module"() // a
+({ // b
+  "func.func"() // c
+  <{function_type = (i32) -> (), sym_name = "f"}> // d
+  ({ // e
+  ^bb0(%a: i32): // f
+    "func.return"() : () -> ()
+  }) // g
+  {pto.entry} : () -> ()
+  module // h
+  attributes {pto.x, // i
+    pto.y} // j
+  { // k
+    func.func private @d(i32, // l
+      f32) // m
+    func.func @e // n
+      (%x: i1, // o
+       %n: index) // p
+    attributes {pto.z} // q
+    { // r
+      scf.for %i = %n to // s
+        %n step %n // t
+      { // u
+        scf.if // v
+          %x // w
+        { } // x
+      }
+      return
+    } // y
+  }
+}) : () -> () // z
+"""
+
+
+def test_comments_within_heads_stay() -> None:
+    module = read(HEADS)
+    text = print_module(module, "dps")
+    assert sorted(word for line in text.splitlines() for word in line.split("// ")[1:]) == [
+        chr(ord("a") + n) for n in range(26)
+    ]
+    check(module, "dps")

@@ -132,7 +132,8 @@ class Parser(Cursor):
         op = self.operation(self, block)
         if op is None:
             return []
-        inner = () if op.regions or not isinstance(op, Op) else self._inside(first)
+        end = self._first_region(first) if op.regions else self.i
+        inner = self.inside(first, end) if isinstance(op, Op) else ()
         block.ops.append(op)
         if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
             self.names.constants[op.results[0]] = op.attrs[op.page.attrs[0].name]
@@ -179,10 +180,15 @@ class Parser(Cursor):
 
     # comments
 
-    def _inside(self, first: int) -> tuple[str, ...]:
-        """Comments between the tokens of a statement of several lines."""
+    def inside(self, first: int, end: int) -> tuple[str, ...]:
+        """Comments between the tokens of a statement or head of several lines, up to `end`."""
         tokens = self.tokens
-        return tuple(c.text for c in tokens.comments_in(first + 1, self.i)) if tokens.marks else ()
+        return tuple(c.text for c in tokens.comments_in(first + 1, end)) if tokens.marks else ()
+
+    def _first_region(self, first: int) -> int:
+        """The token behind the first brace of an op: comments from there on are its region's."""
+        braces = (i for i in range(first, self.i) if self.texts[i] == "{")
+        return next(braces, first) + 1
 
     def gap(self, i: int) -> tuple[str | None, list[str]]:
         """What stands before token `i`: a comment on the line before, and lines of their own."""

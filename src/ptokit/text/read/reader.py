@@ -117,19 +117,20 @@ def _alias(p: Parser, name: str, at: int) -> Type:
 
 def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
     """`module [@name] [attributes {...}] { functions }`, and the comments after it."""
-    quoted = p.texts[p.i] == GENERIC_MODULE
+    first, quoted = p.i, p.texts[p.i] == GENERIC_MODULE
     attrs, name = (generic(_head(p)), "") if quoted else _module_head(p)
     opened = p.i
     p.enter()
     p.expect("{")
     if quoted:
         p.label()
+    head = *before, *p.inside(first, p.i)
     after, following = p.gap(p.i)
     aliases, following = _aliases(p, following)
     while following and not following[0]:
         del following[0]
     parts, inner, _ = _parts(p, following, "}", ())
-    module = Module(parts, attrs, True, Comments(tuple(before), after), (), aliases, inner)
+    module = Module(parts, attrs, True, Comments(head, after), (), aliases, inner)
     if not (p.problems and not p.texts[p.i]):
         p.expect("}", opened)
         attrs |= generic(_tail(p)) if quoted else {}
@@ -251,6 +252,7 @@ def _symbol(p: Parser, func: Func) -> int:
 
 def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     """`func.func [private] @name(%a: T, ...) [-> types] [attributes {...}] [{ ... }]`."""
+    first = p.i
     p.i += 1
     visibility = p.word("a name") if p.texts[p.i] in ("private", "public", "nested") else ""
     symbol = p.i
@@ -265,7 +267,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
         _results(p, func)
     if p.accept("attributes"):
         func.attrs = generic(dictionary(p))
-    func.comments = Comments(tuple(before))
+    func.comments = Comments((*before, *p.inside(first, p.i + (p.texts[p.i] == "{"))))
     if p.texts[p.i] == "{" and (named or not func.args):
         _body(p, func)
     else:
@@ -294,12 +296,15 @@ def _generic_function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     args = p.label()
     for value in args:
         value.type = in_global_memory(value.type)
-    after, lines = p.gap(p.i)
+    begun = p.i
+    after, lines = p.gap(begun)
     func.body, *func.blocks = read_blocks(p, args, opened, lines)
     p.expect("}", opened)
+    closed = p.i - 1
     given += _tail(p)
     _describe(p, func, given, at)
-    func.comments = Comments(tuple(before), after)
+    inner = *p.inside(at, begun), *p.inside(closed, p.i)
+    func.comments = Comments((*before, *inner), after)
     p.reached = p.i
     _finish(p, func)
     p.skip_location()
