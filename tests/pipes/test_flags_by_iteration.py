@@ -132,6 +132,40 @@ def test_a_missing_wait_is_found_where_the_end_is_computed(how: str) -> None:
     assert "hazard" in found(ended(how, KERNEL.replace(WAIT_IN, "")))
 
 
+TILES = """\
+  %c7 = arith.constant 7 : index
+  %c63 = arith.constant 63 : index
+  %high = arith.index_cast %count : i32 to index
+  %wide = arith.index_cast %other : i32 to index
+  %up = arith.addi %high, %c7 : index
+  %down = arith.divsi %up, %c8 : index
+  %right = arith.addi %wide, %c63 : index
+  %across = arith.divsi %right, %c64 : index
+  %n = arith.muli %down, %across : index
+"""
+OF_TILE = """\
+    %at_row = arith.remsi %i, %down : index
+    %row = arith.muli %at_row, %c8 : index
+    %at_col = arith.divsi %i, %down : index
+    %col = arith.muli %at_col, %c64 : index
+"""
+
+
+@pytest.mark.parametrize(
+    ("wait", "some"), [(WAIT_IN, set[str]()), ("", {"hazard", "flag-left", "flag-set-twice"})]
+)
+def test_tiles_of_an_array_of_two_given_extents_are_whole(wait: str, some: set[str]) -> None:
+    """Each extent is rounded up to whole tiles, and with other numbers a tile leaves its array."""
+    text = KERNEL.replace(GIVEN, f"{GIVEN}, %other: i32").replace(WAIT_IN, wait)
+    text = text.replace("  %n = arith.index_cast %count : i32 to index\n", TILES)
+    text = text.replace("    %row = arith.muli %i, %c8 : index\n", OF_TILE)
+    text = text.replace("offsets = [%row, %c0]", "offsets = [%row, %col]")
+    text = text.replace(
+        "[%c1024, %c64], strides = [%c64, %c1]", "[%high, %wide], strides = [%wide, %c1]"
+    )
+    assert found(text) == some
+
+
 @pytest.mark.parametrize("how", ["whole parts", "memory"])
 @pytest.mark.parametrize("first", ["%c0", "%c2"])
 def test_two_loops_are_as_long_as_one_another_or_each_as_it_can(how: str, first: str) -> None:

@@ -70,6 +70,8 @@ class LoopLengths:
             further = ((self._nearest(count, loops, known), loops) for loops in apart)
             for numbers, loops in ((found, every), *further):
                 yield count, numbers
+                if (whole := self._of_whole_parts(numbers)) != numbers:
+                    yield count, whole
                 if count == counts[0]:
                     yield from ((count, ends) for ends in self._extremes(numbers, loops))
 
@@ -109,6 +111,17 @@ class LoopLengths:
         yield from islice(every, MOST_CANDIDATES)
 
         yield self._first(numbers, name, dict.fromkeys(loops, count))
+
+    def _of_whole_parts(self, numbers: Lengths) -> Lengths:
+        """Larger numbers with the same ends: where these are rounded up, whole windows fit."""
+        trips = self._trips(numbers)
+        for name in [name for name in self.names if name not in self._truths[0]]:
+            for part in reversed(self._constants):
+                tried = {**numbers, name: -(-numbers[name] // part) * part}
+                if trips and self._trips(tried) == trips:
+                    numbers = tried
+                    break
+        return numbers
 
     def _extremes(self, numbers: Lengths, loops: Sequence[int]) -> Iterator[Lengths]:
         """The least and the largest of each of these numbers with which loops iterate as often."""
