@@ -18,25 +18,28 @@ PARTED = f"""\
   %row = arith.muli %lane, %c8 : index
   %part = pto.partition_view %whole, offsets = [%row, %c0], sizes = [%c8, %c16] : {V} -> {PART}"""
 BOTH_WAYS = f"""\
-func.func @cube(%y: !pto.ptr<f32>) attributes {{pto.entry, \
+func.func @cube(%room: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.entry, \
 pto.kernel_kind = #pto.kernel_kind<cube>}} {{
   %down = pto.import_reserved_buffer {{name = "down", peer_func = @vector}} -> i32
   %up = pto.reserve_buffer {{name = "up", size = 4096, location = #pto.address_space<mat>, \
 auto = true}} -> i32
   pto.aic_initialize_pipe {{dir_mask = 3, slot_size = 1024}} \
-(c2v_consumer_buf = %down : i32, v2c_consumer_buf = %up : i32)
+(gm_slot_buffer = %room : !pto.ptr<f32>, c2v_consumer_buf = %down : i32, \
+v2c_consumer_buf = %up : i32)
   %t = pto.tpop_from_aiv {{split = 1}} -> {M}
   pto.tpush_to_aiv(%t : {M}) {{split = 1}}
   pto.tfree_from_aiv {{split = 1}}
   return
 }}
-func.func @vector(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+func.func @vector(%room: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes \
+{{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
 {PARTED}
   %down = pto.reserve_buffer {{name = "down", size = 4096, location = #pto.address_space<vec>, \
 auto = true}} -> i32
   %up = pto.import_reserved_buffer {{name = "up", peer_func = @cube}} -> i32
   pto.aiv_initialize_pipe {{dir_mask = 3, slot_size = 1024}} \
-(c2v_consumer_buf = %down : i32, v2c_consumer_buf = %up : i32)
+(gm_slot_buffer = %room : !pto.ptr<f32>, c2v_consumer_buf = %down : i32, \
+v2c_consumer_buf = %up : i32)
   %three = arith.constant 3.0 : f32
   %t = pto.alloc_tile : {T}
   pto.texpands ins(%three : f32) outs(%t : {T})
