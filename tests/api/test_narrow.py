@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import en_dtypes
 import ml_dtypes
 import numpy as np
 import pytest
@@ -82,3 +83,19 @@ def test_tiles_are_made_of_values() -> None:
 def test_values_of_another_type_are_not_compared_by_their_bits() -> None:
     with pytest.raises(ValueError, match="the element type is bfloat16, not f16"):
         pto.compare(np.ones(4, np.float16), np.ones(4, ml_dtypes.bfloat16))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("hifloat8", "hif8"),
+        ("float8_e8m0", "f8e8m0"),
+        ("float4_e1m2", "f4e1m2x2"),
+        ("float4_e2m1", "f4e2m1x2"),
+    ],
+)
+def test_types_of_other_libraries_are_known_by_their_names(name: str, dtype: str) -> None:
+    given = np.zeros((4, 32), getattr(en_dtypes, name))
+    assert f"{dtype} 4x32" in repr(pto.tensor(given, dtype=dtype))
+    with pytest.raises(ValueError, match=f"holds {name}, not"):
+        pto.tensor(given, dtype="f8e4m3")

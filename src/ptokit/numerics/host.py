@@ -35,9 +35,12 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any] | None:  # Any: known at run time
 
 
 def is_of(array: AnyArray, dtype: DType) -> bool:
-    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None)."""
+    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None).
+
+    Types of other libraries than NumPy and ml_dtypes are known by their names.
+    """
     same = numpy_dtype(dtype)
-    return same is not None and array.dtype == same
+    return (same is not None and array.dtype == same) or array.dtype.name in dtype.aliases
 
 
 def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above

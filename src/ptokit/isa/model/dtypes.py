@@ -167,7 +167,7 @@ f4e2m1x2 = DType(
     2,
     1,
     1,
-    aliases=("float4_e2m1x2", "f4E2M1FN", "f4e2m1"),
+    aliases=("float4_e2m1x2", "f4E2M1FN", "f4e2m1", "float4_e2m1"),
     mlir="!pto.f4E2M1x2",
 )
 f4e1m2x2 = DType(
@@ -178,7 +178,7 @@ f4e1m2x2 = DType(
     1,
     2,
     1,
-    aliases=("float4_e1m2x2", "hifloat4x2", "f4e1m2"),
+    aliases=("float4_e1m2x2", "hifloat4x2", "f4e1m2", "float4_e1m2"),
     mlir="!pto.f4E1M2x2",
 )
 
