@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.sim.reference.interpreter import OpExecution
 
 ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 CHIPS = pytest.mark.parametrize("target", ["a2a3", "a5"])
@@ -126,3 +128,13 @@ def test_a_wait_without_end_is_an_error(lines: tuple[str, ...], engine: str) -> 
     span = found.span
     assert "wait_flag" in span.source.text[span.start : span.end]
     assert any(d.slug == "pipe-deadlock" for d in program(*lines).races("a2a3"))
+
+
+def test_what_the_check_warns_of_is_not_asked_at_every_execution() -> None:
+    """A2/A3 have no buffers that pipes acquire: types alone say so."""
+    held = (f"pto.{word}_buf[#pto.pipe_event_type<TVEC>, 5]" for word in ("get", "rls"))
+    made = program(*held, *BACKWARDS)
+    assert [d.slug for d in made.check("a2a3")] == 2 * ["not-on-target"]
+    with patch.object(OpExecution, "execute", side_effect=AssertionError("it was asked")):
+        assert not made.execute({"x": X, "y": Y}, target="a2a3", engine="native").warnings
+    assert not made.execute({"x": X, "y": Y}, target="a2a3", engine="reference").warnings

@@ -17,7 +17,7 @@ from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.scopes import OF_THREADS
 from ptokit.analysis.unknown import elided, unknown_op, unknown_type, without_effect
-from ptokit.analysis.violation import blamed, broken, taken, tolerated, violation
+from ptokit.analysis.violation import blamed, broken, taken, told_before, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
@@ -278,6 +278,8 @@ class Learner(Checker):
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         open = self.facts.open.setdefault(op, [])
+        if outcome is False and told_before(op, rule, self.facts.target):
+            return  # compiled code need not ask the reference, again and again, to say so
         if not rule.early and rule not in open:  # or of an earlier walk over the same region
             open.append(rule)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
@@ -13,6 +14,7 @@ from ptokit.ir.module import Op
 from ptokit.isa.formula.formulas import fields, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.targets import Target
 
 UNDEFINED = "the type says `?`: compilers take it; what is computed of nothing is undefined"
 
@@ -37,6 +39,13 @@ def broken(
         help=rule.help or help,
         targets=(env["machine"].name,),
     )
+
+
+def told_before(op: Op, rule: Rule, target: Target) -> bool:
+    """Whether a rule only warns and is broken by types and attributes alone: the check says so."""
+    if rule.required or rule.early:
+        return False
+    return rule.holds(Facts(target).environment(op)) is False
 
 
 def violation(

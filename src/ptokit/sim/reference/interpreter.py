@@ -19,7 +19,7 @@ from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.analysis.unknown import unknown_op
-from ptokit.analysis.violation import blamed, taken, tolerated, violation
+from ptokit.analysis.violation import blamed, taken, told_before, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
@@ -164,7 +164,8 @@ class Interpreter:
         """The op with the rules that depend on values; what it says of numbers and types counts."""
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
-        made = ReadyOp(op, [rule for rule, _ in doubtful(rules, static) if self.checks])
+        open = (rule for rule, _ in doubtful(rules, static) if self.checks)
+        made = ReadyOp(op, [r for r in open if not told_before(op, r, self.facts.target)])
         self.facts.learn(op, static)
         return made
 
