@@ -177,7 +177,7 @@ def _has_peer(func: Func) -> bool:
 def _section(kind: KernelKind) -> type[Instr]:
     """The page of a section that only the cores of a kind run."""
     pages = (page for page in walk() if page.core is kind and page.routes)
-    return next(page for page in pages if THREADS not in page.traits)
+    return next(p for p in pages if THREADS not in p.traits and not p.unexecuted)
 
 
 def _called_from(call: Span | None, callee: Func) -> Func:
