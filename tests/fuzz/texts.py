@@ -15,7 +15,6 @@ from randomtypes import SCALARS, TYPES, attribute, some_type, stated
 
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.module import (
-    STORED,
     AnyOp,
     Binding,
     Block,
@@ -133,9 +132,9 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
             if given:
                 op.operands[operand.name] = scope.use(operand)
     for operand in page.outs():
-        if scope.form == "dps" or operand.kind not in STORED or operand.role is Role.INOUT:
+        if scope.form == "dps" or not operand.fresh or operand.role is Role.INOUT:
             op.operands[operand.name] = scope.use(operand)
-    fresh = [o for o in page.outs() if scope.form != "dps" and o.kind in STORED]
+    fresh = [o for o in page.outs() if scope.form != "dps" and o.fresh]
     kinds = [stated(o) or some_type(scope.random, o.kind) for o in (*page.results(), *fresh)]
     op.results = scope.results(kinds)
     return op

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptokit.ir.module import STORED, Block, Func, Op, Value
+from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 
@@ -72,7 +72,7 @@ class Toy:
 
     def compute(self, op: Op, env: dict[Value, object]) -> None:
         kept = {o.name for o in op.page.outs() if o.role is Role.INOUT}
-        targets = {o.name for o in op.page.outs() if o.kind in STORED}
+        targets = {o.name for o in op.page.outs() if o.fresh}
         reads = [
             (name, _content(env[value]))
             for name, value in sorted(op.values(), key=lambda pair: pair[0])

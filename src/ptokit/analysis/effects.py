@@ -15,11 +15,12 @@ import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
-from ptokit.ir.module import STORED, AnyOp, Op, OpaqueOp, Value
+from ptokit.ir.module import AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
+from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, FIFO, ONE_ELEMENT
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS, Target

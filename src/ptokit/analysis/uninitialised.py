@@ -22,9 +22,10 @@ from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.search import Search
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
-from ptokit.ir.module import STORED, AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALIASES, CALLS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR
-from ptokit.isa.model.types import Elided, Kind, Type
+from ptokit.isa.model.types import Elided, Type
 
 
 @dataclass(eq=False)
@@ -54,7 +54,6 @@ def _shallow(one: T) -> T:
 
 
 Binding: TypeAlias = "Value | tuple[Value, ...]"
-STORED = (Kind.TILE, Kind.CONV)  # outputs of these kinds are results in SSA form
 
 
 class Comments(NamedTuple):
@@ -140,7 +139,7 @@ class Op:
     @property
     def dps(self) -> bool:
         """Outputs that are tiles are operands, written in place."""
-        bound = any(o.name in self.operands for o in self.page.outs() if o.kind in STORED)
+        bound = any(o.name in self.operands for o in self.page.outs() if o.fresh)
         return bound and not self.ssa
 
     def flows(self) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
@@ -159,7 +158,7 @@ class Op:
 
     def named_results(self) -> Iterator[tuple[str, Value]]:
         """Results by operand name: handles and numbers first, then, in SSA form, the outputs."""
-        outs = [o for o in self.page.outs() if o.kind in STORED]
+        outs = [o for o in self.page.outs() if o.fresh]
         for operand, value in zip((*self.page.results(), *outs), self.results, strict=False):
             yield operand.name, value
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptokit.ir.module import STORED, AnyOp, Op, Value
+from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.passes.shared import uses_of
 

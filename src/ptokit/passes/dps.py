@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import Note
-from ptokit.ir.module import STORED, AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
+from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType
@@ -225,7 +225,7 @@ class _ToDps:
         if op.ssa:
             results = op.results[: len(op.page.results())]
             for name, value in op.named_results():
-                if op.page.operand(name).kind in STORED and op.page.operand(name).written:
+                if op.page.operand(name).fresh and op.page.operand(name).written:
                     operands[name] = self.tile[value]
         regions = [self._block(r) for r in op.regions]
         if TERMINATOR in op.page.traits and not operands and op.operands:

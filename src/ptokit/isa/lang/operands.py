@@ -24,6 +24,7 @@ class Role(Enum):
 
 
 REQUIRED = object()
+STORED = (Kind.TILE, Kind.CONV)  # outputs of these kinds are results in SSA form
 IN_MEMORY = frozenset(
     (Kind.TILE, Kind.ENTRY, Kind.MULTI, Kind.GLOBAL, Kind.CONV, Kind.PTR, Kind.ARRAY, Kind.STRUCT)
 )
@@ -40,7 +41,8 @@ class Operand(Field):
     which axis it counts elements, where text may count pairs of them: rows, cols, extents and
     steps, in the order of the axes, or elements. `idle`: the targets that do without this scratch.
     `storage`: on hardware it is taken as bytes, one behind the other, whether its boxes are whole
-    or not. `also`: the type that its first use may give a number whose definition says none.
+    or not. `buffer`: it is written in place in SSA form, too. `also`: the type that its first use
+    may give a number whose definition says none.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Operand(Field):
         counts: str = "",
         idle: tuple[str, ...] = (),
         storage: bool = False,
+        buffer: bool = False,
         also: str | None = None,
         doc: str = "",
     ) -> None:
@@ -71,6 +74,7 @@ class Operand(Field):
         self.counts, self.idle, self.storage, self.also = counts, idle, storage, also
         self.role, self.kind, self.default = role, kind, default
         self.in_memory = kind in IN_MEMORY
+        self.fresh = kind in STORED and not buffer  # written, it is a result in SSA form
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
         self.real, self.element, self.exact, self.handle = real, element, exact, handle

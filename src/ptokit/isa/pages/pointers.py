@@ -253,7 +253,7 @@ class StoreOfRows(OfRows, name="store_scalar"):
         order=("value", "ptr", "offset"),
         cpp_text="*({ptr}.data() + {offset}) = {value};",
     )
-    ptr = InOut(Tile)
+    ptr = InOut(Tile, buffer=True)
     value = In(Scalar, element=True)
     offset = In(Index)
     kind, rows = TypeOf(value), TypeOf(ptr)

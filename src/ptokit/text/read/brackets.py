@@ -11,7 +11,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import INDEX, Kind, OpaqueType, ScalarType, Type
+from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import FAMILY, Given, Raw, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType, of_another_level
 from ptokit.text.read.build import Named, expect_results
@@ -145,14 +145,14 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     items = _indexed(p, page, op)
-    op.page = page = _of_buffer(forms, op, items)
     p.expect(":")
-    typed = with_types(page)
+    typed = with_types(page)  # all forms have the same operands
     kinds: dict[str, tuple[Type, int]] = {}
     for number, name in enumerate(typed):
         if number and not p.accept(","):
             break  # the type of the handle says it
         kinds[name] = p.type(), p.i - 1
+    op.page = page = _of_buffer(forms, op, items, kinds[typed[0]][0])
     for name, item in items.items():
         kind = kinds.get(name)
         if item.value is None:
@@ -177,11 +177,15 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     return op
 
 
-def _of_buffer(forms: Sequence[type[Instr]], op: Op, items: Mapping[str, Item]) -> type[Instr]:
-    """The form that takes the buffer with the element: forms have the same operands."""
+def _of_buffer(
+    forms: Sequence[type[Instr]], op: Op, items: Mapping[str, Item], written: Type
+) -> type[Instr]:
+    """The form that takes the buffer with the element, by its type or what is `written` of it."""
+    name = with_types(op.page)[0]
+    handle = items[name].value
     for page in forms:
-        handle = items[with_types(page)[0]].value
-        if handle is not None and page.operand(with_types(page)[0]).accepts(handle.type):
+        kind = written if handle is None or isinstance(handle.type, Elided) else handle.type
+        if page.operand(name).accepts(kind):
             return page
     return op.page
 

@@ -134,6 +134,8 @@ class Parser(Cursor):
             return []
         end = self._first_region(first) if op.regions else self.i
         inner = self.inside(first, end) if isinstance(op, Op) else ()
+        if op.regions and inner and op.comments.after == inner[-1] != self.gap(end)[0]:
+            inner = inner[:-1]  # it ends the head of a switch, whose regions begin with `case`
         block.ops.append(op)
         if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
             self.names.constants[op.results[0]] = op.attrs[op.page.attrs[0].name]

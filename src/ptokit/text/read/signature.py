@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ptokit.ir.module import STORED
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.model.types import Kind, ScalarType
 
@@ -48,9 +47,9 @@ def signature(page: type[Instr]) -> Signature:
     """The signature of a page."""
     ins = tuple(_slot(page, o) for o in page.ins())
     outs = tuple(_slot(page, o) for o in page.outs())
-    memory = tuple(s for s in outs if s.kind not in STORED)
-    kept = tuple(s for s in outs if s.kind not in STORED or s.operand.role is Role.INOUT)
-    fresh = tuple(s for s in outs if s.kind in STORED)
+    memory = tuple(s for s in outs if not s.operand.fresh)
+    kept = tuple(s for s in outs if not s.operand.fresh or s.operand.role is Role.INOUT)
+    fresh = tuple(s for s in outs if s.operand.fresh)
     results = tuple(_slot(page, o) for o in page.results())
     order = page.asm.order
     ssa, bare = (
