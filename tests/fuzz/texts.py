@@ -217,6 +217,11 @@ def declared(scope: Scope, page: type[Instr]) -> Op:
 def element(scope: Scope, page: type[Instr]) -> Op:
     """An element of a tile or an array: its index is an `index`."""
     whole = [scope.of(INDEX) if o.kind is Kind.INDEX else scope.use(o) for o in ends(page)]
+    vectors = [getattr(v.type, "written", "").startswith("vector") for v in whole]  # no memory
+    whole = [
+        scope.of(some_type(scope.random, o.kind)) if vector else v
+        for o, v, vector in zip(ends(page), whole, vectors, strict=True)
+    ]
     given = zip(ends(page), whole, strict=True)
     operands: dict[str, Binding] = {
         o.name: (v, *(scope.of(INDEX) for _ in range(scope.random.randint(0, 2)))) if o.many else v

@@ -181,6 +181,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*VEC_A5)),
         on(A2A3, named("element-type", tmp.size == 4, help="scratch has elements of 32 bits")),
+        on(A2A3, named("shape", tmp.nbytes >= 16, help="scratch has 16 bytes")),
         named_scratch(tmp, (A2A3,)),
     )
 
