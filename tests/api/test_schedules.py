@@ -302,10 +302,9 @@ def test_options_of_another_type_are_named(words: dict[str, Any], said: str) -> 
 
 def test_a_pair_takes_the_arguments_of_both() -> None:
     """Named from either end; what either one views says how large a random array is."""
-    names = "%x: !pto.ptr<f32>, %y: !pto.ptr<f32>"
-    text = BOTH_WAYS.replace("@vector(%y: !pto.ptr<f32>)", f"@vector({names})")
+    text = BOTH_WAYS.replace("@vector(", "@vector(%x: !pto.ptr<f32>, ")
     for entry in ("cube", "vector"):
         program = pto.loads(text)
-        assert {arg.name for arg in program.func(entry).args} == {"x", "y"}
+        assert {arg.name for arg in program.func(entry).args} == {"x", "room", "y"}
         given = {"x": np.zeros(1, np.float32), "y": np.zeros(256, np.float32)}
         assert (program.execute(given, func=entry).outputs["y"] == 3).all()
