@@ -221,6 +221,12 @@ X: dict[str, Dispute] = {
         "A2/A3: the whole core. A5: that queue. cpu: that queue where queues wait, else the core",
         "instructions are what the headers make of them; the assembler only orders text",
     ),
+    "X72": Dispute(
+        "may what an epilogue narrows to eight bits be popped as i8?",
+        "Assembler: as si8 or ui8 only (v0.57). Manual and C++: int8_t is the signed type.",
+        "yes: i8 and si8 are one type, which text keeps the spelling of",
+        "no instruction computes with numbers that have no sign",
+    ),
     "X62": Dispute(
         "is a program legal that reads a tile before anything is written to it?",
         "Assembler: yes, it does not look. ptokit's engines: such a read ends the run.",

@@ -23,7 +23,11 @@ from ptokit.isa.pages.slots import (
 
 
 class AtFifo(
-    Instr, abstract=True, asm=Asm(shape="called"), uses=(FIFO,), disputes=("X63", "X64", "X71")
+    Instr,
+    abstract=True,
+    asm=Asm(shape="called"),
+    uses=(FIFO,),
+    disputes=("X63", "X64", "X71", "X72"),
 ):
     """Something that one end of a FIFO does with a slot.
 
