@@ -89,7 +89,7 @@ class ConstantCounts(
 
     @staticmethod
     def run(machine: Any, result: TileType) -> Any:  # Any: the executor's
-        return machine.new(result)
+        return machine.new(result.closed)
 
 
 class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):

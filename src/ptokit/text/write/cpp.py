@@ -178,9 +178,9 @@ class Printer:
     def _widened(self, op: Op) -> Iterator[str]:
         """Says where C++ has no conversion: a part of a tile goes where its own extents count."""
         if WINDOW in op.page.traits:
-            whole = next(value for _, value in op.values() if isinstance(value.type, TileType))
-            kind = self.windows.get(whole, type_cpp(whole.type))
-            self.windows |= {part: kind for part in op.results if kind != type_cpp(part.type)}
+            for whole in [v for _, v in op.values() if isinstance(v.type, TileType)][:1]:
+                kind = self.windows.get(whole, type_cpp(whole.type))
+                self.windows |= {part: kind for part in op.results if kind != type_cpp(part.type)}
             return
         taken = [v for n, v in op.values() if op.page.operand(n).kind is Kind.ANY]
         for value in dict.fromkeys(v for v in taken if v in self.windows):
