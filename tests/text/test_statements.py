@@ -264,3 +264,21 @@ def test_a_result_is_of_the_kind_that_the_page_says(op: str) -> None:
 def test_a_constant_with_an_open_valid_region_is_full(engine: str) -> None:
     text = "%e = arith.constant dense<0> : !pto.tile_buf<vec, 16x32xf32, valid=?x32>"
     assert pto.loads(text).run(engine=engine) == {}
+
+
+def test_strides_that_are_missing_imply_no_layout() -> None:
+    view = "%v = pto.make_tensor_view %p, shape = [%n], strides = [] : !pto.tensor_view<1xi32>"
+    part = "%w = pto.partition_view %v, offsets = [%z], sizes = [%n] : !pto.tensor_view<1xi32>"
+    numbers = "%n = arith.constant 1 : index\n%z = arith.constant 0 : index"
+    text = (
+        f".arg %p : !pto.ptr<i32>\n{numbers}\n{view}\n{part} -> !pto.partition_tensor_view<1xi32>"
+    )
+    assert [d for d in pto.loads(text).check("a5") if d.is_error]
+
+
+def test_tiles_larger_than_any_memory_are_not_looked_at() -> None:
+    """Their sum has millions of steps."""
+    sizes = ("16x999999999xf32", "16x32xf32", "16x8xf32, valid=16x1")
+    src, tmp, dst = (f"!pto.tile_buf<vec, {size}>" for size in sizes)
+    text = f"%d = trowsum %s, %t : {src}, {tmp} -> {dst}"
+    assert "out-of-memory" in {d.slug for d in pto.loads(text).check("a5")}

@@ -182,7 +182,12 @@ def _recorded(
 
 
 def ways(op: Op, target: Target, numbers: dict[Value, int]) -> Iterator[Isolated]:
-    """The recordings of an instruction; NotNative if it breaks rules, on which its body relies."""
+    """The recordings of an instruction.
+
+    NotNative if it breaks rules, on which its body relies, or its tiles are too large to look at.
+    """
+    if any(_size(v.type) is None for _, v in op.values() if isinstance(v.type, TileType)):
+        raise NotNative("a tile is larger than any memory")
     env = Facts(target, dict(numbers)).environment(op)
     found = doubtful(op.page.rules_on(target), env)
     if any(outcome is False and rule.required for rule, outcome in found):

@@ -160,7 +160,7 @@ class GlobalType:
     @property
     def layout(self) -> GlobalLayout | None:
         """The stated layout, or the one the strides imply; None: unknown, or more than one."""
-        if self.stated is not None or self.stride is None:
+        if self.stated is not None or not self.stride:
             return self.stated
         (n3, n4), strides = five(self.shape)[-2:], self.stride
         m3, m4 = (None, *strides)[-2:]
