@@ -43,6 +43,19 @@ NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
 NOWHERE = Span(Source("random", ""), 0, 0)
 DEEPEST = 2
 STATEMENTS = [p for p in pages() if TERMINATOR not in p.traits]
+SYMBOLS = (
+    "f",
+    "g.h",
+    "f b",
+    "1x",
+    'q"t',
+    "a-b",
+    "\u00e9",
+    "back\\",
+    "\r\n\x7f",
+    "() { return } @g",
+)
+STRINGS = ("a  b", 'say "x"', "back\\0A", "\n\t\r\0\x1b", "\u00e9\u202e", "// no remark", "@x")
 REMARKS = ("", "// one", "# two", "// !a %b {", "// [<PIPE_V>]")
 
 
@@ -329,7 +342,9 @@ def call(scope: Scope, page: type[Instr]) -> Op:
     given = tuple(v for v in scope.values if scope.chance(10))[:2]
     operands |= {passed.name: given} if given else {}
     kinds: list[Type] = [scope.random.choice(NUMBERS) for _ in range(scope.random.randint(0, 2))]
-    return Op(page, operands, {page.attrs[0].name: "elsewhere"}, scope.results(kinds))
+    return Op(
+        page, operands, {page.attrs[0].name: scope.random.choice(SYMBOLS)}, scope.results(kinds)
+    )
 
 
 def terminator(dialect: str, shape: str) -> type[Instr]:
@@ -445,6 +460,8 @@ def function(scope: Scope, name: str, pages_first: list[type[Instr]]) -> Func:
     end = terminator("func", "yield")
     last = Op(end, {end.ins()[0].name: tuple(given)} if given else {})
     attrs: dict[str, object] = {"pto.entry": True} if scope.chance(30) else {}
+    if scope.chance(30):
+        attrs[scope.random.choice(SYMBOLS)] = scope.random.choice(STRINGS)
     func = Func(name, Block(scope.args, [*body, last]), tuple(v.type for v in given), attrs)
     func.comments = Comments((), "// body" if scope.chance(20) else None)
     if scope.args and scope.chance(20):
@@ -468,10 +485,11 @@ def module(seed: int, form: str, pages_first: list[type[Instr]]) -> Module:
         scope = Scope(random, form)
         body = statements(scope, random.randint(2, 6), pages_first)
         return Module([Func("main", Block(scope.args, body), flat=True)], wrapped=False)
-    funcs = [function(Scope(random, form), "f", pages_first)]
+    names = random.sample(SYMBOLS, 3)
+    funcs = [function(Scope(random, form), names[0], pages_first)]
     if random.random() < 0.3:
-        funcs.append(declaration(random, "g"))
+        funcs.append(declaration(random, names[1]))
     if random.random() < 0.3:
-        funcs.append(function(Scope(random, form), "h", []))
+        funcs.append(function(Scope(random, form), names[2], []))
     attrs: dict[str, object] = {"pto.target_arch": "a5"} if random.random() < 0.5 else {}
-    return Module(funcs, attrs)
+    return Module(funcs, attrs, name=random.choice(("", "", *SYMBOLS)))

@@ -30,6 +30,7 @@ from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
+from ptokit.text.read.strings import symbol_name
 
 SHARED_SLOTS = "give the FIFO its slots in global memory, and the buffer of the core that pops"
 WAYS = {"c2v_consumer_buf": TO_VECTOR, "v2c_consumer_buf": TO_CUBE, "peer_local_addr": TO_CUBE}
@@ -178,7 +179,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
     """Each buffer that the function imports is reserved by its peer, for the same pipe."""
     seen: set[tuple[str, str]] = set()
     for op in end.of(FifoRole.IMPORTS):
-        label, name = str(fact(op, "label")), str(fact(op, "peer")).strip('@"')
+        label, name = str(fact(op, "label")), symbol_name(str(fact(op, "peer")))
         meant = _meant(module, end.func, name)
         if (label, name) in seen:
             yield wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")

@@ -17,6 +17,7 @@ from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.passes.inline import calls, inlined
 from ptokit.passes.shared import renamed
+from ptokit.text.read.strings import symbol_name
 
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
 
@@ -86,7 +87,7 @@ def _peers(func: Func) -> set[str]:
     """The functions whose buffers a function takes."""
     ops = (op for op in func.walk() if isinstance(op, Op))
     return {
-        str(fact(op, "peer")).strip('@"') for op in ops if op.page.fifo_role is FifoRole.IMPORTS
+        symbol_name(str(fact(op, "peer"))) for op in ops if op.page.fifo_role is FifoRole.IMPORTS
     }
 
 

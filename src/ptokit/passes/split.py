@@ -37,6 +37,7 @@ from ptokit.passes.shared import FreshNames, renamed, replaced, values_defined
 from ptokit.passes.splitfifos import FifoPlan, FunctionFifos, fifo_page, fifos_for
 from ptokit.text.read.attributes import Raw
 from ptokit.text.read.names import allocation, constant_page
+from ptokit.text.read.strings import symbol
 
 NOT_SHARED = "store and load it on one core, or hand it over as a tile: t.to(...)"
 
@@ -87,7 +88,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     for kind, half in halves.items():
         kept = func.attrs if kind is CUBE else {}  # a launch names the one
         attrs = {**kept, KIND: Raw(f"#pto.kernel_kind<{kind.text}>")}
-        whole = half.with_fifos(fifos, f"@{named[OTHER[kind]]}")
+        whole = half.with_fifos(fifos, symbol(named[OTHER[kind]]))
         made.append(replace(whole, name=named[kind], attrs=attrs))
     return [made[0], deepcopy(made[1])]  # no op and no value is in both
 

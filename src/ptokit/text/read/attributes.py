@@ -17,11 +17,11 @@ from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.types import Type
 from ptokit.isa.model.words import Word
 from ptokit.text.read.cursor import Cursor
+from ptokit.text.read.strings import unquoted
 from ptokit.text.types.parts import DIGITS
 
 FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
 NUMBERS = re.compile(r"(?:\[|array<i64:)((?:\s*-?[0-9]{1,18}\s*,)*\s*-?[0-9]{1,18}\s*)[\]>]")
-ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
 
 class Raw(str):
@@ -126,18 +126,16 @@ def _bracketed(cursor: Cursor, at: int) -> object:
         cursor.i += 3
         return Raw(f"<{cursor.texts[at + 1]}>")
     cursor.skip_balanced()
-    start, end = cursor.tokens.starts[at], cursor.tokens.end(cursor.i - 1)
-    return Raw(" ".join(cursor.tokens.source.text[start:end].split()))
+    return Raw(cursor.tokens.joined(at, cursor.i - 1))
 
 
 def _function_type(cursor: Cursor) -> FunctionType:
     """`(T, U) -> V`."""
-    start = cursor.tokens.starts[cursor.i]
+    at = cursor.i
     taken = cursor.types()
     cursor.expect("->")
     results = cursor.types()
-    text = cursor.tokens.source.text[start : cursor.tokens.end(cursor.i - 1)]
-    found = FunctionType(" ".join(text.split()))
+    found = FunctionType(cursor.tokens.joined(at, cursor.i - 1))
     found.taken, found.results = (tuple(kind for kind, _ in each) for each in (taken, results))
     return found
 
@@ -176,18 +174,6 @@ def _numeral(text: str) -> int | float:
     if text.lstrip("-")[:2].lower() == "0x":
         return int(text, 16)
     return float(text) if any(c in text for c in ".eE") else int(text)
-
-
-def unquoted(text: str) -> str:
-    """The string between quotes."""
-    return re.sub(r"\\[nt\"\\]", lambda m: ESCAPES[m[0]], text[1:-1])
-
-
-def quoted(text: str) -> str:
-    """The token that spells a string."""
-    for escape, char in (("\\\\", "\\"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t")):
-        text = text.replace(char, escape)
-    return f'"{text}"'
 
 
 def generic(given: list[Given]) -> dict[str, object]:

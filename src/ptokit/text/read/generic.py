@@ -19,6 +19,7 @@ from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.read.strings import symbol_name
 
 FEW = 4  # operands that may stand in any order
 LISTED = re.compile(r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]")
@@ -46,7 +47,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         return build(p, p.names, forms, call, results)
     if forms[0].asm.shape == "call":
         op, attr = read_plain(p, forms[0], call, results), forms[0].attrs[0].name
-        op.attrs[attr] = str(op.attrs[attr]).removeprefix("@").strip('"')
+        op.attrs[attr] = symbol_name(str(op.attrs[attr]))
         return op
     if forms[0].asm.shape == "cases":
         cases_in_text_order(p, op := read_plain(p, forms[0], call, results), at)

@@ -43,7 +43,7 @@ WHOLE_TOKEN = rf"""
       | -?(?:0[xX][0-9a-fA-F]++|[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?)
       | "(?:[^"\\\n]|\\.)*+"
       | [@^][\w$.-]++
-      | @"[^"\n]*+"
+      | @"(?:[^"\\\n]|\\.)*+"
       | //[^\n]*+
       | {BARE}
       | ALIAS
@@ -98,6 +98,16 @@ class Tokens:
             at = first + last
             spans[name] = Span(source, starts[first + start], starts[at] + len(texts[at]))
         return spans
+
+    def joined(self, first: int, last: int) -> str:
+        """The text of tokens `first` to `last` on one line, without the comments in between."""
+        pieces: list[str] = []
+        for at in range(first, last + 1):
+            token = self.texts[at]
+            if at > first and self.starts[at] > self.end(at - 1):
+                pieces.append(" ")
+            pieces.append(token if '"' in token else " ".join(token.split()))
+        return "".join(pieces)
 
     def comments_in(self, first: int, last: int) -> list[Comment]:
         """The comments that stand before token `last` and not before token `first`."""

@@ -10,7 +10,6 @@ from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OTHERWISE_KEPT
-from ptokit.text.read.attributes import unquoted
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named, require_kind
 from ptokit.text.read.cursor import Lost
@@ -21,6 +20,7 @@ from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
 from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
 from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.strings import unquoted
 from ptokit.text.types.parts import WHOLE
 
 

@@ -25,6 +25,7 @@ from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins_region, skip
 from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.strings import symbol_name
 from ptokit.text.types.typereader import in_global_memory, type_named
 
 FLAT = "main"
@@ -147,7 +148,7 @@ def _module_head(p: Parser) -> tuple[dict[str, object], str]:
     name = p.texts[p.i]
     p.i += name[:1] == "@"
     attrs = generic(dictionary(p)) if p.accept("attributes") else {}
-    return attrs, name[1:] if name[:1] == "@" else ""
+    return attrs, symbol_name(name) if name[:1] == "@" else ""
 
 
 def _head(p: Parser) -> list[Given]:
@@ -261,7 +262,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
         p.fail("expected a function name, @name")
     p.i += 1
     p.names = Names(p, flat=False)
-    func = Func(name[1:].strip('"'), Block(), span=p.span(symbol), visibility=visibility)
+    func = Func(symbol_name(name), Block(), span=p.span(symbol), visibility=visibility)
     named = _arguments(p, func)
     if p.accept("->"):
         _results(p, func)

@@ -42,6 +42,7 @@ from ptokit.text.read.regions import (
     read_section,
     read_while,
 )
+from ptokit.text.read.strings import symbol_name
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 
@@ -262,7 +263,7 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         p.names.agree(value, kind, place)
     attr = page.attrs[0].name
     spans = {"": p.span(at), attr: p.span(opened - 1)}
-    op = Op(page, attrs={attr: name[1:].strip('"')}, spans=spans)
+    op = Op(page, attrs={attr: symbol_name(name)}, spans=spans)
     if len(extents) != len(numbers):
         raise p.wrong("operand-count", f"{len(numbers)} extents, not {len(extents)}", opened - 1)
     for number, item in zip(numbers, extents, strict=True):

@@ -9,7 +9,8 @@ from ptokit.ir.module import Op
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Word
-from ptokit.text.read.attributes import UNIT, Raw, quoted
+from ptokit.text.read.attributes import UNIT, Raw
+from ptokit.text.read.strings import key_token, quoted
 from ptokit.text.write.writer import Writer
 
 # shapes that have a place of their own for what must be given, and for what the page's order names
@@ -39,10 +40,9 @@ def attributes(op: Op, w: Writer | None = None) -> str:
     return f" {{{', '.join(parts)}}}" if parts else ""
 
 
-def entry(key: str, value: object) -> str:
+def entry(name: str, value: object) -> str:
     """`key = value`, `key` alone for a flag."""
-    plain = key.replace(".", "").replace("_", "").isalnum()
-    name = key if plain else quoted(key)
+    name = key_token(name)
     return name if value is UNIT or value == UNIT else f"{name} = {attribute(value)}"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from ptokit.ir.module import Op, Value
-from ptokit.text.read.attributes import quoted
 from ptokit.text.read.signature import signature
+from ptokit.text.read.strings import quoted, symbol
 from ptokit.text.write.attributes_out import attributes, entry
 from ptokit.text.write.writer import Writer
 
@@ -124,9 +124,9 @@ def write_call(w: Writer, op: Op) -> None:
     names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
     given = ", ".join(w.type(r.type) for r in op.results)
     arrow = given if len(op.results) == 1 else f"({given})"
-    callee = op.attrs[op.page.attrs[0].name]
+    callee = symbol(str(op.attrs[op.page.attrs[0].name]))
     callee = f"{callee}<<<{', '.join(extents)}>>>" if extents else callee
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} @{callee}({names}) : ({types}) -> {arrow}")
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {callee}({names}) : ({types}) -> {arrow}")
 
 
 def write_branch(w: Writer, op: Op) -> None:

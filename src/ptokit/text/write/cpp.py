@@ -7,10 +7,13 @@ handles, numbers and control print through the template on their page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import cache
+from itertools import chain, count
 from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, WINDOW
 from ptokit.isa.model.dtypes import DTYPES, DType
@@ -31,7 +34,6 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import Word
-from ptokit.text.read.attributes import quoted
 
 DYNAMIC = "DYNAMIC"
 SPACE = {
@@ -49,7 +51,15 @@ decltype default delete do double else enum explicit export extern false float f
 inline int long main mutable namespace new noexcept not nullptr operator or private protected public
 register requires return short signed sizeof static struct switch template this throw true try
 typedef typename union unsigned using virtual void volatile while xor"""
-RESERVED = {*KEYWORDS.split(), *(dtype.cpp for dtype in DTYPES)}
+RESERVED = {
+    *KEYWORDS.split(),
+    *(dtype.cpp for dtype in DTYPES),
+    *("pto", "std", "cce", "Tile", "GlobalTensor", "Shape", "Stride", "ConvTile", "AICORE"),
+    *(DYNAMIC, "TileType", "Layout", "BLayout", "SLayout", "PadValue", "CompactMode", "__global__"),
+    *SPACE.values(),
+}
+# what a template calls or qualifies names with, no member and no part of a namespace
+CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*(?:\(|<|::))")
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\}")
 
 
@@ -71,9 +81,34 @@ def tile_cpp(kind: TileType) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name as C++ takes it."""
-    clean = "".join(c if c.isalnum() else "_" for c in name)
-    return f"v{clean}" if clean[:1].isdigit() else f"{clean}_" if clean in RESERVED else clean
+    """A name as C++ takes it. Different names may become one: the printer numbers them."""
+    clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    if clean in RESERVED or clean in _intrinsics():
+        return f"{clean}_"
+    return clean if clean[:1].isalpha() or clean[:1] == "_" else f"v{clean}"
+
+
+@cache
+def _intrinsics() -> frozenset[str]:
+    """The names that C++ of pages calls: no value and no function may hide them."""
+    texts = (p.cpp if p.asm.cpp_text is None else p.asm.cpp_text for p in walk())
+    return frozenset(name for text in texts for name in CALLED.findall(f"{text}("))
+
+
+def _unlike(base: str, taken: Container[str]) -> str:
+    """The identifier, numbered where it is taken."""
+    choices = chain((base,), (f"{base}_{n}" for n in count(2)))
+    return next(name for name in choices if name not in taken)
+
+
+def _literal(text: str) -> str:
+    """A string literal of C++: octal digits spell what is no printed character."""
+    plain = "".join(c if c.isprintable() and c not in '"\\?' else _octal(c) for c in text)
+    return f'"{plain}"'
+
+
+def _octal(char: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
 def type_cpp(kind: Type) -> str:
@@ -126,10 +161,8 @@ class Printer:
 
     def name(self, value: Value) -> str:
         if value not in self.names:
-            base = identifier(value.name)
-            taken = set(self.names.values())
-            choices = (base, *(f"{base}_{i}" for i in range(2, len(taken) + 3)))
-            self.names[value] = next(c for c in choices if c not in taken)
+            taken = {*self.names.values(), *self.called.values()}
+            self.names[value] = _unlike(identifier(value.name), taken)
         return self.names[value]
 
     def head(self, func: Func) -> str:
@@ -276,7 +309,7 @@ class Printer:
             worded = value.cpp.format_map(fill) if isinstance(value, Word) else None
             fill[attr.name] = worded or _text(value)
             if attr.kind is str:
-                fill[f"{attr.name}_literal"] = quoted(str(value))
+                fill[f"{attr.name}_literal"] = _literal(str(value))
         if CALLS in op.page.traits:
             called = op.page.attrs[0].name
             callee = str(fill[called])
@@ -339,15 +372,19 @@ def _declared(module: Module) -> list[Func]:
 def _identifiers(module: Module) -> dict[Func, str]:
     """What functions are called in C++: each by a name of its own, whatever module it is of.
 
-    Those of one name that have no body are one.
+    Those of one name that have no body are one, and the first with a body of that name.
     """
     found: dict[Func, str] = {}
+    outside: dict[str, str] = {}  # what the functions without a body are called
     bodies: set[str] = set()
-    for func in module.funcs:
+    for func in sorted(module.funcs, key=lambda f: f.declared):
         base = identifier(func.name)
-        choices = (base, *(f"{base}_{n}" for n in range(2, len(module.funcs) + 2)))
-        found[func] = base if func.declared else next(c for c in choices if c not in bodies)
-        bodies |= set() if func.declared else {found[func]}
+        if func.declared and func.name in outside:
+            found[func] = outside[func.name]
+            continue
+        found[func] = _unlike(base, bodies)
+        outside.setdefault(func.name, found[func])
+        bodies.add(found[func])
     return found
 
 

@@ -13,6 +13,7 @@ from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Elided, Kind
 from ptokit.text.read.signature import signature
+from ptokit.text.read.strings import symbol
 from ptokit.text.write.attributes_out import entry
 from ptokit.text.write.pairs_out import counting_pairs
 from ptokit.text.write.statements import WRITERS, is_default_literal
@@ -52,7 +53,7 @@ def _aliased(w: Writer, module: Module) -> None:
 
 def _module(w: Writer, module: Module) -> None:
     if module.wrapped:
-        name = f" @{module.name}" if module.name else ""
+        name = f" {symbol(module.name)}" if module.name else ""
         w.around(module.comments, f"module{name}{_attributes(module.attrs)} {{")
         w.indent += 1
     for part in module.parts:
@@ -83,7 +84,7 @@ def _function(w: Writer, func: Func) -> None:
     bare = len(func.results) == 1 and not func.res_attrs
     arrow = f" -> {results if bare else f'({results})'}" if results else ""
     args = ", ".join(_argument(w, func, i) for i in range(len(func.args)))
-    head = f"func.func{private} @{func.name}({args}){arrow}{_attributes(func.attrs)}"
+    head = f"func.func{private} {symbol(func.name)}({args}){arrow}{_attributes(func.attrs)}"
     if func.declared:
         w.around(func.comments, head)
         return

@@ -13,10 +13,10 @@ from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.isa.model.words import Word
-from ptokit.text.read.attributes import quoted
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.read.strings import quoted
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
 from ptokit.text.write.buffers_out import write_memref_part, write_recast

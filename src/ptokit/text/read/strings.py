@@ -1,0 +1,50 @@
+"""Strings between quotes, and symbols `@name`: what their tokens mean, and which tokens mean them.
+
+Both follow the lexer of MLIR: `\\n`, `\\t`, `\\"`, `\\\\` and two hexadecimal digits for a byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
+ESCAPED = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
+SPELLED = {"\n": r"\n", "\t": r"\t", '"': r"\"", "\\": r"\\"}
+SPECIAL = re.compile(r'["\\\x00-\x1f\x7f\udc80-\udcff]')
+SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")  # a name that needs no quotes
+KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)*")
+
+
+def unquoted(text: str) -> str:
+    """Return the string that a token with quotes means. Bytes of no character stay apart."""
+    inner = text[1:-1]
+    if "\\" not in inner:
+        return inner
+    raw = inner.encode("utf-8", "surrogateescape")
+    raw = ESCAPE.sub(lambda m: ESCAPED.get(m[1]) or bytes.fromhex(m[1].decode()), raw)
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def quoted(text: str) -> str:
+    """Return the token that means a string."""
+    return '"' + SPECIAL.sub(lambda m: SPELLED.get(m[0]) or _byte(m[0]), text) + '"'
+
+
+def _byte(char: str) -> str:
+    return f"\\{ord(char) & 0xFF:02X}"
+
+
+def symbol(name: str) -> str:
+    """Return the token of a symbol, with quotes where the name needs them."""
+    return f"@{name if SYMBOL.fullmatch(name) else quoted(name)}"
+
+
+def symbol_name(token: str) -> str:
+    """Return the name that the token of a symbol means; other text is a name itself."""
+    name = token.removeprefix("@")
+    return unquoted(name) if name[:1] == '"' else name
+
+
+def key_token(name: str) -> str:
+    """Return the token of an attribute's key, with quotes where the name needs them."""
+    return name if KEY.fullmatch(name) else quoted(name)
