@@ -79,9 +79,13 @@ class PipeWork(QueueEntry):
 
 @dataclass(slots=True, eq=False)
 class Post(QueueEntry):
-    """When all that the queue had before is complete, the ticket is there."""
+    """When all that the queue had before is complete, the ticket is there.
+
+    `slots` are given back by it: nobody of its core uses them any more.
+    """
 
     ticket: Ticket = field(kw_only=True)
+    slots: tuple[ByteRegion, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -39,7 +39,7 @@ from ptokit.sim.pipes.entries import (
 )
 from ptokit.sim.pipes.footprints import Footprints, Templates
 from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
-from ptokit.sim.pipes.poppedtiles import FifoSlots, PoppedTiles
+from ptokit.sim.pipes.poppedtiles import FifoSlots, PoppedTile, PoppedTiles
 from ptokit.sim.state import Flags
 from ptokit.sim.state import Queue as FlagEnd
 from ptokit.sim.tile import Tile
@@ -188,15 +188,16 @@ class CoreIssue:
     def tell(self, pipe: Pipe) -> None:
         """Post what other cores wait for."""
         for ticket in self.later:
-            self.entries.append(Post(*self._next(self._sends_in(pipe, ticket)), ticket=ticket))
+            tile = self._released(ticket.channel)
+            place = self._next(pipe if tile is None else tile.pipe)
+            self.entries.append(Post(*place, ticket=ticket, slots=tile.slots if tile else ()))
         self.later.clear()
 
-    def _sends_in(self, pipe: Pipe, ticket: Ticket) -> Pipe:
-        """The pipe of the op; what lay in a slot is given back by the pipe that popped it."""
-        channel = ticket.channel
+    def _released(self, channel: Channel) -> PoppedTile | None:
+        """The tile whose slot a signal gives back, in the queue of the pipe that popped it."""
         if isinstance(channel, FifoChannel) and channel.what == FREED:
-            return self.tiles.release(channel.fifo) or pipe
-        return pipe
+            return self.tiles.release(channel.fifo)
+        return None
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
         """Wait for the next ticket of a channel that nobody has waited for."""

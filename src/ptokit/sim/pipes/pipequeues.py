@@ -8,11 +8,13 @@ from the order does not depend on which of several queues goes on first: each ti
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.pipes.entries import Await, Drain, PipeQueue, Post, QueueEntry, Ticket
+
+Before: TypeAlias = "Callable[[QueueEntry], QueueEntry | None]"
 
 
 class Visitor(Protocol):
@@ -30,12 +32,18 @@ class Visitor(Protocol):
 class PipeQueues:
     """The queues of a launch, from the entries of each core on."""
 
-    def __init__(self, cores: Sequence[Sequence[QueueEntry]], visitor: Visitor) -> None:
-        self.cores, self.visitor = cores, visitor
+    def __init__(
+        self,
+        cores: Sequence[Sequence[QueueEntry]],
+        visitor: Visitor,
+        before: Before = lambda _: None,
+    ) -> None:
+        """`before`: an entry that must be taken first; of each core asked in program order."""
+        self.cores, self.visitor, self.before = cores, visitor, before
         self.next = [0] * len(cores)  # the entry that each core issues next
         self.queues: dict[PipeQueue, deque[QueueEntry]] = {}
         self.posted: set[Ticket] = set()
-        self.waiting: dict[Ticket, list[PipeQueue]] = {}
+        self.waiting: dict[Ticket | QueueEntry, list[PipeQueue]] = {}
         self.ready: deque[PipeQueue] = deque()
 
     def run(self) -> list[QueueEntry]:
@@ -66,6 +74,7 @@ class PipeQueues:
                 if queue is None:
                     queue = self.queues[entry.queue] = deque()
                 queue.append(entry)
+                self.before(entry)
                 if len(queue) == 1:
                     self.ready.append(entry.queue)
             if self.ready:
@@ -94,14 +103,16 @@ class PipeQueues:
                 queue.popleft()
                 self._take(entry)
 
-    def _missing(self, entry: QueueEntry) -> Ticket | None:
+    def _missing(self, entry: QueueEntry) -> Ticket | QueueEntry | None:
         """What the entry still waits for."""
-        if not isinstance(entry, Await):
-            return None
+        before = self.before(entry)
+        if before is not None or not isinstance(entry, Await):
+            return before
         return next((t for t in entry.tickets if t not in self.posted), None)
 
     def _take(self, entry: QueueEntry) -> None:
         self.visitor.taken(entry)
+        self.ready.extend(self.waiting.pop(entry, ()))
         if isinstance(entry, Post):
             self.posted.add(entry.ticket)
             self.ready.extend(self.waiting.pop(entry.ticket, ()))

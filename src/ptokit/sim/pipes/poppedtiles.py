@@ -38,6 +38,11 @@ class PoppedTile:
         return any(b.space == region.space and b.overlaps(region) for b in self.bytes)
 
 
+def is_slot(space: MemorySpace) -> bool:
+    """Whether a memory is that of slots."""
+    return space.name.startswith(SLOTS_OF)
+
+
 class FifoSlots:
     """The slots of the FIFOs of a launch, as regions."""
 
@@ -80,13 +85,12 @@ class PoppedTiles:
         self.tiles.append(PoppedTile(fifo, pipe, tile, slots, self.slots.entry(fifo)))
         return (self.tiles[-1].entry,)
 
-    def release(self, fifo: LaunchedFifo) -> Pipe | None:
-        """The slot that was popped first is given back, by the pipe that popped it."""
+    def release(self, fifo: LaunchedFifo) -> PoppedTile | None:
+        """Give the slot that was popped first back: the tile in it."""
         first = next((one for one in self.tiles if one.fifo == fifo and not one.released), None)
-        if first is None:
-            return None
-        first.released = True
-        return first.pipe
+        if first is not None:
+            first.released = True
+        return first
 
     def used(self, pipe: Pipe, reads: Regions, writes: Regions) -> tuple[Regions, Regions]:
         """The same with the slots of the tiles that these regions are of.

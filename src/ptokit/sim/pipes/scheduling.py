@@ -13,7 +13,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.sim.costs.cost import Cost
 from ptokit.sim.costs.estimate import barrier_cycles, cost, issue_cycles
-from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
+from ptokit.sim.pipes.byteregions import ByteRegions
+from ptokit.sim.pipes.dataorder import DataOrder
 from ptokit.sim.pipes.entries import (
     Await,
     BufferChannel,
@@ -33,49 +34,30 @@ from ptokit.sim.pipes.launchshape import (
     shared_memory,
 )
 from ptokit.sim.pipes.pipequeues import PipeQueues
-from ptokit.sim.pipes.timeline import Bar, Pause, Posted, TimedEntry, Timeline
+from ptokit.sim.pipes.timeline import (
+    NEVER,
+    Bar,
+    Event,
+    Pause,
+    Posted,
+    TimedEntry,
+    Timeline,
+    latest,
+)
 
 Durations: TypeAlias = Callable[[PipeWork], Cost]
-Event: TypeAlias = "tuple[int, TimedEntry | None]"  # a time, and what happens then
 
 
 @dataclass(slots=True)
 class _QueueTimes:
     """When a queue takes its next entry, and when all that it took is complete."""
 
-    free: Event = (0, None)
-    complete: Event = (0, None)
+    free: Event = NEVER
+    complete: Event = NEVER
 
     def took(self, entry: TimedEntry) -> None:
         self.free = entry.end, entry
-        self.complete = _latest([(entry.complete, entry), self.complete])
-
-
-class _Accesses:
-    """Of each region and core the work that read and wrote it last."""
-
-    def __init__(self, regions: ByteRegions) -> None:
-        self.regions = regions
-        self.reads: dict[tuple[ByteRegion, int], Event] = {}
-        self.writes: dict[tuple[ByteRegion, int], Event] = {}
-
-    def before(self, work: PipeWork) -> Iterable[Event]:
-        """The earlier work of its core that touches the same bytes, one of both writing."""
-        core = work.queue.core
-        for region in work.writes:
-            self.regions.write(region)
-        for region in (*work.reads, *work.writes):
-            for other in (region, *region.near):
-                yield self.writes.get((other, core), (0, None))
-        for region in work.writes:
-            for other in (region, *region.near):
-                yield self.reads.get((other, core), (0, None))
-
-    def note(self, bar: Bar) -> None:
-        for some, regions in ((self.reads, bar.entry.reads), (self.writes, bar.entry.writes)):
-            for region in regions:
-                key = region, bar.queue.core
-                some[key] = _latest([(bar.complete, bar), some.get(key, (0, None))])
+        self.complete = latest([(entry.complete, entry), self.complete])
 
 
 class Scheduler:
@@ -86,9 +68,9 @@ class Scheduler:
     """
 
     def __init__(
-        self, durations: Durations, issue: int, barrier: int, accesses: _Accesses | None
+        self, durations: Durations, issue: int, barrier: int, order: DataOrder | None
     ) -> None:
-        self.durations, self.accesses = durations, accesses
+        self.durations, self.order = durations, order
         self.issue, self.barrier = issue, barrier
         self.times: dict[PipeQueue, _QueueTimes] = {}
         self.issued_at: dict[PipeQueue, deque[Event]] = {}
@@ -103,7 +85,7 @@ class Scheduler:
     def ended(self, cores: Iterable[int]) -> Event:
         """When all that these cores did is complete."""
         every = (self._times(PipeQueue(core, pipe)) for core in cores for pipe in Pipe)
-        return _latest([(0, None), *(times.complete for times in every)])
+        return latest([NEVER, *(times.complete for times in every)])
 
     def issued(self, entry: QueueEntry) -> None:
         """The scalar unit has gone on after all of its own entries so far."""
@@ -121,24 +103,30 @@ class Scheduler:
             timed = self._pause(entry, queue, issued)
         queue.took(timed)
         self.entries.append(timed)
+        if self.order is not None:
+            self.order.taken(timed)
+
+    def before(self, entry: QueueEntry) -> QueueEntry | None:
+        """An entry that must have its times before this one, because of bytes."""
+        return None if self.order is None else self.order.missing(entry)
+
+    def _data(self, entry: QueueEntry) -> Iterable[Event]:
+        """What the entry waits for because of bytes."""
+        return () if self.order is None else self.order.events(entry)
 
     def _times(self, queue: PipeQueue) -> _QueueTimes:
         return self.times.setdefault(queue, _QueueTimes())
 
     def _work(self, entry: PipeWork, queue: _QueueTimes, issued: Event) -> Bar:
         found, (free, last) = self.durations(entry), queue.free
-        others = self.accesses.before(entry) if self.accesses else ()
-        start, because = _latest([queue.free, issued, *others])
+        start, because = latest([queue.free, issued, *self._data(entry)])
         follows = isinstance(last, Bar) and start == free
         end = start + found.cycles + (0 if follows else found.head)
-        bar = Bar(entry, start, start, end, because, found)
-        if self.accesses:
-            self.accesses.note(bar)
-        return bar
+        return Bar(entry, start, start, end, because, found)
 
     def _post(self, entry: Post, queue: _QueueTimes, issued: Event) -> Posted:
-        start, _ = _latest([queue.free, issued])
-        ready, because = _latest([queue.complete, issued])
+        start, _ = latest([queue.free, issued])
+        ready, because = latest([queue.complete, issued, *self._data(entry)])
         posted = Posted(entry, start, ready, ready + self.issue, because)
         self.posts[entry.ticket] = posted
         return posted
@@ -152,15 +140,10 @@ class Scheduler:
         elif entry.every:
             core = entry.queue.core
             events += [times.complete for key, times in self.times.items() if key.core == core]
-        start, _ = _latest([queue.free, issued])
-        ready, because = _latest(events)
+        start, _ = latest([queue.free, issued])
+        ready, because = latest(events)
         end = ready + (self.issue if isinstance(entry, Await) else self.barrier)
         return Pause(entry, start, ready, end, because, posted)
-
-
-def _latest(events: Iterable[Event]) -> Event:
-    """The last of these events, the first of several at the same time."""
-    return max(events, key=lambda event: event[0])
 
 
 def durations_on(target: Target) -> Durations:
@@ -196,17 +179,17 @@ def predicted(
     """
     by_data = not any(_orders(entry) for entries in cores for entry in entries)
     issue, barrier = (issue_cycles(target), barrier_cycles(target)) if durations is None else (0, 0)
-    accesses = _Accesses(regions) if by_data else None
+    order = DataOrder(cores, regions) if by_data else None
     alone = durations or durations_on(target)
     shape = shape_of_launch(cores, blocks or [0] * len(cores), target)
     shared = shared_memory(all_work(cores), alone, shape, target) if len(cores) > 1 else {}
     costs = SharedDurations(alone, shared, set())
-    scheduler = Scheduler(costs, issue, barrier, accesses)
+    scheduler = Scheduler(costs, issue, barrier, order)
     begins: dict[int, int] = {}
     if shape.waits:
         stuck, begins = _in_turn(cores, shape, scheduler)
     else:
-        stuck = PipeQueues(cores, scheduler).run()
+        stuck = PipeQueues(cores, scheduler, scheduler.before).run()
     entries, slower = tuple(scheduler.entries), frozenset(costs.slower)
     return Timeline(target, entries, by_data, shape, shared, slower, begins), stuck
 
@@ -223,7 +206,8 @@ def _in_turn(
         for core in block:
             begins[core] = time
             scheduler.begin(core, after)
-        stuck += PipeQueues([cores[core] for core in block], scheduler).run()
+        own = [cores[core] for core in block]
+        stuck += PipeQueues(own, scheduler, scheduler.before).run()
         end = scheduler.ended(block)
         heappush(free, (end[0], place, end))
     return stuck, begins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -18,6 +18,8 @@ from ptokit.sim.pipes.launchshape import LaunchShape, SharedMemory
 
 Place: TypeAlias = "tuple[str, int] | None"  # file and line; None of a program without text
 Line: TypeAlias = "tuple[Place, str]"  # and the name of the instruction there
+Event: TypeAlias = "tuple[int, TimedEntry | None]"  # a time, and what happens then
+NEVER: Event = (0, None)  # what has nothing before it waits for nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +100,11 @@ class Bubble:
         while found is not None and not isinstance(found, Bar):
             found = found.because
         return found if found is not None and found.complete > self.begin else self.after
+
+
+def latest(events: Iterable[Event]) -> Event:
+    """Return the last of these events, the first of several at the same time."""
+    return max(events, key=lambda event: event[0])
 
 
 @dataclass
