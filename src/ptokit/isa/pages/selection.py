@@ -3,6 +3,7 @@
 from ptokit.isa.lang.page import *
 
 BYTES = (u8, i8)  # headers name u8, the assembler's manual and programs i8
+EACH = "a bit for each element"
 BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 
 
@@ -51,9 +52,11 @@ def put_compared(dst: Cells, src0: Cells, mode: CmpMode, y: Term, mask_streams: 
 def comparing(*types: Ruled) -> tuple[Ruled, ...]:
     """The rules of a comparison."""
     dst, src0 = Compare.dst, Compare.src0
+    bits = dst.valid.cols * dst.size * 8 >= src0.valid.cols
     return (
         *types,
         named("shape", dst.valid.rows == src0.valid.rows, help="a row of bits for each row"),
+        named("shape", bits, help=EACH),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst, src0),
         row_major(src0),
@@ -150,7 +153,7 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
         on(CPU, named("element-type", integers, help="bits of integers")),
         on(HARDWARE, warns(named("element-type", integers, help="bits of what?"))),
         named("layout", mask.layout == ND, help="store the mask row-major"),
-        named("shape", mask.valid.rows >= dst.valid.rows, bits, help="a bit for each element"),
+        named("shape", mask.valid.rows >= dst.valid.rows, bits, help=EACH),
         in_vec(dst, mask, *sources),
         row_major(dst, *sources),
     )
