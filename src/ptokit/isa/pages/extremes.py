@@ -8,6 +8,7 @@ ANY_INDEX = (i16, u16, i32, u32)
 ARG_A5 = (i16, u16, i32, u32, f16, bf16, f32)
 ARG_COL_A2A3 = (f16, f32, u16, u32)
 ARG_COL_A5 = (i8, u8, *ARG_A5)
+LINES = "a line of numbers, one of elements, and of 2 bytes without values one of indices"
 NO_INDEX = (1 << 31) - 1
 
 
@@ -35,6 +36,13 @@ def least_columns(src: Operand) -> Expr:
     return ((repeats * 2 + line - 1) // line + (repeats + line - 1) // line) * line
 
 
+def working(tmp: Operand, src: Operand, parts: Expr) -> tuple[Ruled, ...]:
+    """A2/A3 keeps so many lines in scratch, as wide as src or as a register of 256 bytes."""
+    line = (src.valid.cols * src.size + 31) // 32 * 32
+    room = either(tmp.nbytes >= parts * 256, tmp.nbytes >= parts * line)
+    return on(A2A3, when(tmp.given, named("shape", room, help=LINES)))
+
+
 def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     """The scratch of an extreme's index on A2/A3: any of src's region, else large enough."""
     like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
@@ -60,6 +68,17 @@ def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
             when(~short, named("shape", either(like_src, lines), help="two values a register")),
         ),
     )
+
+
+def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+    """A2/A3 finds an extreme and its place: two elements for each row, or lines of a row of tmp."""
+    short = src.valid.cols * src.size <= 256
+    rows = either(tmp.rows >= src.valid.rows, tmp.rows >= src.rows)
+    lines = both(rows, tmp.cols >= least_columns(src))
+    pairs = tmp.nbytes >= src.valid.rows * src.size * 2
+    two = when(short, named("shape", pairs, help="two for each row"))
+    several = when(~short, named("shape", lines, help="two values a register"))
+    return on(A2A3, when(tmp.given, two, several))
 
 
 def not_empty(src: Operand) -> tuple[Ruled, ...]:
@@ -132,6 +151,7 @@ class RowArgValue(
     rules = (
         value_types(dst_val, dst_idx, src, VEC_A2A3, ARG_A5),
         *(one_of_each_row(dst_val), one_of_each_row(dst_idx), of_rows()),
+        found_in_rows(tmp, src),
     )
     disputes = ("E2", "E20", "E39")
 
@@ -172,7 +192,11 @@ class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2"
     tmp = scratch_of_a2a3()
     example = {"tmp": VEC_F32, "dst": OF_A_COLUMN.replace("f32", "i32")}
     elided = {"dst": Like(src, Const(1), src.valid.cols, dtype=lambda _: i32)}
-    rules = (arg_types(dst, src, ARG_COL_A2A3, ARG_COL_A5), of_columns(src, tmp, dst))
+    rules = (
+        arg_types(dst, src, ARG_COL_A2A3, ARG_COL_A5),
+        of_columns(src, tmp, dst),
+        working(tmp, src, Const(4) - src.size // 2),
+    )
     recorded = {"idx": {}}
 
     @classmethod
@@ -205,6 +229,7 @@ class ColArgValue(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=
         value_types(dst_val, dst_idx, src, ARG_COL_A2A3, ARG_A5),
         on(HARDWARE, when(src.size == 2, named("element-type", dst_idx.size == 2))),
         of_columns(src, tmp, dst_val, dst_idx),
+        working(tmp, src, Const(2)),
     )
     recorded = {"val_idx": {}}
 

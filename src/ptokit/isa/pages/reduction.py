@@ -11,6 +11,10 @@ MAX_A5 = (*SUM_A5, i8, u8)
 PROD_COL_A5 = tuple(t for t in VEC_A5 if t not in (i8, u8))
 WIDENING = ((f16, (f16, f32)), (bf16, (bf16, f32)), (f32, (f32,)))  # sums of the CPU simulator
 OF_A_ROW = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
+REGISTERS = "tmp has a register of 256 bytes for each row of src: as a tile like src has"
+PAIRED = "tmp has a register of 256 bytes for each two of src: as a tile like src has"
+FOLDED = "this shape is folded in 4096 bytes"
+REGISTER, LEAST = 256, 32  # bytes of a vector register, and of any scratch tile
 NAN_IN_FRONT = "NaN in first place stays the extreme; later ones are skipped."
 OF_A_COLUMN = "!pto.tile_buf<vec, 1x32xf32>"
 
@@ -65,13 +69,39 @@ def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
     )
 
 
+def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
+    """The scratch of floats on A2/A3, where a row of src fills more than one register.
+
+    Each row has one register, or with `pairs` one for each two of the source. Four shapes of 8192
+    f32 that are reduced to a column need 4096 bytes.
+    """
+    dst, src, tmp = RowReduce.dst, RowReduce.src, RowReduce.tmp
+    wide = tmp.cols * src.size  # bytes
+    whole = both(src.valid.rows == src.rows, src.valid.cols == src.cols, ~src.dynamic_cols)
+    shaped = both(src.cols.isin(128, 256, 512, 1024), src.rows * src.cols == 8192)
+    folded = both(dst.layout == DN, src.dtype == f32, shaped, whole)
+    several = both(*(cols * src.size > REGISTER for cols in (src.cols, src.valid.cols)))
+    columns = (src.valid.cols, src.cols) if pairs else ()
+    halves = [wide >= cols * src.size // (2 * REGISTER) * REGISTER for cols in columns]
+    rows = either(tmp.rows >= src.valid.rows, tmp.rows >= src.rows)
+    width = (wide >= REGISTER, *(either(*halves) for _ in halves[:1]))
+    return on(
+        A2A3,
+        when(
+            both(tmp.given, src.dtype.isin(*FLOATS), several),
+            when(folded, named("shape", tmp.nbytes >= 4096, help=FOLDED)),
+            when(~folded, named("shape", *width, rows, help=PAIRED if pairs else REGISTERS)),
+        ),
+    )
+
+
 def of_rows() -> tuple[Ruled, ...]:
     """What the source and the scratch of a reduction along rows are."""
     src, tmp = RowReduce.src, RowReduce.tmp
     return (
         in_vec(src),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
-        on(A2A3, when(tmp.given, one_type(src, tmp))),
+        on(A2A3, when(tmp.given, one_type(src, tmp), named("shape", tmp.nbytes >= LEAST))),
         row_major(src),
         named_scratch(tmp, (A2A3,)),
     )
@@ -124,7 +154,11 @@ SUM_CPU = pairs(RowReduce.dst, RowReduce.src, *WIDENING, (i16, (i16, i32)), (i32
 MAX_CPU = both(RowReduce.dst.dtype.isin(*NUMBERS), RowReduce.src.dtype.isin(*NUMBERS))
 
 
-class TRowSum(RowReduce, rules=by_row(SUM_CPU, VEC_A2A3, SUM_A5), uses=(ORDER, SATURATED)):
+class TRowSum(
+    RowReduce,
+    rules=(by_row(SUM_CPU, VEC_A2A3, SUM_A5), room_of_rows(pairs=True)),
+    uses=(ORDER, SATURATED),
+):
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
     Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
@@ -153,7 +187,10 @@ class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_
     disputes = ("E33", "E39")
 
 
-class RowExtreme(RowFold, abstract=True, rules=by_row(MAX_CPU, VEC_A2A3, MAX_A5)):
+OF_EXTREME = (by_row(MAX_CPU, VEC_A2A3, MAX_A5), room_of_rows(pairs=False))
+
+
+class RowExtreme(RowFold, abstract=True, rules=OF_EXTREME):
     """dst[i, 0] = an extreme of row i."""
 
     specials = NAN_IN_FRONT
@@ -235,7 +272,8 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, None, key="isBinary")
     asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
-    room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2)
+    half = tmp.nbytes >= (src.valid.rows + 1) // 2 * src.valid.cols * src.size
+    room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2, half)
     rules = (
         by_column(VEC_A2A3, VEC_A5),
         of_elements(dst, src, (A5,)),
