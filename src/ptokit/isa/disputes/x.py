@@ -227,6 +227,15 @@ X: dict[str, Dispute] = {
         "yes: i8 and si8 are one type, which text keeps the spelling of",
         "no instruction computes with numbers that have no sign",
     ),
+    "X73": Dispute(
+        "which pipe executes gathers and scatters of global memory?",
+        "Enumeration of the headers: V, into L1 MTE2. Assembler: V on A5, on A2/A3 MTE2 and MTE3. "
+        "Code of A5: vector functions. Code of A2/A3: the scalar unit and the transfer units, with "
+        "flags of its own: it waits for all pipes, but where it gathers rows not for the load of "
+        "the indices, and all pipes wait for it.",
+        "V; on A2/A3 ordered as the code orders it, so that flags of either reading are right",
+        "to others the instruction begins and ends where its flags are",
+    ),
     "X62": Dispute(
         "is a program legal that reads a tile before anything is written to it?",
         "Assembler: yes, it does not look. ptokit's engines: such a read ends the run.",

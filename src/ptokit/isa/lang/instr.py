@@ -121,7 +121,10 @@ class Instr:
     targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
     paths: ClassVar[tuple[Path, ...]] = ()
-    pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location of the first source
+    pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location: see `_ends`
+    # by target: where all pipes have done their work before it starts, and where all wait for it
+    drains_before: ClassVar[Mapping[str, Expr]] = {}
+    drains_behind: ClassVar[tuple[str, ...]] = ()
     elided: ClassVar[dict[str, Like]] = {}
     asm: ClassVar[Asm] = Asm()  # how it stands in text
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
@@ -390,9 +393,12 @@ def _rank(order: tuple[str, ...], name: str) -> int:
 
 
 def _ends(cls: type[Instr]) -> tuple[str, str]:
-    """The operands between which data moves: first read tile, first written one."""
-    source = next(o.name for o in cls.operands if o.role is Role.IN)
-    return source, next(o.name for o in cls.operands if o.written)
+    """The operands between which data moves: first read from memory, first written.
+
+    What reads no memory fills the operand that it writes: that is both.
+    """
+    target = next(o.name for o in cls.operands if o.written)
+    return next((o.name for o in cls.operands if o.role is Role.IN and o.in_memory), target), target
 
 
 def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:

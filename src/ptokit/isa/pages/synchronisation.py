@@ -49,12 +49,14 @@ def pipe_of(operation: str) -> Pipe | None:
     if len(pipes) == 1 and all(isinstance(page.pipe, Pipe) for page in pages):
         return pipes.pop()
     for page in pages:
-        if isinstance(page.pipe, dict) and ends[0] in page.pipe:
-            return page.pipe[ends[0]]
+        if isinstance(page.pipe, dict) and (ends[0] in page.pipe or page.pipe.get(Loc.VEC) is V):
+            return page.pipe.get(ends[0] or Loc.VEC)
         for p in page.paths:
             if (p.source, p.target) == ends:
                 return p.pipe
-    return None
+    # forms of one pipe each: the first is meant, or the one that writes where the name says
+    forms = {p.outs()[0].fixed_loc: p.pipe for p in reversed(pages) if isinstance(p.pipe, Pipe)}
+    return forms.get(ends[0], forms.get(None)) if lookup(name) or len(forms) > 1 else None
 
 
 class PipeOf(Expr):

@@ -75,6 +75,7 @@ class PipeWork(QueueEntry):
     reads: tuple[ByteRegion, ...] = ()
     writes: tuple[ByteRegion, ...] = ()
     operands: tuple[tuple[str, object], ...] = ()  # types with extents known, by name
+    drains: tuple[bool, bool] = (False, False)  # every pipe, before it and behind it
 
 
 @dataclass(slots=True, eq=False)

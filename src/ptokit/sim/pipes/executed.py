@@ -55,6 +55,7 @@ class LoggedKind(NamedTuple):
     reads: list[LoggedAccess]
     writes: list[LoggedAccess]
     operands: tuple[tuple[str, object], ...]
+    drains: tuple[bool, bool]
 
 
 class _RecordedCalls:
@@ -116,7 +117,7 @@ class ExecutedLog:
             return
         reads = tuple([self._region(core, one, numbers) for one in kind.reads])
         writes = tuple([self._region(core, one, numbers) for one in kind.writes])
-        core.work(kind.pipe, reads, writes, kind.operands)
+        core.work(kind.pipe, reads, writes, kind.operands, kind.drains)
 
     def flag_calls(self, number: int, numbers: Numbers) -> list[FlagCall] | None:
         """What a record calls on the flags of its core; None: it has to do with memory."""
@@ -160,7 +161,8 @@ class ExecutedLog:
                 LoggedAccess(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some
             ]
 
-        return LoggedKind(found.pipe, accesses(found.reads), accesses(found.writes), found.operands)
+        reads, writes = accesses(found.reads), accesses(found.writes)
+        return LoggedKind(found.pipe, reads, writes, found.operands, found.drains)
 
     def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
         return self.issue.footprints.space(handle.memory, core.core, core.number)

@@ -47,6 +47,7 @@ class FootprintTemplate(NamedTuple):
     reads: tuple[tuple[Value, Ranges | None], ...]
     writes: tuple[tuple[Value, Ranges | None], ...]
     operands: tuple[tuple[str, Type], ...]
+    drains: tuple[bool, bool] = (False, False)  # every pipe, before it and behind it
 
     @property
     def on_nothing(self) -> bool:
@@ -127,7 +128,18 @@ class Footprints:
         whole = {value: ByteRanges(((0, _size(env[value])),)) for value in found.scratch}
         reads, writes = {**found.reads, **whole}, {**found.writes, **whole}
         types = tuple((name, facts.type_of(value)) for name, value in op.values())
-        return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types)
+        drains = _drains(op, facts)
+        return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types, drains)
+
+
+def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:
+    """Whether the code of an instruction waits for every pipe, and lets every pipe wait for it."""
+    page, env = op.page, facts.environment(op) if op.page.drains_before else {}
+    before = any(
+        facts.target.follows((name,)) and condition.eval(env) is True
+        for name, condition in page.drains_before.items()
+    )
+    return before, facts.target.follows(page.drains_behind)
 
 
 def _bytes(some: Mapping[Value, ByteRanges], env: Env) -> tuple[tuple[Value, Ranges | None], ...]:

@@ -177,8 +177,20 @@ class CoreIssue:
     def _next(self, pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, IterationVector]:
         return len(self.entries), self.op, self.queues[pipe], self.iteration
 
-    def work(self, pipe: Pipe, reads: Touched, writes: Touched, operands: Operands) -> None:
-        self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands))
+    def work(
+        self,
+        pipe: Pipe,
+        reads: Touched,
+        writes: Touched,
+        operands: Operands,
+        drains: tuple[bool, bool],
+    ) -> None:
+        before, behind = drains
+        if before:
+            self.drain(Pipe.ALL)
+        self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands, drains))
+        if behind:
+            self.drain(Pipe.ALL)
 
     def post(self, pipe: Pipe, channel: Channel) -> None:
         self.posts[channel] += 1
@@ -373,7 +385,7 @@ class Issue(Observer):
                 writes = issue.tiles.pop(template.pipe, writes, issue.pushed)
             else:
                 reads, writes = self._in_slots(op, issue, template.pipe, reads, writes)
-        issue.work(template.pipe, reads, writes, operands)
+        issue.work(template.pipe, reads, writes, operands, template.drains)
 
     def _in_slots(
         self, op: Op, issue: CoreIssue, pipe: Pipe, reads: Touched, writes: Touched

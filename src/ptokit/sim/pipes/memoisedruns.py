@@ -79,8 +79,8 @@ class MemoisedRun(DryRun):
             entries = self.issue.of(0).entries
             before = len(entries)
             self.issue.work(op, env, self.core)
-            made = entries[-1] if len(entries) > before else None
-            return made if isinstance(made, PipeWork) else None, id(op) in self.issue.reached
+            made = (entry for entry in entries[before:] if isinstance(entry, PipeWork))
+            return next(made, None), id(op) in self.issue.reached
 
         def issued(env: Env) -> None:
             self.limits.before(op)
@@ -92,7 +92,7 @@ class MemoisedRun(DryRun):
                 one, reached, _ = known[key]
                 (self.issue.reached if reached else self.issue.begun).add(id(op))
                 if one is not None:
-                    issue.work(one.queue.pipe, one.reads, one.writes, one.operands)
+                    issue.work(one.queue.pipe, one.reads, one.writes, one.operands, one.drains)
             else:
                 one, reached, _ = known[key] = *work(env), operands
             cell = one.reads if one is not None and reads else id(op)

@@ -276,12 +276,15 @@ class OrderProof:
             return
         op = program.log.things[program.log.points[number].op]
         inner = kind.pipe is Pipe.V and not self.blocks_only and uses_inner(op, self.target)
+        drain = [ScanStep.DRAIN_ALL, PIPES.index(Pipe.S)]
+        yield from [drain] * kind.drains[0]
         yield [ScanStep.WORK, PIPES.index(kind.pipe), inner]
         of_block = program.log.core.shared.values()
         for what, some in ((ScanStep.WRITE, kind.writes), (ScanStep.READ, kind.reads)):
             for access in some:
                 own = access.space.core is not None or any(access.memory is m for m in of_block)
                 yield from self._access(what, access, own)
+        yield from [drain] * kind.drains[1]
 
     def channel(self, channel: Channel) -> tuple[int, bool]:
         """Its number, and whether instructions may use the same flag inside."""

@@ -226,12 +226,13 @@ class TSubSC(Between, step=operator.sub):
     """dst[i, j] = (src0[i, j] - scalar) + src1[i, j], rounded after each step; integers wrap."""
 
 
-class TExpandS(Instr, verb="full", pipe=V, asm=Asm(deduced=True), specials=NAN_MOVES):
+class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
     """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
 
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
     kind = TypeOf(scalar)
+    pipe = {VEC: V, MAT: MTE2}
     blocks = dst.nbytes // 32
     rules = (
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
@@ -250,7 +251,7 @@ class TExpandS(Instr, verb="full", pipe=V, asm=Asm(deduced=True), specials=NAN_M
         dst[:rows, :cols] = scalar
 
 
-class TExpandSConv(Instr, name="texpands", form="conv", pipe=V, asm=Asm(deduced=True)):
+class TExpandSConv(Instr, name="texpands", form="conv", pipe=MTE2, asm=Asm(deduced=True)):
     """All elements of a convolution tile become `scalar`."""
 
     specials = NAN_MOVES

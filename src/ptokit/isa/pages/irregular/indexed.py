@@ -101,7 +101,7 @@ class FromTable(
     Instr,
     inner_flags=(A2A3, A5),
     abstract=True,
-    pipe=MTE2,
+    pipe=V,
     asm=Asm(deduced=True),
     traits=(BY_INDEX,),
     specials=NAN_MOVES,
@@ -113,7 +113,7 @@ class FromTable(
     tmp = Scratch(Tile, None, doc="of newer text; ignored")
     coalesce = Attr(Coalesce, None)
     outside = Attr(GatherOOB, None, key="gatherOob")
-    disputes = ("D5", "D7", "D19")
+    disputes = ("D5", "D7", "D19", "X73")
 
     @staticmethod
     def run(
@@ -135,6 +135,8 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     dst, src = FromTable.dst, FromTable.src
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
+    drains_before = {A2A3: coalesce == ELEM}  # of rows, what the indices come from is not awaited
+    drains_behind = (A2A3,)
     example = in_view(f"{GATHERED}pto.tstore ins(%t : {T}) outs(%view : {VIEW_F32})")
     rules = (
         accessed(dst, src, indices, coalesce),
@@ -142,7 +144,7 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     )
 
 
-class MGatherToL1(FromTable, name="mgather", form="l1"):
+class MGatherToL1(FromTable, name="mgather", form="l1", pipe=MTE2):
     """Read elements, or with `coalesce` row whole rows, of global memory into L1.
 
     As the other form, with indices that are in global memory too.
@@ -186,10 +188,12 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
 class MScatter(
     Instr,
     inner_flags=(A2A3, A5),
-    pipe=MTE3,
+    pipe=V,
     asm=Asm(deduced=True),
     traits=(BY_INDEX,),
-    disputes=("D5", "D6", "D7", "D19"),
+    disputes=("D5", "D6", "D7", "D19", "X73"),
+    drains_before={A2A3: Const(True)},
+    drains_behind=(A2A3,),
 ):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
