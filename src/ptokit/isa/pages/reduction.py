@@ -11,7 +11,7 @@ MAX_A5 = (*SUM_A5, i8, u8)
 PROD_COL_A5 = tuple(t for t in VEC_A5 if t not in (i8, u8))
 WIDENING = ((f16, (f16, f32)), (bf16, (bf16, f32)), (f32, (f32,)))  # sums of the CPU simulator
 OF_A_ROW = "!pto.tile_buf<vec, 16x8xf32, valid=16x1>"
-REGISTERS = "tmp has a register of 256 bytes for each row of src: as a tile like src has"
+UNPAIRED = "tmp has a register of 256 bytes for each row of src: as a tile like src has"
 PAIRED = "tmp has a register of 256 bytes for each two of src: as a tile like src has"
 FOLDED = "this shape is folded in 4096 bytes"
 REGISTER, LEAST = 256, 32  # bytes of a vector register, and of any scratch tile
@@ -90,7 +90,7 @@ def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
         when(
             both(tmp.given, src.dtype.isin(*FLOATS), several),
             when(folded, named("shape", tmp.nbytes >= 4096, help=FOLDED)),
-            when(~folded, named("shape", *width, rows, help=PAIRED if pairs else REGISTERS)),
+            when(~folded, named("shape", *width, rows, help=PAIRED if pairs else UNPAIRED)),
         ),
     )
 
