@@ -217,13 +217,15 @@ def _sort(x: NumpyArray, keys: NumpyArray, *, block: int) -> NumpyArray:
 
 
 def _merge(x: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int], count: int) -> NumpyArray:
-    order = [merge_order(line, lengths)[:count] for line in keys.values]
-    return NumpyArray(np.take_along_axis(x.codes, np.array(order), axis=1), x.dtype)
+    order = np.empty((len(keys.values), count), np.int64)  # of no lines, too
+    for found, line in zip(order, keys.values, strict=True):
+        found[:] = merge_order(line, lengths)[:count]
+    return NumpyArray(np.take_along_axis(x.codes, order, axis=1), x.dtype)
 
 
 def _taken(_: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int]) -> NumpyArray:
     counts = [taken_first(merge_order(line, lengths), lengths) for line in keys.values]
-    return NumpyArray(np.array(counts).astype(np.uint32), t.i32)
+    return NumpyArray(np.array(counts, np.uint32).reshape(-1, len(lengths)), t.i32)
 
 
 def _tally(x: NumpyArray, where: NumpyArray | None = None, *, bins: int) -> NumpyArray:

@@ -61,7 +61,7 @@ def _cost(
     operands = dict(kinds)
     if pipe is M:
         found = product(operands, file)
-    elif pipe is V and not page.paths:
+    elif pipe is V and not page.paths and not any(isinstance(k, GlobalType) for _, k in kinds):
         found = _vector(page, dict(attrs), operands, file)
     else:
         found = None if pipe in (S, Pipe.ALL) else moved(page, operands, file)

@@ -9,7 +9,6 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.model.targets import Target
 from ptokit.sim.cores.fifoend import FifoChannel
-from ptokit.sim.execute import moves
 from ptokit.sim.pipes.entries import (
     Await,
     BufferChannel,
@@ -89,8 +88,9 @@ def _idle(entry: QueueEntry, target: Target) -> bool:
 
 
 def _meets(op: AnyOp) -> bool:
-    """Whether it waits for other blocks, too, which are in no launch of one, or does work, too."""
-    return isinstance(op, Op) and (not CORES.isdisjoint(op.page.uses) or moves(op))
+    """Whether it waits for other blocks, which are in no launch of one, or drains inside."""
+    inside = isinstance(op, Op) and (op.page.drains_before or op.page.drains_behind)
+    return bool(inside) or (isinstance(op, Op) and not CORES.isdisjoint(op.page.uses))
 
 
 def _group(

@@ -6,6 +6,7 @@ ROOM, WHOLE = (
     "dst has room for 8 bytes for each element",
     "dst has room for whole blocks of 32",
 )
+FITS = "tmp has room for what is valid of all sources"
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
 ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
 COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
@@ -215,32 +216,20 @@ class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
     """
 
     dst, executed = MergeLists.dst, MergeLists.executed
-    tmp = Scratch(Tile, doc="as large as all sources together")
+    tmp = Scratch(Tile, doc="room for what is valid of all sources")
     src0, src1, src2 = MergeLists.src0, MergeLists.src1, MergeLists.src2
     src3 = MergeLists.src3
     asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"))
     example = {**LISTS, "tmp": ROW}
-    two = src0.cols + src1.cols
-    filled = src0.valid.cols + src1.valid.cols
+    two = src0.valid.cols + src1.valid.cols
+    three = two + src2.valid.cols
     rules = (
         MergeLists.rules,
         also(dst, tmp),
         on(HARDWARE, named("shape", tmp.cols >= dst.cols, help="tmp is as wide as dst")),
-        on(
-            (CPU, A2A3),
-            when(src2.given, named("shape", tmp.cols >= two + src2.cols)),
-            when(src3.given, named("shape", tmp.cols >= two + src2.cols + src3.cols)),
-            named("shape", tmp.cols >= two, help="tmp has room for all sources"),
-        ),
-        on(
-            A5,
-            when(src2.given, named("shape", tmp.cols >= filled + src2.valid.cols)),
-            when(
-                src3.given,
-                named("shape", tmp.cols >= filled + src2.valid.cols + src3.valid.cols),
-            ),
-            named("shape", tmp.cols >= filled, help="tmp has room for what is valid"),
-        ),
+        when(src2.given, named("shape", tmp.cols >= three, help=FITS)),
+        when(src3.given, named("shape", tmp.cols >= three + src3.valid.cols, help=FITS)),
+        named("shape", tmp.cols >= two, help=FITS),
     )
     recorded = {f"merge{n}{how}": {} for n in (2, 3, 4) for how in ("", "_exhausted")}
 
