@@ -59,7 +59,7 @@ ELSEWHERE = {"not-utf8", "nesting-too-deep", "time-limit"}
 # of kernels in Python: tests/pykernels/mistakes.py
 OF_KERNELS = {
     *("run-time-number", "rebound", "out-of-scope", "left-loop", "unused-value"),
-    *("output-not-written", "debug-differs", "argument-shape"),
+    *("output-not-written", "debug-differs", "argument-shape", "store-into-input"),
 }
 
 

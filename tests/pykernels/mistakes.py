@@ -222,3 +222,9 @@ def padded_map(x: pto.In, y: pto.Out, n: int) -> None:
     load: Any = pto.load  # Any: its types refuse that too
     image = load(x, "mat", conv=pto.conv(filter=(1, 1)), pad="zero")
     pto.store(pto.block(y, 0, 0, 8, 64), image)
+
+
+@pto.kernel
+def stored_input(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+    pto.store(pto.block(x, 8, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))

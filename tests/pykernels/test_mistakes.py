@@ -32,6 +32,22 @@ class Elsewhere:
         return 2, 0
 
 
+@pto.kernel
+def both(y: pto.Out, z: pto.Out) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.full(pto.f32, 8, 64, 1.0))
+    pto.store(pto.block(z, 8, 0, 8, 64), pto.full(pto.f32, 8, 64, 2.0))
+
+
+class Copied:
+    """An array of which NumPy always makes a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.array.copy()
+
+
 def arrays() -> tuple[Any, Any, int]:
     return mistakes.X.copy(), np.zeros_like(mistakes.X), 3
 
@@ -58,6 +74,13 @@ def tries() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "complex numbers", called(mistakes.rebound_tile, x.astype(complex), y, n)
     yield "another device", called(mistakes.rebound_tile, Elsewhere(), y, n)
     yield "read-only output", called(mistakes.changed_list, x, frozen, n)
+    yield "stored input, debug", lambda: mistakes.stored_input.debug(x, y, n)
+    yield "a copy as output", called(mistakes.changed_list, x, Copied(y), n)
+    rows = np.lib.stride_tricks.as_strided(y, y.shape, (0, 4))
+    yield "one row as output", called(mistakes.changed_list, x, rows, n)
+    yield "one array as two outputs", lambda: both(y, y)
+    yield "masked elements", called(mistakes.rebound_tile, np.ma.masked_less(x, 1), y, n)
+    yield "number of 65 bits", called(mistakes.changed_list, x, y, 1 << 64)
     yield "unhashable", called(mistakes.breaking, x, y, n, stop=[])
     yield "wrong target", lambda: mistakes.window.on("a6")
     yield "bad shapes", lambda: pto.kernel(shapes="x[M, K y[K]")(mistakes.forgotten)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -23,6 +24,8 @@ from ptokit.numerics.formats import rounded
 from ptokit.passes import func_to_dps
 from ptokit.passes.complete import complete
 from ptokit.sim.arguments import Bound, all_known, mismatch
+
+LARGEST_FLOAT = int(sys.float_info.max)
 
 
 def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
@@ -143,16 +146,27 @@ def _number(arg: Value, given: Any) -> int | float:
     raise mismatch(arg, rule, seen, f"give {wanted if whole else 'a number'}")
 
 
-def _require_range(arg: Value, given: Any) -> None:
-    """Numbers fit their integer type."""
-    dtype = arg.type.dtype if isinstance(arg.type, ScalarType) else None
-    bits = 64 if dtype is None else dtype.bits
+def whole_range(kind: Type) -> tuple[int, int] | None:
+    """The least and the largest number of an integer type; None for a type of floats."""
+    if kind == I1:
+        return -1, 1
+    dtype = kind.dtype if isinstance(kind, ScalarType) else None
     if dtype is not None and dtype.is_float:
-        return
+        return None
+    bits = 64 if dtype is None else dtype.bits
     low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
-    if not low <= given < low + (1 << bits):
-        rule, holds = f"%{arg.name} is a number of type {arg.type}", (low, low + (1 << bits) - 1)
-        raise mismatch(arg, rule, f"given {given}", f"it holds {holds[0]} to {holds[1]}")
+    return low, low + (1 << bits) - 1
+
+
+def _require_range(arg: Value, given: float) -> None:
+    """Numbers fit their integer type, and the exponent of a float."""
+    holds = whole_range(arg.type)
+    low, high = holds or (-LARGEST_FLOAT, LARGEST_FLOAT)
+    if low <= given <= high or (holds is None and isinstance(given, float)):
+        return
+    rule = f"%{arg.name} is a number of type {arg.type}"
+    help = f"it holds {low} to {high}" if holds else "write a float"
+    raise mismatch(arg, rule, f"given {given}", help)
 
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ptokit.api.hostarrays import host_array
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.dtypes import DType
 from ptokit.numerics.host import codes_of, numpy_dtype, values_of
@@ -78,6 +79,7 @@ def compare(
     away, and other types are equal; one that is not given beside the other is 0. `dtype` is the
     element type where NumPy has none. ValueError if extents or element types differ.
     """
+    found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
     dtype = dtype or dtype_of_array(found)
     if dtype is None:
         raise ValueError(f"{name} has elements of {found.dtype}, which is no element type")
@@ -92,6 +94,13 @@ def require_tolerance(name: str, value: float | None) -> None:
     """ValueError unless it is a number that errors can be compared with."""
     if value is not None and not 0 <= value < math.inf:
         raise ValueError(f"{name} is {value}: it is a number of at least 0")
+
+
+def _array(given: AnyArray, name: str) -> AnyArray:
+    try:
+        return host_array(given)
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from None
 
 
 def _codes(array: AnyArray, dtype: DType, name: str) -> AnyArray:

@@ -130,8 +130,10 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
     target = _judge(page, given) if core.whole else core.target
     key: list[object] = [page, id(target)]
     fields, attrs = _fields(page)
-    for operand, name, wanted in fields:
+    for operand, name, wanted, stores in fields:
         value: Any = given.get(name)  # a handle or a number
+        if stores and isinstance(value, Tensor):
+            value.require_stored()
         if type(value) is wanted:
             taken = value.handle
         elif value is not None or operand.required:
@@ -168,9 +170,12 @@ def _judge(page: type[Instr], given: Mapping[str, Any]) -> Target:  # Any: as ab
 
 
 @cache
-def _fields(page: type[Instr]) -> tuple[list[tuple[Operand, str, type | None]], list[str]]:
-    """The operands with their names and the types of their handles; names of attributes."""
-    operands = [(o, o.name, HANDLES.get(o.kind)) for o in page.operands]
+def _fields(page: type[Instr]) -> tuple[list[tuple[Operand, str, type | None, bool]], list[str]]:
+    """Operands with name, type of the handle, whether they are memory to store into; attributes."""
+    of_memory = (Kind.GLOBAL, Kind.ANY)
+    operands = [
+        (o, o.name, HANDLES.get(o.kind), o.written and o.kind in of_memory) for o in page.operands
+    ]
     return operands, [a.name for a in page.attrs]
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ptokit.analysis.intervalanalysis import faults_of_run
 from ptokit.api import ranks
-from ptokit.api.bind import bind, named_arguments
+from ptokit.api.bind import bind, named_arguments, whole_range
 from ptokit.api.fills import Completed, filled
-from ptokit.api.hostarrays import from_dlpack
+from ptokit.api.hostarrays import host_array
 from ptokit.api.ranks import Names, require_ranks, require_whole
 from ptokit.api.settings import PreparedFunction, engine_named
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -34,6 +34,8 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.observer import Observer, RunWarnings
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+NOTHING = 1, 0  # the least and largest number of an empty range
+NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
 KEPT = 8  # of the things a program, or an executable, has made: the last ones
 T = TypeVar("T")
 
@@ -128,6 +130,9 @@ class Executable:
         self._engine = engine_named(options.engine)
         self._prepared = Recent[_Prepared]()
         self._pointers = {a.name for a in func.args if isinstance(a.type, PtrType)}
+        ranges = {a.name: whole_range(a.type) for a in func.args} if options.slots else {}
+        # what a number must lie in to be no part of the code
+        self._ranges = {name: holds for name, holds in ranges.items() if holds is not None}
 
     def __repr__(self) -> str:
         return f"<Executable @{self.func.name} for {self.options.target}>"
@@ -186,7 +191,20 @@ class Executable:
         if any(isinstance(value, Completed) for value in arrays.values()):
             names = self._names(arrays)
             made = self._filled_ranks(names, arrays) if names else self._filled(arrays)
-        return {n: a if type(a) is np.ndarray else from_dlpack(a) for n, a in made.items()}
+        return {n: self._array(n, a) for n, a in made.items()}
+
+    def _array(self, name: str, given: Any) -> Any:  # Any: a user's; an array, or a number
+        """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
+        kind: type = given.__class__
+        if (kind is np.ndarray and given.dtype.isnative) or issubclass(kind, NO_ARRAYS):
+            return given
+        try:
+            return host_array(given)
+        except ValueError as problem:
+            arg = next((a for a in self.every_argument() if a.name == name.partition("@")[0]), None)
+            message = f"%{name}: {CATALOGUE['argument-type'].title}"
+            span = None if arg is None else arg.span
+            raise call_error("argument-type", message, span, seen=str(problem)) from None
 
     def _names(self, arrays: Mapping[str, Any]) -> Names:  # Any: as above
         """Which rank has which array; none where there are no ranks."""
@@ -228,7 +246,7 @@ class Executable:
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
         if self.options.slots:
             kinds = [
-                (n, _open_kind(v) if n in self._pointers else _kind(v, True))
+                (n, _open_kind(v) if n in self._pointers else _kind(v, self._is_slot(n, v)))
                 for n, v in given.items()
             ]
         else:
@@ -236,6 +254,11 @@ class Executable:
         if any(kind is None for _, kind in kinds):
             return self._prepare(given)
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
+
+    def _is_slot(self, name: str, given: Any) -> bool:  # Any: a user's
+        """True for a number that no code depends on; binding refuses one beyond its type."""
+        low, high = self._ranges.get(name, NOTHING)
+        return isinstance(given, int) and low <= given <= high
 
     def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
         bound = self._bound(given)
@@ -279,7 +302,7 @@ class Executable:
 
 def _open_kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
     """What of an array behind a pointer decides that: code for all numbers serves all extents."""
-    return (given.dtype,) if type(given) is np.ndarray else _kind(given, True)
+    return (given.dtype,) if type(given) is np.ndarray else _kind(given, False)
 
 
 def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a user has
@@ -288,16 +311,13 @@ def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a 
     Of an array type and extents, of a number, which becomes part of the code, also the value.
     """
     kind: object = given.__class__
-    if slots and isinstance(given, int):
+    if slots:
         return (kind,)
     if given is None or isinstance(given, int):
         return kind, given
     if isinstance(given, float):
         return kind, given.hex()  # tells 0.0 from -0.0
-    try:
-        array: AnyArray = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        return None
+    array: AnyArray = np.asarray(given)
     if array.dtype.hasobject:
         return None
     return kind, array.dtype, array.shape, b"" if array.shape else array.tobytes()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -20,7 +21,7 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Loc
-from ptokit.numerics.host import rounded_codes, values_of
+from ptokit.numerics.host import native, rounded_codes, values_of
 from ptokit.sim import convtile
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
@@ -348,6 +349,12 @@ class Tensor(HostArray[handles.GlobalView]):
         """Element type, extents and strides of the view."""
         return self.handle.type
 
+    def require_stored(self) -> None:
+        """ValueError if a store would write an element of the view over another one."""
+        if shares_bytes(self.type.shape, self.type.stride or (), 1):
+            seen = f"{self.type} has elements that share bytes"
+            raise ValueError(f"{seen}, and a store would keep one of them: view each once")
+
     def numpy(self) -> AnyArray:
         """The array, all of it."""
         return self.array
@@ -385,28 +392,63 @@ def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:
 
 
 def host_array(given: Any) -> AnyArray:  # Any: what a user has
-    """An array from whatever NumPy reads, or from what has `__dlpack__` only.
+    """Return a NumPy array of what NumPy reads or what has `__dlpack__`, in this machine's order.
 
-    ValueError with the other library's reason: memory of a device, a type NumPy has not.
+    The memory is shared where NumPy can share it and the byte order is this machine's. ValueError
+    with the reason: masked elements, memory of a device, a type that NumPy does not have.
     """
-    try:
-        return np.asarray(from_dlpack(given))
-    except (BufferError, RuntimeError, TypeError) as problem:
-        raise _no_array(given, problem) from None
+    return native(host_memory(given))
 
 
-def from_dlpack(given: Any) -> Any:  # Any: as above
-    """An array of what has `__dlpack__` only; everything else as it is. ValueError as above."""
-    if hasattr(given, "__array__") or not hasattr(given, "__dlpack__"):
+def host_memory(given: Any) -> AnyArray:  # Any: what a user has
+    """`host_array` in the byte order that the elements have: an output is written in place."""
+    if type(given) is np.ndarray:
         return given
+    masked = int(np.count_nonzero(getattr(given, "mask", False))) if _is_masked(given) else 0
+    if masked:
+        raise ValueError(f"{masked} of {given.size} elements are masked: pass x.filled(value)")
+    only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
     try:
-        return np.from_dlpack(given)
-    except (BufferError, RuntimeError, TypeError) as problem:
-        raise _no_array(given, problem) from None
+        if f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}" == "torch.Tensor":
+            given = _torch_memory(given)
+        elif only_dlpack:
+            given = np.from_dlpack(given)
+        return np.asarray(given)
+    except Exception as problem:  # whatever another library raises
+        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
 
 
-def _no_array(given: Any, problem: Exception) -> ValueError:  # Any: as above
-    return ValueError(f"no array can be made of {type(given).__name__}: {problem}")
+@lru_cache(maxsize=1024)
+def shares_bytes(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
+    """True if two elements of an array lie on the same bytes; strides count what `size` does."""
+    if 0 in shape:
+        return False
+    reach = size
+    for step, count in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if step < reach:
+            break
+        reach += step * (count - 1)
+    else:
+        return False
+    places = np.zeros(1, np.int64)
+    for step, count in zip(strides, shape, strict=True):
+        places = np.add.outer(places, np.arange(count) * step).reshape(-1)
+    return bool((np.diff(np.sort(places)) < size).any())
+
+
+def _is_masked(given: object) -> bool:
+    return isinstance(given, np.ma.MaskedArray)
+
+
+def _torch_memory(given: Any) -> Any:  # Any: a torch tensor; an array
+    """The memory of a torch tensor on the CPU; bf16 by its bits."""
+    given = given.detach()
+    if str(given.dtype) != "torch.bfloat16":
+        return given.numpy()
+    import ml_dtypes
+
+    bits = given.view(getattr(__import__("torch"), "int16"))  # noqa: B009 - not installed here
+    return bits.numpy().view(ml_dtypes.bfloat16)
 
 
 def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:

@@ -11,7 +11,16 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ptokit.analysis.checker import type_errors
 from ptokit.analysis.violation import broken
-from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, host_array, tensor_of
+from ptokit.api.hostarrays import (
+    OWN,
+    ConvTile,
+    SupportsDLPack,
+    Tensor,
+    Tile,
+    host_array,
+    host_memory,
+    tensor_of,
+)
 from ptokit.api.settings import current_core, current_target, recording
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
@@ -212,8 +221,12 @@ def tensor(
         raise TypeError("a kernel takes its arrays as arguments: pass this one")
     if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise TypeError(f"a tensor views a NumPy array, not {array!r}")
+    array = host_memory(array)  # of a subclass its memory
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError("a tensor needs a writeable, C-contiguous array")
+    if not array.dtype.isnative:
+        seen = f"the array holds {array.dtype.str}"
+        raise ValueError(f"{seen}, in another byte order than this machine's: astype converts it")
     element = _element(array, dtype)
     extents = shape or array.shape
     steps = stride or tuple(int(np.prod(extents[i + 1 :])) for i in range(len(extents)))

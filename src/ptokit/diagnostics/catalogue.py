@@ -132,6 +132,11 @@ CATALOGUE: dict[str, Entry] = {
         "an output that nothing stores into",
         "A parameter annotated pto.Out or pto.InOut is written by pto.store, on a block of it.",
     ),
+    "store-into-input": Entry(
+        "a store into an argument that is an input",
+        "A parameter annotated pto.In is only read. pto.Out and pto.InOut say that a kernel "
+        "stores into it, and a call then writes the caller's array.",
+    ),
     "debug-differs": Entry(
         "engines, or the recorded and the debugged kernel, give different values",
         "`kernel.verify` runs the function itself, and the program it records on each engine. They "

@@ -51,12 +51,18 @@ def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
     return kind.type is np.void and kind.names is None and kind.itemsize == size
 
 
+def native(array: AnyArray) -> AnyArray:
+    """Return the array in the byte order of this machine: itself, or a copy."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
     """The codes of an array whose element type is already `dtype`, bit for bit.
 
     Raw bits are welcome too: an unsigned or void array of the element's size, for types of four
     bits a byte for each element. ValueError otherwise.
     """
+    array = native(array)
     unsigned = dtype.is_float and array.dtype == dtype.storage
     if is_of(array, dtype) or unsigned or is_raw(array.dtype, dtype.size):
         return np.ascontiguousarray(array).view(dtype.storage)
@@ -65,6 +71,7 @@ def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
 
 def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
     """`codes_of`; of a type that no library has also from float32 values, all of them its own."""
+    array = native(array)
     if numpy_dtype(dtype) is None and array.dtype == np.float32:
         codes = encode(array, dtype)
         if np.array_equal(decode(codes, dtype), array, equal_nan=True):
@@ -77,6 +84,7 @@ def rounded_codes(array: AnyArray, dtype: DType) -> AnyArray:
 
     Integers must be in range: ValueError.
     """
+    array = native(array)
     try:
         return codes_of(array, dtype)
     except ValueError:

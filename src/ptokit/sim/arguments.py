@@ -444,10 +444,7 @@ def _span(kind: GlobalType) -> int:
 
 def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
     """The array's element codes; PtoError where element type or shape are not the argument's."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        raise mismatch(arg, f"%{arg.name} is an array", f"given {type(given).__name__}") from None
+    array = np.asarray(given)
     try:
         codes = bits_of(array, kind.dtype)
     except ValueError:

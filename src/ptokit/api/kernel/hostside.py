@@ -7,21 +7,23 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import combinations
 from types import CodeType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.api.hostarrays import from_dlpack
+from ptokit.api.hostarrays import host_memory, shares_bytes
 from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.settings import current_core
 from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
+from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, call_error
 from ptokit.isa.model.dtypes import DType
 from ptokit.numerics.formats import pack, unpack
-from ptokit.numerics.host import codes_of, values_of
+from ptokit.numerics.host import codes_of, native, values_of
 from ptokit.passes.complete import dtype_of_array
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -64,7 +66,7 @@ def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
     return ArraySpec(dtype_of(dtype), tuple(shape))
 
 
-NUMBERS = (bool, int, float, np.number)
+NUMBERS = (bool, int, float, np.integer, np.floating)
 VALUES = (str, bytes, type(None), type)  # no data of a launch
 
 
@@ -83,18 +85,25 @@ class LaunchArguments:
         self.dtypes: dict[str, DType] = {}
         self.shapes: dict[str, tuple[Any, ...]] = {}
         self.extents: Mapping[str, Any] = {}
+        self.others: dict[str, Any] = {}  # what `views` were made of, where that is no ndarray
         kinds: list[object] = []
         for name, given in data.items():
             if isinstance(given, ArraySpec):
                 self.dtypes[name], self.shapes[name] = given.dtype, given.shape
                 kinds.append(given)
             elif isinstance(given, NUMBERS):
-                self.numbers[name] = given.item() if isinstance(given, np.generic) else given
-                kinds.append(self.numbers[name].__class__)
+                self.numbers[name] = number = _number(name, given)
+                kinds.append(number.__class__)
             else:
                 array = given if type(given) is np.ndarray else array_of(name, given)
-                self._array(name, array)
-                kinds += array.dtype, array.shape
+                if array is not given:
+                    self.others[name] = given
+                if array.shape:
+                    self._array(name, array)
+                    kinds += array.dtype, array.shape
+                else:
+                    self.numbers[name] = number = _number(name, array[()])
+                    kinds.append(number.__class__)
         # what decides the program, as far as `shapes` does not matter
         self.kind: tuple[object, ...] = (
             *kinds,
@@ -122,39 +131,87 @@ class LaunchArguments:
     @cached_property
     def arrays(self) -> dict[str, Any]:
         """What the program takes, by name."""
-        whole = {
-            n: a if a.flags.c_contiguous else np.ascontiguousarray(a) for n, a in self.views.items()
-        }
+        whole = {n: np.ascontiguousarray(native(a)) for n, a in self.views.items()}
         return {**whole, **self.numbers, **self.extents}
 
     def contiguous(self) -> dict[str, tuple[DType, AnyArray]]:
         """Copies that a kernel may be debugged on, as memory holds them."""
         kinds = self.dtypes
         return {
-            n: (k, pack(codes_of(a, k)) if k.packed else np.array(a, order="C"))
+            n: (k, pack(codes_of(a, k)) if k.packed else np.array(native(a), order="C"))
             for n, k, a in ((n, kinds[n], a) for n, a in self.views.items())
         }
 
+    def require_outputs(self, names: Iterable[str]) -> None:
+        """CallError unless stores into each of these arrays arrive there, and in no other one."""
+        outputs = {n: self.views[n] for n in names if n in self.views}
+        for name, view in outputs.items():
+            if not view.flags.writeable:
+                raise _unfit(
+                    name, "read-only", "pass an array that can be written, a copy for example"
+                )
+            if name in self.others and not _is_memory_of(view, self.others[name]):
+                seen = f"of a {type(self.others[name]).__name__} NumPy makes a copy"
+                raise _unfit(name, "a copy", "pass a NumPy array and copy it back after", seen)
+            if shares_bytes(view.shape, view.strides, view.itemsize):
+                seen = f"shape {view.shape}, strides of {view.strides} bytes"
+                raise _unfit(name, "an array whose elements share bytes", "pass a copy", seen)
+        for (name, view), (other, array) in combinations(outputs.items(), 2):
+            if _share(view, array):
+                seen = f"{name} and {other} have bytes in common, and both are written"
+                help = "pass arrays that do not overlap, or one InOut argument"
+                raise _unfit(name, f"memory of {other}", help, seen)
+
     def put_back(self, outputs: Mapping[str, Any]) -> None:
         """Write outputs into the arrays that were given."""
+        self.require_outputs(outputs)
         for name in filter(self.views.__contains__, outputs):  # others are room that FIFOs need
             result, view, kind = outputs[name], self.views[name], self.dtypes[name]
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)
-            if not view.flags.writeable:
-                raise call_error(
-                    "argument-type",
-                    f"{name} is written by the kernel and is read-only",
-                    help="pass an array that can be written, a copy for example",
-                )
             np.copyto(view, result)
+
+
+def _number(name: str, given: Any) -> int | float:  # Any: a number of Python's or NumPy's
+    """A run-time number; CallError for one that no register holds."""
+    number = given.item() if hasattr(given, "item") else given
+    if not isinstance(number, int | float) and given.__class__ is np.longdouble:
+        number = float(given)
+    if not isinstance(number, int | float):
+        help = "pass a whole number or a float"
+        message = f"{name} is a number of type {type(given).__name__}"
+        raise call_error("argument-type", message, help=help)
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
+        rule = f"{name} is a number of 64 bits"
+        help = f"it holds {-(1 << 63)} to {(1 << 63) - 1}"
+        message = f"{name}: {CATALOGUE['argument-type'].title}"
+        raise call_error("argument-type", message, rule=rule, seen=f"given {number}", help=help)
+    return number
+
+
+def _unfit(name: str, what: str, help: str, seen: str | None = None) -> PtoError:
+    message = f"{name} is written by the kernel and is {what}"
+    return call_error("argument-type", message, seen=seen, help=help)
+
+
+def _is_memory_of(view: AnyArray, given: Any) -> bool:  # Any: an array of another library
+    """True if NumPy finds the same memory behind an object each time it asks."""
+    again = host_memory(given)
+    return view.ctypes.data == again.ctypes.data and view.strides == again.strides
+
+
+def _share(one: AnyArray, two: AnyArray) -> bool:
+    """True if some byte belongs to both arrays, or NumPy would take too long to tell."""
+    if not np.may_share_memory(one, two):
+        return False
+    try:
+        return np.shares_memory(one, two, max_work=1 << 20)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
     """The memory of another library's array, shared."""
-    kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
-    if kind == "torch.Tensor":
-        return _tensor(name, given)
     if not any(hasattr(given, a) for a in ("__array_interface__", "__dlpack__", "__array__")):
         seen, help = f"{name} is a {type(given).__name__}", "pass a NumPy array: numpy.asarray(...)"
         if isinstance(given, VALUES):
@@ -162,29 +219,14 @@ def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
         raise call_error("argument-type", f"{name} is no array", seen=seen, help=help)
     device = given.__dlpack_device__() if hasattr(given, "__dlpack_device__") else (1, 0)
     if device[0] != 1:
-        raise _elsewhere(name)
-    if hasattr(given, "__array_interface__"):
-        return np.asarray(given)
-    return np.asarray(from_dlpack(given))
-
-
-def _elsewhere(name: str) -> PtoError:
-    help = f"copy it to the host first: {name}.cpu() for a torch tensor"
-    return call_error("argument-type", f"{name} is in the memory of a device", help=help)
-
-
-def _tensor(name: str, given: Any) -> AnyArray:  # Any: a torch tensor
-    """The memory of a torch tensor on the CPU; bf16 by its bits."""
-    if not given.is_cpu:
-        raise _elsewhere(name)
-    if given.requires_grad:
-        given = given.detach()
-    if str(given.dtype) == "torch.bfloat16":
-        import ml_dtypes
-
-        bits = given.view(getattr(__import__("torch"), "int16"))  # noqa: B009 - not installed here
-        return bits.numpy().view(ml_dtypes.bfloat16)
-    return given.numpy()
+        help = f"copy it to the host first: {name}.cpu() for a torch tensor"
+        raise call_error("argument-type", f"{name} is in the memory of a device", help=help)
+    try:
+        return host_memory(given)
+    except ValueError as problem:
+        help = "pass a NumPy array"
+        message = f"{name} is no array"
+        raise call_error("argument-type", message, seen=str(problem), help=help) from None
 
 
 def warn(found: Sequence[Diagnostic]) -> None:
@@ -204,10 +246,20 @@ def require_plain(function: Callable[..., Any], parameters: Iterable[inspect.Par
             raise TypeError(f"a kernel names each of its arguments, not {one}")
 
 
-def is_output(parameter: Any) -> bool:  # Any: a parameter of a signature
-    """Whether its annotation says that the kernel writes it."""
-    kind = parameter.annotation
-    return kind in (Out, InOut) or str(kind).rpartition(".")[2] in ("Out", "InOut")
+def _said(parameter: inspect.Parameter) -> str:
+    """The last word of an annotation: `from __future__ import annotations` makes it text."""
+    kind: object = parameter.annotation
+    return kind.__name__ if isinstance(kind, type) else str(kind).rpartition(".")[2]
+
+
+def is_output(parameter: inspect.Parameter) -> bool:
+    """True if the annotation says that the kernel writes the argument."""
+    return _said(parameter) in ("Out", "InOut")
+
+
+def is_input(parameter: inspect.Parameter) -> bool:
+    """True if the annotation says that the kernel only reads the argument."""
+    return _said(parameter) == "In"
 
 
 def not_written(name: str, code: CodeType) -> Diagnostic:

@@ -74,9 +74,14 @@ class Capture:
     """A kernel recorded for one kind of arguments."""
 
     def __init__(
-        self, program: Program, warnings: tuple[Diagnostic, ...], free: FreeVariables
+        self,
+        program: Program,
+        warnings: tuple[Diagnostic, ...],
+        free: FreeVariables,
+        stored: frozenset[str],
     ) -> None:
         self.program, self.warnings, self.free = program, warnings, free
+        self.stored = stored  # arrays that some instruction stores into
         self.executables: dict[object, Executable] = {}
 
     def executable(self, options: LaunchOptions) -> Executable:
@@ -148,6 +153,7 @@ class Kernel(Rich, Generic[P]):
         self._launch(capture, given)
 
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
+        given.require_outputs(capture.stored)
         run = capture.executable(self.options).execute(given.arrays)
         given.put_back(run.outputs)
 
@@ -189,7 +195,7 @@ class Kernel(Rich, Generic[P]):
         """Copies of the arrays as the function leaves them. Any: arrays."""
         given.extents = self._extents(given)
         arguments = {
-            name: KernelArray.whole(ArrayBase(name, dtype, given.shapes[name], array=a))
+            name: self._array(name, dtype, given.shapes[name], array=a)
             for name, (dtype, a) in given.contiguous().items()
         }
         for index in every:
@@ -320,7 +326,12 @@ class Kernel(Rich, Generic[P]):
         func = Func(self.function.__name__, body, attrs={ENTRY: True})
         program = RecordedProgram(Module([func]))
         warnings = (*record.unused_values(), *self._unwritten(record, given))
-        return Capture(program, warnings, free)
+        return Capture(program, warnings, free, frozenset(record.stored))
+
+    def _array(self, name: str, *what: Any, **how: Any) -> KernelArray:  # Any: as ArrayBase has it
+        """An argument while the function runs: all of an array."""
+        stored = not hostside.is_input(self.signature.parameters[name])
+        return KernelArray.whole(ArrayBase(name, *what, stored=stored, **how))
 
     def _unwritten(self, record: Recorder, given: LaunchArguments) -> tuple[Diagnostic, ...]:
         """Outputs that nothing stores into."""
@@ -354,7 +365,7 @@ class Kernel(Rich, Generic[P]):
             extents_ = tuple(
                 n if _fixed(s) else named[str(s)] for s, n in zip(stated, shape, strict=True)
             )
-            made[name] = KernelArray.whole(ArrayBase(name, dtype, extents_, pointer))
+            made[name] = self._array(name, dtype, extents_, pointer)
         return made
 
 

@@ -45,6 +45,7 @@ class ArrayBase:
     extents: tuple[Number, ...]
     pointer: Value | None = None
     array: AnyArray | None = None
+    stored: bool = True  # whether instructions may store into it
     views: dict[object, Value] = field(default_factory=dict[object, Value])
 
     @cached_property
@@ -195,6 +196,14 @@ class KernelArray(RecordedView):
             return
         what = f"[{first!r}, {end!r}) leaves an axis of {extent!r} elements"
         raise refused("window-out-of-bounds", f"{self!r}: {what}", help)
+
+    def require_stored(self) -> None:
+        """PtoError where an instruction stores into an argument that is an input."""
+        if not self.base.stored:
+            name = self.base.name
+            help = f"annotate it `{name}: pto.Out`, or pto.InOut where the kernel reads it, too"
+            what = f"{name} is annotated pto.In, and this stores into it"
+            raise refused("store-into-input", what, help)
 
     def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
         raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")

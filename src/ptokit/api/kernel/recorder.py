@@ -309,6 +309,7 @@ class Recorder:
     def _written(self, things: Sequence[Any]) -> None:
         for thing in things:
             if isinstance(thing, RecordedView):
+                thing.require_stored()
                 self.stored.add(thing.name)
 
     def _bound(
