@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from ptokit.isa.formula.rules import A2A3, A5, CPU, HARDWARE, LEVEL3, at, on
 from ptokit.isa.index import pages
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out
+from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out, path
 from ptokit.isa.lang.traits import FIXPIPE, FLAGS
 from ptokit.isa.model.types import Tile
+from ptokit.isa.model.words import VEC, V
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.write.statements import WRITERS
 
@@ -70,6 +72,22 @@ def test_no_field_has_the_name_of_a_resource() -> None:
 def test_a_hook_takes_fields_only() -> None:
     said = refused(takes_fixpipe, uses=(FIXPIPE,), type_of=takes_fixpipe)
     assert "takes `fixpipe`" in said
+
+
+def test_a_rule_holds_on_some_target() -> None:
+    """A rule that no target has would be lost without a word; `at` and paths are targets, too."""
+    with pytest.raises(TypeError, match=r"the rule `dst.rows == src.rows` holds on no target"):
+
+        class TNowhere(TCopy):  # pyright: ignore[reportUnusedClass]
+            """A page with a rule for A2/A3 among those of A5."""
+
+            rules = on(A5, on(A2A3, TCopy.dst.rows == TCopy.src.rows))
+
+    with pytest.raises(TypeError, match="holds on no target"):
+        path(VEC, VEC, V, on(CPU, TCopy.dst.rows == 1), on=A5)
+    with pytest.raises(TypeError, match="holds on no target"):
+        on(HARDWARE, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
+    assert not [rule for page in pages() for rule in page.all_rules if rule.targets == ()]
 
 
 def test_a_body_takes_operands_attributes_and_what_it_uses() -> None:

@@ -58,6 +58,13 @@ class Rule:
     enough: Expr | None = None
     of_allocations: bool = False
 
+    def __post_init__(self) -> None:
+        if self.targets == ():
+            raise TypeError(
+                f"the rule `{self}` holds on no target: the targets named around it have none in "
+                "common; take it out, or name targets that have it"
+            )
+
     @property
     def required(self) -> bool:
         """Whether a run goes on only where the rule holds."""

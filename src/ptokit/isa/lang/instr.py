@@ -414,4 +414,4 @@ def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
         yield from on(name, named("location", OneOfPaths(source, target, available)))
     for p in cls.paths:
         here = (source.loc == Const(p.source)) & (target.loc == Const(p.target))
-        yield from on(p.on, when(here, p.rules))
+        yield from when(here, p.rules)

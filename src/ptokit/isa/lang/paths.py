@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Expr, Field, Missing
-from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled, rules_of
+from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
+from ptokit.isa.formula.rules import on as on_targets
 from ptokit.isa.model.words import Loc, Pipe
 
 
@@ -28,7 +29,7 @@ def path(
 ) -> Path:
     """A row of a page's table of paths."""
     targets = (on,) if isinstance(on, str) else on
-    return Path(source, target, pipe, targets, tuple(rules_of(rules)))
+    return Path(source, target, pipe, targets, on_targets(targets, rules))
 
 
 class OneOfPaths(Expr):

@@ -118,7 +118,7 @@ def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 def from_acc(
     dst: Operand,
     src: Operand,
-    *rules: Ruled,
+    *,
     layouts: tuple[Layout, ...],
     into_vec: Ruled = (),
 ) -> tuple[Path, ...]:
@@ -126,12 +126,12 @@ def from_acc(
     lines = dst.cols * dst.size % 32 == 0
     return (
         path(
-            *(ACC, MAT, FIX, rules, src.layout == NZ),
+            *(ACC, MAT, FIX, src.layout == NZ),
             on(A2A3, dst.layout == NZ, dst.fractal == 512),
             on(A5, dst.layout.isin(*layouts), lines),
         ),
         path(
-            *(ACC, VEC, FIX, rules, src.layout == NZ, dst.layout.isin(*layouts), lines),
+            *(ACC, VEC, FIX, src.layout == NZ, dst.layout.isin(*layouts), lines),
             into_vec,
             on=A5,
         ),

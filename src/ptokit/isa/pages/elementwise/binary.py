@@ -63,7 +63,7 @@ class TRem(
     f=floor_remainder,
     rules=(
         pointwise(*TILES, a2a3=(f32, i32), a5=DIVIDED),
-        of_remainders(TMP, DST, (A5,)),
+        of_remainders(TMP, DST),
         scratch(
             TMP,
             A2A3,

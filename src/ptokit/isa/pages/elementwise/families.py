@@ -31,12 +31,18 @@ def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
     return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)), placed)
 
 
-def of_remainders(tmp: Operand, dst: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
-    """The scratch of a remainder: of dst's type and by rows, and on these targets as wide."""
-    wide = named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
+def of_remainders(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
+    """The scratch of a remainder: of dst's type and by rows, and on A5, which ignores it, as wide.
+
+    How wide it is on A2/A3 says each page.
+    """
     alike = on(HARDWARE, when(tmp.given, one_type(dst, tmp), row_major(tmp)))
-    ours = tuple(target for target in targets if target != A5)
-    return alike, on(ours, when(tmp.given, wide)), on(A5, when(tmp.given, warns(wide)))
+    return alike, on(A5, when(tmp.given, warns(a_row(tmp, dst))))
+
+
+def a_row(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
+    """Scratch of a row that is as wide as what is valid of dst."""
+    return named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
 
 
 def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:

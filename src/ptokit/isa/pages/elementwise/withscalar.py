@@ -94,8 +94,8 @@ class TRemS(WithScalarTmp, f=floor_remainder):
     rules = (
         with_scalar((f32, i32), DIVIDED, anyhow=True),
         exact(kind, DST),
-        of_remainders(TMP, DST, HARDWARE),
-        scratch(TMP, A2A3),
+        of_remainders(TMP, DST),
+        scratch(TMP, A2A3, a_row(TMP, DST)),
     )
     disputes = ("E4", "E40")
 

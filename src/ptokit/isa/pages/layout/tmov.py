@@ -28,7 +28,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 def boxed(fits: Expr) -> tuple[Ruled, ...]:
     """The layouts of L1 that C++ unrolls."""
-    return on(CPU, fits), on(HARDWARE, warns(named("layout", fits, help=BOXES_TO_L0)))
+    return warns(named("layout", fits, help=BOXES_TO_L0))
 
 
 class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
@@ -110,15 +110,14 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
-        *from_acc(
-            *(dst, src, when(both(~quant.given, ~whole_f32), casts(dst, src))),
-            on(A2A3, when(~quant.given, warns(named("element-type", ~whole_f32, help=AS_IT_IS)))),
-            when(quant.given, quantises(dst, src)),
-            layouts=(NZ, ND, DN),
-        ),
+        *from_acc(dst, src, layouts=(NZ, ND, DN)),
     )
+    plain, quantised = both(src.loc == ACC, ~quant.given), both(src.loc == ACC, quant.given)
     rules = (
         whole(dst, src),
+        when(both(plain, ~whole_f32), casts(dst, src)),
+        on(A2A3, when(plain, warns(named("element-type", ~whole_f32, help=AS_IT_IS)))),
+        when(quantised, quantises(dst, src)),
         on(
             A5,
             when(src.loc == MAT, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
@@ -160,9 +159,10 @@ class TMovFp(
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
-    paths = from_acc(dst, src, quantises(dst, src), layouts=(NZ, ND, DN))
+    paths = from_acc(dst, src, layouts=(NZ, ND, DN))
     rules = (
         whole(dst, src),
+        when(src.loc == ACC, quantises(dst, src)),
         parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         quantising_modes(dst, src, mode),
