@@ -41,7 +41,7 @@ def of(name: str, args: dict[str, str], more: str = "") -> str:
 def wrong(text: str, target: str) -> set[str]:
     """The slugs of what is wrong."""
     try:
-        found = pto.loads(text).check(target)
+        found = pto.loads(text).check(target, judge="assembler")
     except pto.PtoError as problem:
         found = problem.diagnostics
     return {d.slug for d in found if d.is_error}

@@ -8,6 +8,7 @@ from test_assembler import BOXED, HARD, Case, of, program, require_slugs, tile, 
 
 import ptokit as pto
 from ptokit.analysis.legality import Outcome
+from ptokit.diagnostics.diagnostic import Severity
 
 FULL, BLOCK = tile("vec", "8x24xf32"), tile("vec", "8x8xf32")
 LINE, NARROW = tile("vec", "1x24xf32"), tile("vec", "1x32xf32", "valid=1x16")
@@ -372,17 +373,22 @@ def test_instructions_that_it_takes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("target", HARD)
-def test_what_breaks_when_it_runs_is_left_to_the_run(target: str) -> None:
+def test_what_boards_and_headers_refuse_the_run_refuses(target: str) -> None:
     program = pto.loads(stored("24x8"))
-    (verdict,) = program.verdicts(target)
-    assert verdict.word is Outcome.UNDECIDED
-    assert {d.slug for d in verdict.diagnostics} == {"shape"}
-    assert "the run refuses it" in verdict.reason
+    words = {
+        judge: program.verdicts(target, judge=judge)[0].word
+        for judge in (None, "assembler", "headers", "hardware")
+    }
+    assert words.pop("assembler") is Outcome.LEGAL
+    assert {*words.values()} == {Outcome.REFUSED}
+    (found,) = program.check(target, judge="assembler")
+    assert (found.slug, found.severity) == ("shape", Severity.WARNING)
+    assert "refused by: headers, hardware; accepted by: assembler" in found.render()
     with pytest.raises(pto.PtoError, match="shapes do not fit"):
         program.run(t=np.ones((8, 24), np.float32), v=np.ones((24, 8), np.float32), target=target)
 
 
-def test_a_loop_in_which_some_iteration_breaks_is_left_to_the_run() -> None:
+def test_a_loop_in_which_some_iteration_breaks() -> None:
     text = program(
         {"p": "!pto.ptr<f32>"},
         "%zero = arith.constant 0 : index",

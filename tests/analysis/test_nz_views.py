@@ -117,13 +117,14 @@ def test_a_part_that_states_a_layout_has_that_of_its_view(stated: str, slugs: se
     assert pto.loads(program.text("dps")).text("dps") == program.text("dps")
 
 
-def test_strides_that_are_not_known_yet_are_left_to_the_run() -> None:
+def test_strides_that_are_not_known_yet() -> None:
     """C++ spells them -1."""
     text = view((4, 8, 16), (128, 16, 1)).replace(" {layout = #pto.layout<nz>}", "")
     text = text.replace("%c16, %c1] : ", "%c16, %m] : ").replace(
         "  %v =", "  %m = arith.constant -1 : index\n  %v ="
     )
-    problems = pto.loads(text).check("a2a3")
-    assert [(d.slug, d.is_error) for d in problems] == [("operand-value", False)]
+    for judge in ("assembler", None):
+        problems = pto.loads(text).check("a2a3", judge=judge)
+        assert [(d.slug, d.is_error) for d in problems] == [("operand-value", judge is None)]
     with pytest.raises(pto.PtoError, match="strides"):
         pto.loads(text).run(p=[0.0] * 512)

@@ -71,7 +71,7 @@ def test_a_page_says_which_rules_only_warn() -> None:
         line for line in (explain("tload") or "").split("\n") if "rows == dst" in line
     ]
     assert cpu.endswith("[shape; cpu]")
-    assert chips.endswith("[shape, warning before a run; a2a3]")
+    assert chips.endswith("[shape, by headers and hardware; a2a3]")
 
 
 @pytest.mark.parametrize("page", [*pages()][:: len(pages()) // 20])

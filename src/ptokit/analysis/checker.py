@@ -89,9 +89,8 @@ class Checker:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
         if outcome is False and not (rule.early and self.running):
             behind = tolerated(rule, env) and not self.stated(op, rule)
-            made, where = taken if behind else violation, blamed(op, rule)
-            found = made(op.page, rule, env, where)
-            self.found.append(replace(found, severity=Severity.ERROR) if rule.early else found)
+            made = taken if behind else violation
+            self.found.append(made(op.page, rule, env, blamed(op, rule)))
 
     def stated(self, op: Op, rule: Rule) -> bool:
         """Whether a rule breaks by what types state; compilers do not look behind a `?`."""

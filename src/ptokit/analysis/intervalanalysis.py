@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ptokit.analysis.checker import CheckedRegion, Checker, check_func
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, violation
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
@@ -22,7 +22,6 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
-LATE = "compilers take it, the run refuses it"
 BEHIND = "the type says `?`: compilers take it, the run refuses it"
 GUARDED = "a condition or a loop bound around it is known only when it runs"
 
@@ -53,6 +52,7 @@ class UndecidedRule(NamedTuple):
     instruction: str
     rule: str
     why: str
+    by: tuple[Judge, ...] = ()  # the judges that refuse what breaks it; empty: all
 
     def __str__(self) -> str:
         place = "" if self.span is None else f"{self.span}: "
@@ -83,9 +83,7 @@ class IntervalAnalysis(Checker):
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)
-        if outcome is False and not varies and rule.late:
-            self.postponed(op, rule, env, LATE)
-        elif outcome is False and not varies and self.stated(op, rule):
+        if outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
         elif outcome is False and not varies:
             self.postponed(op, rule, env, UNDEFINED if tolerated(rule, env) else BEHIND)
@@ -100,8 +98,7 @@ class IntervalAnalysis(Checker):
     def postponed(self, op: Op, rule: Rule, env: Mapping[str, Any], why: str) -> None:
         """A rule that breaks where compilers do not look: a warning, and the run refuses it."""
         found = violation(op.page, rule, env, blamed(op, rule))
-        help = f"{rule.help}; {why}" if rule.late and rule.help else why
-        self.found.append(replace(found, severity=Severity.WARNING, help=help))
+        self.found.append(replace(found, severity=Severity.WARNING, help=why))
         if not self.facts.blind:
             self.left.append(undecided_rule(op, rule, GUARDED if self.guards else why))
 
@@ -169,7 +166,7 @@ def same_value(op: Op, formula: Expr) -> bool:
 
 
 def undecided_rule(op: Op, rule: Rule, why: str) -> UndecidedRule:
-    return UndecidedRule(blamed(op, rule), op.name, str(rule), why)
+    return UndecidedRule(blamed(op, rule), op.name, str(rule), why, rule.by)
 
 
 def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from ptokit.analysis.placement import Planned, check_addresses, plan
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, uninitialised
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Module, Op, Value
@@ -46,7 +46,7 @@ class Verdict(Rich):
     `word`: refused if there is an error; else undecided if something in it is not known (an op or
     a type that was allowed to be unknown, a rule that waits for a number of the running program, a
     tile that nothing in its function writes); else legal. `reason` says why in a line, empty if
-    legal. `left` are the rules left to the run.
+    legal. `left` are the rules left to the run, `judge` whose verdict it is (None: the strictest).
     """
 
     target: str
@@ -54,6 +54,7 @@ class Verdict(Rich):
     reason: str
     diagnostics: tuple[Diagnostic, ...]
     left: tuple[UndecidedRule, ...]
+    judge: Judge | None = None
 
     def also(self, further: Iterable[Diagnostic]) -> Verdict:
         """The verdict when more was found on the same target; nothing changes a refusal."""
@@ -71,6 +72,7 @@ class Verdict(Rich):
         """The word and the reasons, for other tools; diagnostics are listed elsewhere."""
         return {
             "target": self.target,
+            "as": None if self.judge is None else self.judge.value,
             "verdict": self.word.value,
             "reason": self.reason,
             "left": [left.to_json() for left in self.left],
@@ -83,15 +85,19 @@ def verdicts(
     trial: Trial,
     *,
     allow_unknown: bool,
+    judge: Judge | None = None,
     known: Sequence[Diagnostic] = (),
     of_cores: Sequence[Diagnostic] = (),
 ) -> list[Verdict]:
-    """A verdict for each target; `known` is wrong on all, `of_cores` where cores have kinds."""
+    """A verdict for each target; `known` is wrong on all, `of_cores` where cores have kinds.
+
+    `judge`: the source whose verdict decides; None: a program is refused that any of them refuses.
+    """
     functions = [Interference(func) for func in module.funcs]
 
     def verdict(target: Target) -> Verdict:
         here = [replace(d, targets=(target.name,)) for d in of_cores if target.kinds]
-        return _verdict(functions, target, trial, allow_unknown, [*known, *here])
+        return _verdict(functions, target, trial, allow_unknown, judge, [*known, *here])
 
     return [verdict(target) for target in targets]
 
@@ -114,6 +120,7 @@ def _verdict(
     target: Target,
     trial: Trial,
     allow_unknown: bool,
+    judge: Judge | None,
     known: Sequence[Diagnostic],
 ) -> Verdict:
     found = list(known)
@@ -124,11 +131,12 @@ def _verdict(
         left += waiting
     unknown = Severity.WARNING if allow_unknown else Severity.ERROR
     found = [
-        replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d
+        replace(d, severity=unknown) if d.slug in UNKNOWN_SLUGS and not d.rule else d.judged(judge)
         for d in once(found)
     ]
+    left = [rule for rule in left if judge is None or not rule.by or judge in rule.by]
     word, reason = _outcome(found, left)
-    return Verdict(target.name, word, reason, tuple(found), tuple(left))
+    return Verdict(target.name, word, reason, tuple(found), tuple(left), judge)
 
 
 def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.intervalanalysis import (
-    LATE,
     IntervalAnalysis,
     counter,
     undecided_rule,
@@ -23,7 +22,6 @@ from ptokit.analysis.intervalanalysis import (
 )
 from ptokit.analysis.ranges import Range
 from ptokit.analysis.violation import UNDEFINED, blamed, taken, tolerated, violation
-from ptokit.diagnostics.diagnostic import Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
@@ -99,10 +97,9 @@ class Search(IntervalAnalysis):
         if outcome is False:
             goes_on = tolerated(rule, env)  # what varies stands behind a `?`
             found = (taken if goes_on else violation)(op.page, rule, env, blamed(op, rule))
-            severity = Severity.WARNING if rule.late else found.severity
-            self.found.append(self._at(replace(found, severity=severity)))
-            if goes_on or rule.late:  # another iteration may go further
-                self.left.append(undecided_rule(op, rule, UNDEFINED if goes_on else LATE))
+            self.found.append(self._at(found))
+            if goes_on:  # another iteration may go further
+                self.left.append(undecided_rule(op, rule, UNDEFINED))
         else:
             why = unknowns(op, rule, env) or "a number is known only when it runs"
             self.left.append(undecided_rule(op, rule, why))

@@ -32,20 +32,19 @@ def broken(
         slug=rule.slug,
         message=f"{label}: {CATALOGUE[rule.slug].title}",
         span=span,
-        severity=Severity.ERROR if rule.required else Severity.WARNING,
+        severity=Severity.WARNING if rule.warns else Severity.ERROR,
         rule=str(rule.formula),
         when=None if rule.condition is None else str(rule.condition),
         seen=seen(rule.formula, env),
         help=rule.help or help,
         targets=(env["machine"].name,),
+        by=rule.by,
     )
 
 
 def told_before(op: Op, rule: Rule, target: Target) -> bool:
     """Whether a rule only warns and is broken by types and attributes alone: the check says so."""
-    if rule.required or rule.early:
-        return False
-    return rule.holds(Facts(target).environment(op)) is False
+    return rule.warns and rule.holds(Facts(target).environment(op)) is False
 
 
 def violation(

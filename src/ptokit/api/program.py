@@ -15,7 +15,7 @@ from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
 from ptokit.api.settings import current_target, reading, target_named
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, call_error
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity, call_error
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
@@ -62,16 +62,22 @@ class Program(Rich):
         return self
 
     def check(
-        self, *targets: str, allow_unknown: bool = False, level: int | None = None
+        self,
+        *targets: str,
+        allow_unknown: bool = False,
+        level: int | None = None,
+        judge: str | None = None,
     ) -> list[Diagnostic]:
         """What is wrong on each of `targets` (default: the current one), in text order.
 
         "all" stands for every target. Loops with constant bounds are judged over all iterations. An
         unknown op or type is an error, or with `allow_unknown` a warning. `level` (1, 2 or 3) says
-        who places tiles; without it a program with any address is of level 3. An empty list does
-        not say that the program is legal: `verdicts` tells what is left to the run.
+        who places tiles; without it a program with any address is of level 3. `judge`: whose
+        verdict decides, "assembler", "headers" (of C++) or "hardware"; without one what any of them
+        refuses for certain is an error. An empty list does not say that the program is legal:
+        `verdicts` tells what is left to the run.
         """
-        found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level)
+        found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level, judge=judge)
         return RichList(merged(found))
 
     def verdicts(
@@ -79,6 +85,7 @@ class Program(Rich):
         *targets: str,
         allow_unknown: bool = False,
         level: int | None = None,
+        judge: str | None = None,
         races: bool = False,
     ) -> list[Verdict]:
         """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`.
@@ -87,12 +94,15 @@ class Program(Rich):
         """
         if level not in (None, 1, 2, 3):
             raise ValueError(f"no level {level!r}: choose 1, 2 or 3")
+        if judge not in (None, *(j.value for j in Judge)):
+            raise ValueError(f"no judge {judge!r}: choose one of {', '.join(map(str, Judge))}")
+        decides = None if judge is None else Judge(judge)
         names = tuple(TARGETS) if "all" in targets else targets
         chosen = [target_named(name) for name in names] or [current_target()]
         found: list[Verdict] = []
         for target, again in groupby(chosen, self._runnable):
             (program, known), every = target, [*again]
-            found += program._verdicts(every, known, allow_unknown, level, races)
+            found += program._verdicts(every, known, allow_unknown, level, decides, races)
         return RichList(found)
 
     def _verdicts(
@@ -101,6 +111,7 @@ class Program(Rich):
         known: Sequence[Diagnostic],
         allow_unknown: bool,
         level: int | None,
+        judge: Judge | None,
         races: bool,
     ) -> list[Verdict]:
         """`verdicts` on targets that run the program as it is; `known` are further errors."""
@@ -118,6 +129,7 @@ class Program(Rich):
             every,
             _trial,
             allow_unknown=allow_unknown,
+            judge=judge,
             known=[*known, *wrong],
             of_cores=[] if known else of_cores,
         )

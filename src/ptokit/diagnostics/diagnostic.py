@@ -21,6 +21,22 @@ class Severity(Enum):
     HINT = "hint"  # nothing is wrong, something could be better
 
 
+class Judge(Enum):
+    """A source that takes or refuses a program, where sources differ.
+
+    The assembler verifies text, the C++ headers assert what templates and arguments must be, and
+    on hardware a program computes what its page says, or something undefined. `check` takes the
+    strictest verdict that is certain; `--as` (in Python `judge=`) asks for that of one source.
+    """
+
+    ASSEMBLER = "assembler"
+    HEADERS = "headers"
+    HARDWARE = "hardware"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 class Note(NamedTuple):
     """A further place or fact that explains a diagnostic."""
 
@@ -36,7 +52,8 @@ class Diagnostic(Rich):
     """One thing that is wrong: `slug` names its page in `ptokit explain`.
 
     `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
-    do, `targets` who imposes the rule (empty: everyone).
+    do, `targets` the targets that impose the rule (empty: all), `by` the judges that refuse what
+    breaks it (empty: all).
     """
 
     slug: str
@@ -49,10 +66,23 @@ class Diagnostic(Rich):
     help: str | None = None
     targets: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    by: tuple[Judge, ...] = ()
 
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
+
+    def judged(self, judge: Judge | None) -> Diagnostic:
+        """The diagnostic where the verdict of one judge decides; None: as it stands."""
+        if judge is None or not self.by:
+            return self
+        return replace(self, severity=Severity.ERROR if judge in self.by else Severity.WARNING)
+
+    @property
+    def refused_by(self) -> str:
+        """The judges that refuse, and those that accept, in words; empty where all refuse."""
+        accepted = [judge for judge in Judge if judge not in self.by]
+        return f"{_listed(self.by)}; accepted by: {_listed(accepted)}" if self.by else ""
 
     def render(self) -> str:
         """The message as a terminal shows it, several lines."""
@@ -60,7 +90,8 @@ class Diagnostic(Rich):
         if self.span is not None:
             lines += [f"  --> {self.span}", *self.span.picture()]
         targets = f"   ({', '.join(self.targets)})" if self.targets else ""
-        facts = {"rule": self.rule, "when": self.when, "seen": self.seen, "help": self.help}
+        facts = {"rule": self.rule, "when": self.when, "refused by": self.refused_by}
+        facts |= {"seen": self.seen, "help": self.help}
         for label, text in facts.items():
             if text:
                 lines.append(f"  = {label}: {text}{targets if label == 'rule' else ''}")
@@ -97,8 +128,13 @@ class Diagnostic(Rich):
             "seen": self.seen,
             "help": self.help,
             "targets": list(self.targets),
+            "by": [judge.value for judge in self.by],
             "notes": [str(n) for n in self.explained()],
         }
+
+
+def _listed(judges: Iterable[Judge]) -> str:
+    return ", ".join(map(str, judges))
 
 
 class PtoError(Exception, Rich):

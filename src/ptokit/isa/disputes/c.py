@@ -264,7 +264,7 @@ C: dict[str, Dispute] = {
     "C51": Dispute(
         "may TEXTRACT fill the fix-pipe's scaling memory from L1?",
         "Assembler: yes, on A5. Headers of all chips and documentation: no.",
-        "on a5; what starts behind the first element is left to the run, which refuses it",
+        "on a5 from the first element on; what starts behind it is legal `--as assembler` alone",
         "a copy from the start is what TMOV does there",
     ),
     "C52": Dispute(

@@ -14,8 +14,8 @@ D: dict[str, Dispute] = {
         "assembler: stores count elements. Headers: equal. Tests of A5: of a larger view the "
         "tile's valid region is loaded.",
         "equal: cut the view with partition_view. On a5 a larger view loads the part that is valid "
-        "in the tile, with a warning. Of other views of hardware the check warns, the run ends; it "
-        "refuses a store to a view of another number of elements",
+        "in the tile, with a warning. Other views of chips are legal `--as assembler` alone, and "
+        "not even there where the number of elements differs",
         "a smaller view would read neighbouring memory; a larger one has golden data on a5 only",
         'target "a2a3:larger-views" in Python, --reading larger-views at the command line',
     ),

@@ -322,7 +322,7 @@ E: dict[str, Dispute] = {
         "between which element types does TCVT convert?",
         "Assembler: A2/A3 any but 8-bit and 4-bit floats, A5 those in listed pairs and any others, "
         "f16 to f16 too. Code of A2/A3 and A5: listed pairs.",
-        "the listed pairs; what only the assembler takes is left to the run, which refuses it",
+        "the listed pairs; what only the assembler takes is legal `--as assembler`",
         "what the assembler makes of the others does not compile",
     ),
     "E59": Dispute(

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property, reduce
 from itertools import product
 from typing import TypeAlias
 
+from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
 
+ASSEMBLER, HEADERS, BOARDS = Judge
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
 LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles
@@ -27,15 +28,6 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"loc"}), "location"),
     (frozenset({"rows", "cols", "valid", "shape", "stride", "size", "c0"}), "shape"),
 )
-
-
-class Enforced(Enum):
-    """When it is an error to break a rule; else it is a warning. The values are the manual's."""
-
-    ALWAYS = "error"
-    IN_RUNS = "warning before a run"
-    IN_TEXT = "error before a run"
-    NEVER = "warning"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +46,8 @@ class Rule:
     targets: tuple[str, ...] | None = None
     conditions: tuple[Expr, ...] = ()
     help: str | None = None
-    enforced: Enforced = Enforced.ALWAYS
+    warns: bool = False
+    by: tuple[Judge, ...] = ()
     enough: Expr | None = None
     of_allocations: bool = False
 
@@ -67,18 +60,13 @@ class Rule:
 
     @property
     def required(self) -> bool:
-        """Whether a run goes on only where the rule holds."""
-        return self.enforced in (Enforced.ALWAYS, Enforced.IN_RUNS)
-
-    @property
-    def late(self) -> bool:
-        """Whether breaking it is an error in a run only."""
-        return self.enforced is Enforced.IN_RUNS
+        """True where a run goes on only if the rule holds: boards run what was compiled."""
+        return not (self.warns or self.early)
 
     @property
     def early(self) -> bool:
-        """Whether breaking it is an error before a run only."""
-        return self.enforced is Enforced.IN_TEXT
+        """True of a rule of the assembler alone: it compares the text, not numbers of a run."""
+        return self.by == (ASSEMBLER,)
 
     @cached_property
     def condition(self) -> Expr | None:
@@ -209,17 +197,13 @@ def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
 
 def warns(*items: Ruled) -> tuple[Rule, ...]:
     """The rules only warn."""
-    return tuple(replace(rule, enforced=Enforced.NEVER) for rule in rules_of(items))
+    return tuple(replace(rule, warns=True) for rule in rules_of(items))
 
 
-def ends_a_run(*items: Ruled) -> tuple[Rule, ...]:
-    """The rules only warn before the program runs: compilers take what breaks them."""
-    return tuple(replace(rule, enforced=Enforced.IN_RUNS) for rule in rules_of(items))
-
-
-def ends_a_check(*items: Ruled) -> tuple[Rule, ...]:
-    """The rules compare what the text tells: what numbers are in a run does not matter."""
-    return tuple(replace(rule, enforced=Enforced.IN_TEXT) for rule in rules_of(items))
+def by(judges: Judge | tuple[Judge, ...], *items: Ruled) -> tuple[Rule, ...]:
+    """These judges alone refuse what breaks the rules: the others take it."""
+    names = (judges,) if isinstance(judges, Judge) else judges
+    return tuple(replace(rule, by=names) for rule in rules_of(items))
 
 
 def of_allocations(*items: Ruled) -> tuple[Rule, ...]:

@@ -299,7 +299,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             when(src.layout != NZ, named("offset-misaligned", on_box, help=boxes)),
             when(
                 src.layout == NZ,
-                on(HARDWARE, ends_a_check(named("offset-misaligned", on_box, help=lines))),
+                on(HARDWARE, by(ASSEMBLER, named("offset-misaligned", on_box, help=lines))),
                 on(CPU, warns(named("offset-misaligned", on_box, help=lines))),
             ),
         ),

@@ -131,7 +131,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
     rules = (
         *expanding(EXPAND_CPU, F16_F32, VEC_A5),
         on(A2A3, precise(precision == DIV["HIGH"], RowExpand.tmp)),
-        on(A5, warns(precise(precision == DIV["HIGH"], RowExpand.tmp))),
+        on(A5, by(ASSEMBLER, precise(precision == DIV["HIGH"], RowExpand.tmp))),
     )
     disputes = ("E40", "E45")
 

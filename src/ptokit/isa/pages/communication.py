@@ -89,7 +89,7 @@ def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled,
     outer = (whole.n0 >= part.n0, whole.n1 >= part.n1, whole.n2 >= part.n2)
     holds = both(*outer, whole.along >= numbers, whole.across >= part.across)
     help = "give it as many rows as all parts together have: behind it is what belongs to others"
-    return ends_a_run(when(whole.filled, named("shape", holds, help=help)))
+    return by(BOARDS, when(whole.filled, named("shape", holds, help=help)))
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):

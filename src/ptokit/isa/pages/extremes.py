@@ -84,7 +84,7 @@ def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
 def not_empty(src: Operand) -> tuple[Ruled, ...]:
     """Of nothing there is no extreme: types do not say that, lanes without work may have it."""
     some = named("shape", src.filled == Const(True), help="what is looked through has elements")
-    return on(HARDWARE, ends_a_check(some))
+    return on(HARDWARE, by(ASSEMBLER, some))
 
 
 class RowArg(

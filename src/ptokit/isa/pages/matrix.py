@@ -94,7 +94,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         on(
             HARDWARE,
             named("shape", fitting),
-            when(fitting, warns(named("shape", matching, help=alike))),
+            when(fitting, by(HEADERS, warns(named("shape", matching, help=alike)))),
         ),
         on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT)),
     )

@@ -64,7 +64,7 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
         ),
         c.dtype == f32,
         on(CPU, scales),
-        on(A5, warns(named("element-type", scales, help=ANY_SCALES))),
+        on(A5, by(BOARDS, warns(named("element-type", scales, help=ANY_SCALES)))),
         named("location", a_scale.loc.isin(SCALE_LEFT, SCALING)),
         named("location", b_scale.loc.isin(SCALE_RIGHT, SCALING)),
         named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),
@@ -87,7 +87,7 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
             named("shape", b_scale.valid.cols == b.valid.cols, help=EXACTLY),
             when(
                 both(a.dtype.isin(*FP4), b.dtype.isin(*FP4)),
-                ends_a_run(named("shape", enough, help=ENOUGH)),
+                by(BOARDS, named("shape", enough, help=ENOUGH)),
             ),
         ),
     )

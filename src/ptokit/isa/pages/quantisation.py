@@ -392,7 +392,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         named("attribute", MxQuantisation.scale == MxScale.OCP, help=why),
         named("attribute", both(axis == GroupAxis.ALONG, store == VecStoreMode.NZ), help=why),
         on(CPU, whole),
-        on(HARDWARE, ends_a_run(whole)),
+        on(HARDWARE, by(BOARDS, whole)),
         exp_zz.dtype == MxQuantisation.exp.dtype,
         named("layout", exp_zz.layout == ND),
         named("shape", exp_zz.rows * exp_zz.cols >= valid.rows * valid.cols // GROUP, help=EACH),

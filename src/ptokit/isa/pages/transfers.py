@@ -101,8 +101,8 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
         restated(layout, src),
         warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
         on(CPU, when(~parts, equal)),
-        on(A2A3, when(~parts, ends_a_run(equal))),
-        on(LARGER_VIEWS, ends_a_run(around)),
+        on(A2A3, when(~parts, by((HEADERS, BOARDS), equal))),
+        on(LARGER_VIEWS, by((HEADERS, BOARDS), around)),
         on(
             A5,
             when(larger, warns(named("shape", src.matrix.rows == dst.valid.rows, help=PART))),
@@ -111,16 +111,16 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*ON_A5)),
-        on(HARDWARE, when(dst.loc == VEC, ends_a_run(named("layout", same, help=IN_CPP)))),
+        on(HARDWARE, when(dst.loc == VEC, by(HEADERS, named("layout", same, help=IN_CPP)))),
         on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN, NZ))),
-        on(A2A3, when(dst.loc == MAT, ends_a_run(named("layout", into_l1_a2a3, help=IN_CPP)))),
+        on(A2A3, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a2a3, help=IN_CPP)))),
         on(
             A2A3,
             when(dst.loc == MAT, dst.rows <= 16384),
             when(dst.loc == VEC, dst.rows < 4096),
             when(both(dst.size == 8), dst.layout.isin(ND, DN)),
         ),
-        on(A5, when(dst.loc == MAT, ends_a_run(named("layout", into_l1_a5, help=IN_CPP)))),
+        on(A5, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a5, help=IN_CPP)))),
         on(
             HARDWARE,
             when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
@@ -260,7 +260,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
     rules = (
         StoreFamily.transfer,
         on(HARDWARE, named("shape", counted, help=WHOLE)),
-        on(HARDWARE, when(counted, ends_a_run(named("shape", matrix, help=VIEW)))),
+        on(HARDWARE, when(counted, by((HEADERS, BOARDS), named("shape", matrix, help=VIEW)))),
         on(HARDWARE, StoreFamily.in_sixteens),
         on(HARDWARE, when(both(in_boxes, dst.dtype == i32), named("shape", dst.n4 == 16))),
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
@@ -275,11 +275,11 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
                 both(src.loc == ACC, ~quant.given),
                 on(A2A3, plain),
                 on(A5, of_sums),
-                on(A5, when(of_sums, ends_a_run(named("element-type", plain, help=BITS_ONLY)))),
+                on(A5, when(of_sums, by(BOARDS, named("element-type", plain, help=BITS_ONLY)))),
             ),
             when(
                 src.loc != ACC,
-                ends_a_run(named("layout", same, help=IN_CPP)),
+                by(HEADERS, named("layout", same, help=IN_CPP)),
                 named("attribute", ~quant.given, help="only acc can be quantised"),
                 named("attribute", relu != ReluPreMode.NORMAL_RELU, help="only acc has relu"),
             ),
@@ -326,7 +326,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
 }}"""
     rules = (
         StoreFamily.transfer,
-        on(HARDWARE, ends_a_run(StoreFamily.equal)),
+        on(HARDWARE, by((HEADERS, BOARDS), StoreFamily.equal)),
         parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         on(HARDWARE, src.loc == ACC),

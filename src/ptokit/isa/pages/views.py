@@ -43,7 +43,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
             result.dtype.isin(f4e2m1x2, f4e1m2x2),
             named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
-        ends_a_run(named("operand-value", strides.least >= 0, help="elements count upward")),
+        by(BOARDS, named("operand-value", strides.least >= 0, help="elements count upward")),
         when(
             both(layout.given, result.named_layout == Const(True)),
             named("layout", layout == result.layout, help="say it once, or the same"),
@@ -90,7 +90,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         named("shape", view.rank == offsets.count, view.rank == sizes.count),
         when(
             result.rank == sizes.count,
-            ends_a_check(named("shape", sizes == result.static_extents, help=STATED)),
+            by(ASSEMBLER, named("shape", sizes == result.static_extents, help=STATED)),
         ),
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),

@@ -141,7 +141,7 @@ def from_acc(
 def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     """The same of a window."""
     why = "the assembler leaves out which vector core, C++ asks for it: give accToVecMode"
-    chosen = warns(named("layout", either(dst.layout == NZ, mode.given), help=why))
+    chosen = by(HEADERS, warns(named("layout", either(dst.layout == NZ, mode.given), help=why)))
     return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import Judge, PtoError
 from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
@@ -38,6 +38,11 @@ ARCH = "pto.target_arch"  # an attribute of modules
 @READING
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
 @click.option("--level", type=click.IntRange(1, 3), help="Level of the text; 3: it places tiles.")
+@click.option(
+    *("--as", "judge"),
+    type=click.Choice([j.value for j in Judge]),
+    help="Whose verdict decides.  [default: the strictest that is certain]",
+)
 @click.option("--races", is_flag=True, help="Look for hazards between the pipes of a core.")
 @click.option("--memory", metavar="FILE.svg", help="Draw which tiles lie where; -: table only.")
 @program_errors
@@ -50,6 +55,7 @@ def check(
     readings: tuple[str, ...],
     pedantic: bool,
     level: int | None,
+    judge: str | None,
     races: bool,
     memory: str | None,
 ) -> None:
@@ -70,7 +76,9 @@ def check(
     if races:
         require_pipes(*names)
     program = _read(kernel, style)
-    found = program.verdicts(*names, allow_unknown=allow_unknown, level=level, races=races)
+    found = program.verdicts(
+        *names, allow_unknown=allow_unknown, level=level, judge=judge, races=races
+    )
     maps = [] if memory is None else _maps(program, names)
     if style == "json":
         click.echo(report_json(found, maps=maps))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 
 from ptokit.isa.formula.formulas import Expr, Node
-from ptokit.isa.formula.rules import Enforced, Rule
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
 
@@ -81,8 +81,9 @@ def _alike(rules: list[Rule]) -> dict[tuple[str, str], list[Rule]]:
 
 
 def _slug(rule: Rule) -> str:
-    """What a rule reports, and when that is no error."""
-    return rule.slug if rule.enforced is Enforced.ALWAYS else f"{rule.slug}, {rule.enforced.value}"
+    """The slug that a rule reports, "warning" where it is no error, and the judges that refuse."""
+    judges = f"by {' and '.join(map(str, rule.by))}" if rule.by else ""
+    return ", ".join(word for word in (rule.slug, "warning" * rule.warns, judges) if word)
 
 
 def _places(page: type[Instr], rules: list[Rule]) -> str:

@@ -8,6 +8,7 @@ from functools import cache, partial
 from textwrap import wrap
 from typing import TypeAlias
 
+from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.samples import DOUBLE
@@ -47,6 +48,11 @@ FUNCTIONS = {
         "tiles that the function writes are its outputs. A launch runs it once for each block.",
         DOUBLE,
     ),
+}
+JUDGES = {
+    Judge.ASSEMBLER: "what the newest public assembler verifies",
+    Judge.HEADERS: "what the public C++ headers assert",
+    Judge.HARDWARE: "what is undefined on boards",
 }
 TYPES = {
     "tile_buf": (
@@ -115,7 +121,17 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
         "Words of attributes",
         [(w.mlir, _doc(w).split("\n")[0], partial(_word, w)) for w in _words()],
     )
+    yield "Whose verdict", [(j.value, JUDGES[j], partial(_judge, j)) for j in Judge]
     yield "Targets", [(t.name, t.title, partial(target_page, t)) for t in TARGETS.values()]
+
+
+def _judge(judge: Judge) -> str:
+    """A source of verdicts, with the rules that it has and another source has not."""
+    lines = [f"{judge}: {JUDGES[judge]}", "", _doc(Judge), "", f"Refused by {judge}, not by all"]
+    for page in pages():
+        rules = dict.fromkeys(str(rule.formula) for rule in page.all_rules if judge in rule.by)
+        lines += [f"  {page.mnemonic()}: {rule}" for rule in rules]
+    return "\n".join(lines)
 
 
 def _doc(thing: object) -> str:

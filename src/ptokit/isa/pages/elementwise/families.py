@@ -69,7 +69,7 @@ def in_two_steps() -> tuple[Ruled, ...]:
     """What only the CPU simulator has as one instruction the assembler makes two of."""
     help = "hardware has no such instruction: the assembler makes two of it"
     one = named("not-on-target", Field("machine").kinds == Const(False), help=help)
-    return on(HARDWARE, warns(one))
+    return on(HARDWARE, by(HEADERS, warns(one)))
 
 
 def precision(kind: type[Word]) -> Attr:

@@ -58,7 +58,7 @@ class TNeg(
         elements(Unary.dst, cpu=NUMBERS, a2a3=VEC_A2A3, a5=NEGATED),
         one_type(*PAIR),
         on((CPU, A2A3), same_region(*PAIR)),
-        on(A5, ends_a_run(ROWS), COLUMNS),
+        on(A5, by(BOARDS, ROWS), COLUMNS),
         in_vec(*PAIR),
         row_major(*PAIR),
         taken(Unary.dst, A5, i8, u8),

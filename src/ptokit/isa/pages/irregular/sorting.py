@@ -53,7 +53,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
         in_vec(dst, src, idx),
         named("shape", dst.valid.rows == src.valid.rows),
         on(CPU, room),
-        on(HARDWARE, ends_a_run(room)),
+        on(HARDWARE, by(BOARDS, room)),
         named("shape", idx.valid.cols == src.valid.cols, help="an index for each value"),
         on(CPU, named("shape", idx.valid.rows == src.valid.rows)),
         on(
@@ -61,7 +61,8 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
             when(
                 src.valid.cols % BLOCK != 0,
-                ends_a_run(
+                by(
+                    BOARDS,
                     named("shape", dst.cols * dst.size >= blocks * BLOCK * RECORD, help=WHOLE),
                 ),
             ),

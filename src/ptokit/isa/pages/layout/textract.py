@@ -50,7 +50,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             straight & ~gemv,
             both(src.rows % 16 == 0, src.cols % src.c0 == 0),
             both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
-            ends_a_run(on_boxes(row, col, src)),
+            by(BOARDS, on_boxes(row, col, src)),
         ),
         when(~straight & ~gemv, transposing),
         when(
@@ -66,7 +66,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
             straight,
             both(src.rows % src.c0 == 0, src.cols % 16 == 0),
             both(dst.rows % dst.c0 == 0, dst.cols % 16 == 0),
-            ends_a_run(named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
+            by(BOARDS, named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
         ),
         when(~straight, transposing),
     )
@@ -91,7 +91,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
         path(MAT, RIGHT, MTE1, to_right),
         path(MAT, SCALE_LEFT, MTE1, src.layout == ZZ, dst.layout == ZZ, on=A5),
         path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
-        path(MAT, SCALING, FIX, cube_source, ends_a_run(first), on=A5),
+        path(MAT, SCALING, FIX, cube_source, by(BOARDS, first), on=A5),
         path(
             *(VEC, MAT, FIX, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
             dst.dtype.isin(*WINDOW_A5),

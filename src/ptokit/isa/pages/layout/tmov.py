@@ -21,14 +21,14 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     kept = named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     return (
         on(CPU, kept),
-        on(HARDWARE, ends_a_run(kept)),
+        on(HARDWARE, by(BOARDS, kept)),
         on(A2A3, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
     )
 
 
 def boxed(fits: Expr) -> tuple[Ruled, ...]:
     """The layouts of L1 that C++ unrolls."""
-    return warns(named("layout", fits, help=BOXES_TO_L0))
+    return by(HEADERS, warns(named("layout", fits, help=BOXES_TO_L0)))
 
 
 class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
@@ -88,7 +88,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on((CPU, A5), when(mx, both(src.layout == dst.layout, src.layout.isin(ZZ, NN)))),
             when(~mx, src.dtype.isin(u64, i64, f16, bf16, f32)),
             when(src.dtype.isin(u64, i64), named("shape", table), src.cols % 16 == 0),
-            warns(named("element-type", ~src.dtype.isin(f16, bf16, f32), help=WORDS)),
+            by(HEADERS, warns(named("element-type", ~src.dtype.isin(f16, bf16, f32), help=WORDS))),
             on(A2A3, named("element-type", ~mx, help="A2/A3 has no MX scales")),
             on(A5, when(~mx, src.cols <= 512)),
         ),
@@ -97,7 +97,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
             on_a2a3(src, dst),
             on(
                 A5,
-                ends_a_run(named("element-type", dst.dtype.isin(*MOVE_VEC_A5), help=ANY_TYPE)),
+                by(HEADERS, named("element-type", dst.dtype.isin(*MOVE_VEC_A5), help=ANY_TYPE)),
                 either(dst.layout == src.layout, both(src.layout == ND, dst.layout.isin(NZ, ZN))),
                 when(
                     both(src.layout == ND, dst.layout == ZN),
@@ -116,7 +116,10 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     rules = (
         whole(dst, src),
         when(both(plain, ~whole_f32), casts(dst, src)),
-        on(A2A3, when(plain, warns(named("element-type", ~whole_f32, help=AS_IT_IS)))),
+        on(
+            A2A3,
+            when(plain, by(HEADERS, warns(named("element-type", ~whole_f32, help=AS_IT_IS)))),
+        ),
         when(quantised, quantises(dst, src)),
         on(
             A5,

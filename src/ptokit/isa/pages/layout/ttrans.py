@@ -39,7 +39,7 @@ class TTrans(
     rules = (
         named("element-type", dst.size == src.size),
         on(CPU, turned),
-        on(HARDWARE, ends_a_run(turned)),
+        on(HARDWARE, by(BOARDS, turned)),
         on_a2a3(src, dst),
         on(
             HARDWARE,
