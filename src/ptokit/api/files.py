@@ -84,13 +84,15 @@ def read_array(path: PathLike) -> AnyArray:
             reason = f"it is not a .npy file ({_line(problem)})"
             help = NAMELESS if "'<f1'" in reason else ARRAY
             raise _unreadable(path, reason, help) from None
+        if not all(type(n) is int and n >= 0 for n in shape):  # NumPy takes True and -1
+            raise _unreadable(path, f"its header says the shape is {shape}", ARRAY)
         if not _plain(dtype):
             raise _unreadable(path, f"its element type is {dtype}, not one of numbers", ARRAY)
         wanted = math.prod(shape, start=dtype.itemsize)
         raw = _exactly(file, wanted)
     if len(raw) != wanted:
-        seen = "the file ends before" if wanted > 0 else "there is no such array:"
-        raise _unreadable(path, f"{seen} the {wanted} bytes that its header tells of", ARRAY)
+        reason = f"the file ends before the {wanted} bytes that its header tells of"
+        raise _unreadable(path, reason, ARRAY)
     return _shaped(path, raw, dtype, shape, "F" if by_columns else "C")
 
 
@@ -118,7 +120,7 @@ def _shaped(
 
     try:
         return np.frombuffer(raw, dtype).reshape(shape, order=order)
-    except ValueError as problem:  # an extent beyond any array, next to one of 0
+    except (ValueError, OverflowError) as problem:  # extents beyond any array, next to one of 0
         raise _unreadable(path, f"{_line(problem)}, with the shape {shape}", ARRAY) from None
 
 
@@ -156,18 +158,30 @@ def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
 
 @contextmanager
 def writing(path: Path) -> Generator[Callable[[str], None]]:
-    """A function that appends a line to a new text file, which grows while a program runs."""
-    with ExitStack() as opened:
-        with _reported(path):
-            file = opened.enter_context(_opened(path, "wb"))
+    """A function that appends a line to a new text file, which is moved to its place at the end.
 
-        def tell(line: str) -> None:
+    So it is too where a run fails: its lines say how far it came. Where a line cannot be written
+    the file that was there stays. Pipes and devices get each line as it comes.
+    """
+    staged: list[tuple[Path, Path]] = []
+    try:
+        with ExitStack() as opened:
             with _reported(path):
-                file.write(line.encode() + b"\n")
+                _stage(path, b"", staged)
+                file = opened.enter_context(_opened(staged[0][0] if staged else path, "wb"))
 
-        yield tell
-        with _reported(path):
-            file.flush()
+            def tell(line: str) -> None:
+                with _reported(path):
+                    file.write(line.encode() + b"\n")
+
+            try:
+                yield tell
+            finally:
+                with _reported(path):
+                    file.close()
+                _move(staged)
+    finally:
+        _remove(staged)
 
 
 def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
@@ -187,13 +201,23 @@ def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
         for path, content in direct:
             with _reported(path), _opened(path, "wb") as file:
                 file.write(content)
-        with signals.ignored():  # all files or none
-            for partial, final in staged:
-                with _reported(final):
-                    partial.replace(final)
+        _move(staged)
     finally:
-        for partial, _ in staged:
-            partial.unlink(missing_ok=True)
+        _remove(staged)
+
+
+def _move(staged: Sequence[tuple[Path, Path]]) -> None:
+    """Move new files to their places."""
+    with signals.ignored():  # all files or none
+        for partial, final in staged:
+            with _reported(final):
+                partial.replace(final)
+
+
+def _remove(staged: Sequence[tuple[Path, Path]]) -> None:
+    """Remove new files that were not moved."""
+    for partial, _ in staged:
+        partial.unlink(missing_ok=True)
 
 
 def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Path]]) -> bool:

@@ -3,9 +3,12 @@
 Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """
 
+from typing import Any
+
 import click
 
 from ptokit.tools.cli.check_command import check
+from ptokit.tools.cli.failures import output_errors
 from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.page_commands import explain, layout
 from ptokit.tools.cli.profile_command import profile
@@ -16,6 +19,10 @@ from ptokit.tools.cli.text_commands import convert, fmt, opt
 
 class Commands(click.Group):
     """The commands; a file in the place of one gets advice."""
+
+    def main(self, *args: Any, **how: Any) -> Any:  # Any: as click has it
+        with output_errors():
+            return super().main(*args, **how)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -14,14 +14,31 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from ptokit.api import signals
-from ptokit.diagnostics.diagnostic import CallError, PtoError
+from ptokit.diagnostics.diagnostic import CallError, PtoError, call_error
 
 F = TypeVar("F", bound=Callable[..., None])
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 
 
 def usage(message: str) -> NoReturn:
     """The call is wrong: one line, status 2."""
     raise click.UsageError(message)
+
+
+@contextmanager
+def output_errors() -> Generator[None]:
+    """Around a command, its help and its version: what standard output does not take, status 2."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in FULL:
+            raise
+        message = f"cannot write standard output: {os.strerror(problem.errno)}"
+        found = call_error("unwritable-file", message)
+        click.echo(str(found), err=True)
+        sys.exit(status(found))
 
 
 @contextmanager
@@ -60,10 +77,8 @@ def program_errors(command: F) -> F:
             if isinstance(problem.__cause__, signals.Ended):
                 raise problem.__cause__ from None  # it came while Python made a class
             code = problem.errno if isinstance(problem, OSError) else None
-            if code == errno.EPIPE:
-                raise  # click ends quietly where nobody reads
-            if code in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-                usage(f"cannot write: {os.strerror(code)}")
+            if code == errno.EPIPE or code in FULL:
+                raise  # it is standard output: click ends quietly where nobody reads
             click.echo(fault(problem), err=True)
             sys.exit(3)
 
