@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -587,3 +588,15 @@ def test_units_in_the_last_place() -> None:
     assert (done.ulps, done.farthest, done.differing) == (2, (0,), 1)
     whole = np.array([-(2**63)]), np.array([2**63 - 1])
     assert pto.compare(*whole).error == 2.0**64
+
+
+def test_the_time_of_a_run_bounds_the_making_of_random_arguments(tmp_path: Path) -> None:
+    """So many random numbers would take many seconds."""
+    file = tmp_path / "k.pto"
+    file.write_text("%y = textract %x[%r, %r] : !pto.tile<...> -> !pto.tile<...>", encoding="utf-8")
+    start = time.monotonic()
+    words = ["x=random:u8:32768x16384", "r=0", "--timeout", "0.2"]
+    result = CliRunner().invoke(main, ["run", str(file), *words])
+    assert "error[time-limit]: %x: the run ends here, after 0.2 seconds" in result.output
+    assert result.exit_code == 1
+    assert time.monotonic() - start < 20

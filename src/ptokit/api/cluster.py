@@ -68,7 +68,7 @@ def launched(
     if any(o.stepwise or o.logs for o in observers):
         raise ValueError("nobody can look at every instruction of a cluster: leave it out")
     client = require_workers(cluster)
-    bound, function = made.prepared(named_arguments(made.func, given, arrays))
+    bound, function = made.prepared(named_arguments(made.func, given, arrays), limits)
     launch = Launch(client, made, bound, limits, observers)
     outputs, count = launch.run(function)
     return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)

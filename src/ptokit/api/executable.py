@@ -30,7 +30,7 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.percore import arguments_of_all, core_alone
 from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.cores.races import detector
-from ptokit.sim.limits import RunLimits
+from ptokit.sim.limits import NO_LIMITS, RunLimits
 from ptokit.sim.observer import Observer, RunWarnings
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -164,19 +164,22 @@ class Executable:
     ) -> Run:
         """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
-        bound, function = self.prepared(arrays)
+        bound, function = self.prepared(arrays, limits)
         races = detector(self.options.schedule)
         warnings = RunWarnings()
         watching = (*observers, warnings, *filter(None, [races]))
         outputs, count = function.run(bound, limits, watching)
         return Run(outputs, dict(count), bound.dtypes, warnings.found)
 
-    def prepared(self, arrays: Mapping[str, Any]) -> tuple[Any, PreparedFunction]:
+    def prepared(
+        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
+    ) -> tuple[Any, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.
 
+        The time of `limits` bounds the making of random arguments, too.
         Any: a Bound, of several cores a BoundKernel, of several ranks a BoundJob.
         """
-        given = self._given(arrays)
+        given = self._given(arrays, limits)
         bound, function = self._ready(given)
         return bound.on(given), function
 
@@ -184,13 +187,14 @@ class Executable:
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
-    def _given(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    def _given(
+        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
+    ) -> dict[str, Any]:  # Any: as above
         if any(isinstance(value, str) for value in arrays.values()):
             arrays = ranks.for_each(arrays, self.options.ranks)
         made = arrays
         if any(isinstance(value, Completed) for value in arrays.values()):
-            names = self._names(arrays)
-            made = self._filled_ranks(names, arrays) if names else self._filled(arrays)
+            made = self._filled(arrays, limits)
         return {n: self._array(n, a) for n, a in made.items()}
 
     def _array(self, name: str, given: Any) -> Any:  # Any: a user's; an array, or a number
@@ -215,14 +219,14 @@ class Executable:
     def every_argument(self) -> Sequence[Value]:
         return arguments_of_all(self.cores.values()) if self.cores else self.func.args
 
-    def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:  # Any: as above
-        return filled(self.func, arrays, self._viewed)
-
-    def _filled_ranks(self, names: Names, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    def _filled(self, arrays: Mapping[str, Any], limits: RunLimits) -> dict[str, Any]:
         """The arrays of all ranks; one that ranks share is made for the first. Any: as above."""
         made = dict(arrays)
-        for labels, mine in ranks.of_each(names, made):
-            made |= {labels[name]: value for name, value in self._filled(mine).items()}
+        alone = (({name: name for name in made}, made),)
+        names = self._names(arrays)
+        for labels, mine in ranks.of_each(names, made) if names else alone:
+            found = filled(self.func, mine, self._viewed, limits)
+            made |= {labels[name]: value for name, value in found.items()}
         return made
 
     def _viewed(self, arrays: Mapping[str, Any]) -> Mapping[str, int]:

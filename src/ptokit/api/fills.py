@@ -23,6 +23,7 @@ from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.numerics.formats import unpack
 from ptokit.numerics.host import bits_of, numpy_dtype, rounded_codes, values_of
 from ptokit.sim.arguments import CONVERTED, array_extents, mismatch
+from ptokit.sim.limits import NO_LIMITS, RunLimits
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -37,8 +38,13 @@ class Completed(ABC):
     shape: tuple[int, ...] | None = None
 
     @abstractmethod
-    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array or a number
-        """What `arg` gets. `count`: the elements that the program views of it, where known."""
+    def array(
+        self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
+    ) -> Any:  # Any: an array or a number
+        """What `arg` gets. `count`: the elements that the program views of it, where known.
+
+        PtoError if the time that a run has is over before. Any: an array or a number.
+        """
 
     @property
     @abstractmethod
@@ -57,7 +63,9 @@ class Fill(Completed):
     content: str = "zeros"  # or "random"
     seed: int = 0
 
-    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
+    def array(
+        self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
+    ) -> Any:  # Any: as above
         """Values for `arg`, the same for a name and a seed in every run."""
         self._require_fit(arg)
         if isinstance(arg.type, ScalarType):
@@ -68,7 +76,7 @@ class Fill(Completed):
             raise _open(arg, self, dtype)
         if prod(shape) > MOST:
             raise _too_large(arg, prod(shape))
-        return _array(self._codes(arg.name, prod(shape), dtype).reshape(shape), dtype)
+        return _array(self._codes(arg, prod(shape), dtype, limits).reshape(shape), dtype)
 
     def endless(self, arg: Value) -> bool:
         """Whether neither the text nor the argument's type gives extents."""
@@ -91,12 +99,15 @@ class Fill(Completed):
         (value,) = next(self._values(name, 1, kind.is_float))
         return float(value) if kind.is_float else int(value)
 
-    def _codes(self, name: str, count: int, dtype: DType) -> NDArray[Any]:  # Any: unsigned
+    def _codes(
+        self, arg: Value, count: int, dtype: DType, limits: RunLimits
+    ) -> NDArray[Any]:  # Any: unsigned
         """Part by part: of large arrays there is no second copy, and of zeros no memory is used."""
         if self.content == "zeros" and not rounded_codes(np.zeros(1), dtype).any():
             return np.zeros(count, dtype.storage)
         codes, at = np.empty(count, dtype.storage), 0
-        for values in self._values(name, count, dtype.is_float):
+        for values in self._values(arg.name, count, dtype.is_float):
+            limits.require_time(f"%{arg.name}", arg.span)
             codes[at : at + values.size] = rounded_codes(values, dtype)
             at += values.size
         return codes
@@ -121,7 +132,9 @@ class RawFile(Completed):
     def written(self) -> str:
         return self.path
 
-    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: as above
+    def array(
+        self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
+    ) -> Any:  # Any: as above
         """The elements in C order; of a pointer without stated extents, all there are.
 
         CallError if the file cannot be read or has another size.
@@ -225,6 +238,7 @@ def filled(
     func: Func,
     given: Mapping[str, Any],  # Any: arrays and numbers
     viewed: Callable[[Mapping[str, Any]], Mapping[str, int]],
+    limits: RunLimits,
 ) -> dict[str, Any]:
     """The arguments with an array or a number in the place of what their types complete.
 
@@ -236,10 +250,10 @@ def filled(
     made = {n: v for n, v in given.items() if n not in left}
     for name, value in list(left.items()):
         if not (isinstance(value, Fill) and value.endless(args[name])):
-            made[name] = left.pop(name).array(args[name])
+            made[name] = left.pop(name).array(args[name], limits=limits)
     if left:
         counts = viewed(made | dict.fromkeys(left))
-        made |= {n: value.array(args[n], counts.get(n)) for n, value in left.items()}
+        made |= {n: value.array(args[n], counts.get(n), limits) for n, value in left.items()}
     return made
 
 

@@ -21,6 +21,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.passes.percore import whole_kernel
 from ptokit.sim.costs.chip import Direction
 from ptokit.sim.costs.figures import file_of, has_figures
+from ptokit.sim.limits import NO_LIMITS, RunLimits
 from ptokit.sim.pipes.entries import QueueEntry
 from ptokit.sim.pipes.hazards import Findings
 from ptokit.sim.pipes.issue import Issue
@@ -42,10 +43,12 @@ BY_DATA = "no flags in the program: order by data dependences"
 class SampleArray(Fill):
     """Zeros in the place of an array that nobody gave."""
 
-    def array(self, arg: Value, count: int | None = None) -> Any:  # Any: an array
+    def array(
+        self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
+    ) -> Any:  # Any: an array
         """As many as the program views, and `UNKNOWN_SIZE` at least: data may tell of more."""
         known = max(count or 0, UNKNOWN_SIZE) if self.endless(arg) else count
-        return super().array(arg, known)
+        return super().array(arg, known, limits)
 
 
 @dataclass(frozen=True)

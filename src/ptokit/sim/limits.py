@@ -7,6 +7,7 @@ import time
 from typing import ClassVar
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp
 
 MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
@@ -71,11 +72,19 @@ class RunLimits:
 
     def timed_out(self, op: AnyOp, ran: int) -> PtoError:
         """The time is over at `op`, after `ran` instructions."""
+        return self._over(op.name, op.span, ran)
+
+    def require_time(self, what: str, span: Span | None) -> None:
+        """PtoError if the time is over before the first instruction, while `what` is made."""
+        if self.late():
+            raise self._over(what, span, 0)
+
+    def _over(self, what: str, span: Span | None, ran: int) -> PtoError:
         return PtoError(
             Diagnostic(
                 "time-limit",
-                f"{op.name}: the run ends here, after {self.seconds:g} seconds",
-                op.span,
+                f"{what}: the run ends here, after {self.seconds:g} seconds",
+                span,
                 seen=f"{ran} instructions ran",
                 help="a larger timeout lets it go on; a loop that never ends needs another bound",
             )
@@ -92,3 +101,6 @@ def require_limits(instructions: object, seconds: object) -> None:
         raise TypeError(f"timeout is {seconds!r}: it is a number of seconds")
     if seconds is not None and not 0 < seconds < math.inf:
         raise ValueError(f"timeout is {seconds}: it is a positive number of seconds")
+
+
+NO_LIMITS = RunLimits()  # for what only asks how late it is
