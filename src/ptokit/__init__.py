@@ -4,9 +4,9 @@ Each name is fetched from where it lives when it is first used: importing ptokit
 a program pays for the parts it uses.
 """
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from ptokit.api import intrinsics
     from ptokit.api.compare import Comparison, compare
     from ptokit.api.events import Event
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from ptokit.numerics.fixpipe import FixPipe
 
+    __version__: str
     __all__ = [
         "CallError",
         "Comparison",
@@ -141,11 +142,7 @@ if TYPE_CHECKING:
     __all__ += intrinsics.__all__
     __all__ += valuenames.__all__
 else:
-    from importlib import import_module
-    from importlib.util import find_spec
-    from types import ModuleType
-
-    HOMES = {
+    _HOMES = {
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
         "api.compare": "Comparison compare",
         "api.events": "Event",
@@ -164,35 +161,48 @@ else:
         "api.kernel.kernelfunctions": "block cdiv copy full grid matmul print range store "
         "target_name where",
     }
-    HOME = {name: home for home, names in HOMES.items() for name in names.split()}
+    _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
     # what is made of the pages
-    DERIVED = ("api.intrinsics", "api.kernel.valuenames")
+    _DERIVED = ("api.intrinsics", "api.kernel.valuenames")
 
-    def _module(home: str) -> ModuleType:
+    def _module(home: str) -> object:
+        from importlib import import_module
+
         return import_module(f"ptokit.{home}")
+
+    def _is_module(name: str) -> bool:
+        from importlib.util import find_spec
+
+        return find_spec(f"ptokit.{name}") is not None
 
     def _home(name: str) -> str:
         """Where a name that is made of the pages lives."""
-        found = (home for home in DERIVED if hasattr(_module(home), name))
-        return next(found, DERIVED[0])
+        found = (home for home in _DERIVED if hasattr(_module(home), name))
+        return next(found, _DERIVED[0])
 
-    def _derived() -> list[str]:
-        return [name for home in DERIVED for name in _module(home).__all__]
+    def _public() -> list[str]:
+        derived = (name for home in _DERIVED for name in _module(home).__all__)
+        return [*_HOME, *derived]
+
+    def _version() -> str:
+        from importlib.metadata import version
+
+        return version("ptokit")
 
     def __getattr__(name: str) -> object:
         """The public name, or the instruction, called `name`."""
-        if name == "__all__":
-            found = [*HOME, *_derived()]
+        made = {"__all__": _public, "__version__": _version}
+        if name in made:
+            found = made[name]()
         elif name.startswith("_"):
             raise AttributeError(f"module 'ptokit' has no attribute {name!r}")
-        elif name not in HOME and find_spec(f"ptokit.{name}"):
-            return import_module(f"ptokit.{name}")
+        elif name not in _HOME and _is_module(name):
+            return _module(name)
         else:
-            home = HOME.get(name) or _home(name)
-            found = getattr(_module(home), name)
+            found = getattr(_module(_HOME.get(name) or _home(name)), name)
         globals()[name] = found
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *HOME, *_derived()})
+        return sorted({*_public(), "__version__", "__doc__", "__file__", "__name__", "__path__"})

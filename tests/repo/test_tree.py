@@ -105,7 +105,7 @@ def test_every_element_type_is_public(dtype: DType) -> None:
     import ptokit
 
     assert getattr(ptokit, dtype.name, None) is dtype, (
-        f"{dtype}: add it to `HOMES`, and for type checkers to the imports and `__all__`, "
+        f"{dtype}: add it to `_HOMES`, and for type checkers to the imports and `__all__`, "
         "of src/ptokit/__init__.py"
     )
 

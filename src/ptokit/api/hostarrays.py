@@ -19,8 +19,9 @@ from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.words import Loc
+from ptokit.isa.model.words import Loc, Word
 from ptokit.numerics.host import native, rounded_codes, values_of
 from ptokit.sim import convtile
 from ptokit.sim import tile as handles
@@ -237,13 +238,36 @@ class Operators:
         """A row as the column of the same bytes, a column as the row."""
         return _forms().reshaped(self)
 
-    def to(self, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
-        """The same elements in another memory."""
-        return _forms().moved(self, loc, **how)
+    def to(
+        self,
+        loc: Loc | str,
+        *,
+        dtype: DType | str | DTypeLike | None = None,
+        layout: Layout | str | None = None,
+        quant: Tile | float | None = None,
+        relu: Word | str | None = None,
+        mode: Word | str | None = None,
+        phase: Word | str | None = None,
+    ) -> Tile:
+        """The same elements in another memory; the words are those of the move."""
+        words = stated(dtype=dtype, layout=layout, quant=quant, relu=relu, mode=mode, phase=phase)
+        return _forms().moved(self, loc, **words)
 
-    def cast(self, dtype: DType | str | DTypeLike, **how: Any) -> Tile:  # Any: rounding
-        """The elements in another type; of its own type the tile itself."""
-        return _forms().cast(self, dtype, **how)
+    def cast(
+        self,
+        dtype: DType | str | DTypeLike,
+        *,
+        rmode: Word | str | None = None,
+        sat_mode: Word | str | None = None,
+        tmp: Tile | None = None,
+    ) -> Tile:
+        """The elements in another type; of its own type the tile itself, if nothing is rounded."""
+        return _forms().cast(self, dtype, **stated(rmode=rmode, sat_mode=sat_mode, tmp=tmp))
+
+
+def stated(**words: Any) -> dict[str, Any]:  # Any: words, tiles and numbers
+    """The words of a call that were given."""
+    return {name: word for name, word in words.items() if word is not None}
 
 
 class Tile(Operators, _Stored[handles.Tile]):

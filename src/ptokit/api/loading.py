@@ -52,6 +52,8 @@ def load(path: Any, *where: Any, **how: Any) -> Any:
     """
     if not isinstance(path, str | Path):
         return import_module("ptokit.api.kernel.kernelfunctions").loaded(path, *where, **how)
+    if where or how:
+        raise TypeError("pto.load of a file takes its path alone; a kernel loads its arguments")
     return loads(decoded(read_text_bytes(path), str(path)), str(path))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.api import tensors
-from ptokit.api.hostarrays import Tile
+from ptokit.api.hostarrays import Tile, stated
 from ptokit.api.kernel.callplaces import refused
 from ptokit.api.kernel.controlflow import ProgramRange, branch, grid
 from ptokit.api.kernel.kernelarrays import KernelArray
@@ -31,6 +31,7 @@ from ptokit.isa.model.words import (
     GlobalLayout,
     Loc,
     PadValue,
+    Word,
 )
 
 range = ProgramRange
@@ -125,8 +126,18 @@ def _scales(part: KernelArray) -> Tile:
     return tile
 
 
-def store(part: Any, tile: Tile, **how: Any) -> None:  # Any: a part of an argument; words
+def store(
+    part: Any,  # Any: a part of an argument
+    tile: Tile,
+    *,
+    quant: Tile | float | None = None,
+    phase: Word | str | None = None,
+    atomic: Word | str | None = None,
+    relu: Word | str | None = None,
+    layout: GlobalLayout | str | None = None,
+) -> None:
     """Write the valid region of a tile to a part of an argument."""
+    how = stated(quant=quant, phase=phase, atomic=atomic, relu=relu, layout=layout)
     part = _argument(part)
     _require_values(part, tile)
     _do("store", part, tile, names=("dst", "src"), **how)
@@ -167,9 +178,15 @@ def copy(tile: Tile, *, out: Tile) -> Tile:
 
 
 def matmul(
-    a: Tile, b: Tile, *, acc: Tile | None = None, first: Any = None, **how: Any
-) -> Tile:  # Any: a condition; words
+    a: Tile,
+    b: Tile,
+    *,
+    acc: Tile | None = None,
+    first: Any = None,  # Any: a condition
+    phase: Word | str | None = None,
+) -> Tile:
     """a x b in a new accumulator, or added to `acc`, which `first` says to begin anew."""
+    how = stated(phase=phase)
     product, onto = value_form("matmul"), value_form("accumulate")
     assert product is not None
     assert onto is not None

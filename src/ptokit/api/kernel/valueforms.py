@@ -26,6 +26,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr, Like, Operand, Role
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import Kind
@@ -190,10 +191,11 @@ def _takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> 
     """Whether the arguments are of the kinds that a page has."""
     fields = sources(page)
     required = [o.name for o in fields if o.required]
-    known = {*(o.name for o in page.operands), *(a.name for a in page.attrs)}
+    known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}
     positional = fields[: len(args)]
     given = {*(o.name for o in positional), *names}
-    if len(args) > len(fields) or not given <= known or not {*required} <= given:
+    twice = len(given) < len(positional) + len(names)
+    if len(args) > len(fields) or twice or not given <= known or not {*required} <= given:
         return False
     return all(_fits(o, a) for o, a in zip(positional, args, strict=True))
 
@@ -228,11 +230,14 @@ def _what_it_takes(
     fields = sources(found[0])
     words = [a.name for page in found for a in page.attrs]
     called = f"{name}({', '.join(o.name for o in fields if o.required)})"
-    unknown = [n for n in names if n not in {*words, *(o.name for p in found for o in p.operands)}]
+    operands = (o.name for p in found for o in p.operands if not o.written)
+    unknown = [n for n in names if n not in {*words, *operands}]
     if unknown:
         takes = ", ".join(f"{w}=" for w in dict.fromkeys([*words, "out"]))
         return f"{called}: there is no {unknown[0]}=, but {takes}"
     for operand, given in zip(fields, args, strict=False):
+        if operand.name in names:
+            return f"{called}: {operand.name} is given twice, by position and by name"
         if not _fits(operand, given):
             what = "number" if operand.kind in NUMBERS else operand.kind.value
             seen = "a tile" if isinstance(given, Tile) else eager.shown(given)
@@ -388,11 +393,13 @@ def converted(tile: Tile, verb: str, **how: Any) -> Tile:
     operand = _output(page)
     assert operand is not None
     changes = {name: how.pop(name) for name in ("dtype", "loc") if name in how}
+    if "dtype" in changes:
+        changes["dtype"] = tensors.dtype_of(changes["dtype"])
     kind, _ = _type(page, operand, {sources(page)[0].name: _whole(tile.type)}, **changes)
     assert kind is not None
     layout = how.pop("layout", None)
     if layout is not None:
-        kind = replace(kind, layout=layout)
+        kind = replace(kind, layout=tensors.word(Layout, layout, "layout"))
     made = new_tile(kind, tile.valid)
     names = ("self", *changes)
     perform(page, {operand.name: made, sources(page)[0].name: tile, **how}, names)
