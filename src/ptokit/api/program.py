@@ -289,6 +289,7 @@ class Program(Rich):
         blocks: int = 1,
         ranks: int = 1,
         engine: str | None = None,
+        schedule: str | None = None,
         slots: bool = False,
     ) -> Executable:
         """The function for a target and an engine, as something that runs again and again.
@@ -298,7 +299,9 @@ class Program(Rich):
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        return self._executable(target, func, fixpipe, blocks, engine, slots=slots, ranks=ranks)
+        return self._executable(
+            target, func, fixpipe, blocks, engine, slots=slots, schedule=schedule, ranks=ranks
+        )
 
     def _executable(
         self,

@@ -41,9 +41,9 @@ Place: TypeAlias = "tuple[str, int]"
 GAP = 12  # lines without instructions that are left out
 
 
-def write_report(profile: Profile, path: Path) -> None:
+def write_report(profile: Profile, path: str | Path) -> None:
     """Write the report of a profile; CallError if the file cannot be written."""
-    write_files([(path, report(profile).encode("utf-8", "replace"))])
+    write_files([(Path(path), report(profile).encode("utf-8", "replace"))])
 
 
 def report(profile: Profile) -> str:

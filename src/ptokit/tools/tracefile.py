@@ -28,7 +28,7 @@ class TraceEvent(NamedTuple):
     fields: dict[str, object]
 
 
-def write_trace(profile: Profile, path: Path) -> None:
+def write_trace(profile: Profile, path: str | Path) -> None:
     """Write the trace events of a profile; CallError if the file cannot be written."""
     shown = {"function": profile.func, "target": str(profile.timeline.target)}
     whole = {
@@ -36,7 +36,7 @@ def write_trace(profile: Profile, path: Path) -> None:
         "displayTimeUnit": "ns",
     }
     text = json.dumps({**whole, "otherData": {**shown, "cycles": profile.cycles}})
-    write_files([(path, text.encode())])
+    write_files([(Path(path), text.encode())])
 
 
 def trace_events(timeline: Timeline, cores: Sequence[str]) -> list[dict[str, object]]:

@@ -10,7 +10,7 @@ from functools import cached_property, partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ptokit.api.eager import shown
-from ptokit.api.executable import Executable
+from ptokit.api.executable import Executable, require_blocks
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
 from ptokit.api.kernel.controlflow import finish
@@ -23,14 +23,24 @@ from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.api.kernel.shapenames import Shapes, extents, parsed
 from ptokit.api.kernel.verification import Outputs, require_agreement
 from ptokit.api.program import ENTRY, Program
-from ptokit.api.settings import ENGINES, current_target, recording, target_named
+from ptokit.api.settings import (
+    ENGINES,
+    current_target,
+    engine_named,
+    reading,
+    recording,
+    target_named,
+)
 from ptokit.api.settings import target as target_context
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+from ptokit.numerics.fixpipe import FixPipe
 from ptokit.passes.split import is_mixed, split
+from ptokit.sim.cores.races import detector
+from ptokit.sim.limits import require_limits
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -43,11 +53,25 @@ FLOAT = ScalarType("f32")
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """How a kernel is launched; None: the current target, the default engine."""
+    """How a kernel is launched, see `Program.run`; None: current target, default engine."""
 
     target: str | None = None
     engine: str | None = None
     blocks: int = 1
+    fixpipe: str | FixPipe = "cpu"
+    schedule: str | None = None
+    max_instructions: int | None = None
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        """ValueError or TypeError for what no launch can have."""
+        if self.target is not None:
+            target_named(self.target)
+        engine_named(self.engine)
+        reading(self.fixpipe)
+        require_blocks(self.blocks)
+        detector(self.schedule)
+        require_limits(self.max_instructions, self.timeout)
 
 
 class RecordedProgram(Program):
@@ -86,14 +110,17 @@ class Capture:
 
     def executable(self, options: LaunchOptions) -> Executable:
         """The machine that runs it; run-time numbers are no part of its code."""
-        target = options.target or current_target()
-        key = target if isinstance(target, str) else id(target), options.engine, options.blocks
+        key = options, None if options.target else id(current_target())
         found = self.executables.get(key)
         if found is None:
-            made = self.program.compile(
-                target=options.target, engine=options.engine, blocks=options.blocks, slots=True
+            found = self.executables[key] = self.program.compile(
+                target=options.target,
+                engine=options.engine,
+                blocks=options.blocks,
+                fixpipe=options.fixpipe,
+                schedule=options.schedule,
+                slots=True,
             )
-            found = self.executables[key] = made
         return found
 
 
@@ -132,13 +159,23 @@ class Kernel(Rich, Generic[P]):
         return rewritten(self.function)
 
     def on(
-        self, target: str | None = None, *, engine: str | None = None, blocks: int = 1
+        self,
+        target: str | None = None,
+        *,
+        engine: str | None = None,
+        blocks: int = 1,
+        fixpipe: str | FixPipe = "cpu",
+        schedule: str | None = None,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
     ) -> Kernel[P]:
-        """The same kernel, launched on a target, by an engine, on so many blocks."""
-        if target is not None:
-            target_named(target)
+        """The same kernel, launched on a target, by an engine, on so many blocks.
+
+        Options are those of `Program.run`; `debug` runs on the target and the fix-pipe reading.
+        """
+        limits = max_instructions, timeout
         new = copy(self)
-        new.options = LaunchOptions(target, engine, blocks)
+        new.options = LaunchOptions(target, engine, blocks, fixpipe, schedule, *limits)
         return new
 
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
@@ -154,7 +191,10 @@ class Kernel(Rich, Generic[P]):
 
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
         given.require_outputs(capture.stored)
-        run = capture.executable(self.options).execute(given.arrays)
+        options = self.options
+        run = capture.executable(options).execute(
+            given.arrays, max_instructions=options.max_instructions, timeout=options.timeout
+        )
         given.put_back(run.outputs)
 
     def prepare(self, *args: P.args, **names: P.kwargs) -> Callable[[], None]:
@@ -169,9 +209,13 @@ class Kernel(Rich, Generic[P]):
 
     def text(self, *args: Any, form: str = "dps", level: int | None = None, **names: Any) -> str:
         """The program as text; without arguments that of the last capture. See `Program.text`."""
-        last = not args and not names and self.kept
-        program = [*self.kept.values()][-1].program if last else self.program(*args, **names)
+        program = self._program(args, names)
         return program.text(form, level=level, target=self.options.target)
+
+    def _program(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> Program:
+        """The program for these arguments; without any that of the last capture."""
+        last = not args and not names and self.kept
+        return [*self.kept.values()][-1].program if last else self.program(*args, **names)
 
     @property
     def captures(self) -> list[object]:
@@ -199,7 +243,8 @@ class Kernel(Rich, Generic[P]):
             for name, (dtype, a) in given.contiguous().items()
         }
         for index in every:
-            with target_context(self.options.target or current_target().name):
+            options = self.options
+            with target_context(options.target or current_target().name, fixpipe=options.fixpipe):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
                 self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
@@ -220,6 +265,27 @@ class Kernel(Rich, Generic[P]):
 
         ways = {name: partial(engine, name) for name in ENGINES}
         require_agreement(lambda: self._debugged(given, range(blocks), blocks), ways)
+
+    def check(self, *args: Any, target: str = "all", **names: Any) -> list[Diagnostic]:
+        """What is wrong with the program on a target, or on all; see `Program.check`.
+
+        Without arguments the program of the last capture.
+        """
+        return self._program(args, names).check(target)
+
+    def races(
+        self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
+    ) -> list[Diagnostic]:
+        """What the order of pipes and of blocks leaves open in this launch, see `Program.races`.
+
+        `target` and `blocks` are those of `on`, unless they are given. With `pto.spec` in the
+        place of arrays samples of launches are looked at.
+        """
+        given = self._given(args, names)
+        program, options = self._capture(given).program, self.options
+        target, blocks = target or options.target, blocks or options.blocks
+        arrays = given.arrays if given.dtypes.keys() == given.views.keys() else {}
+        return program.races(*filter(None, [target]), blocks=blocks, **arrays)
 
     def profile(
         self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
