@@ -58,6 +58,6 @@ def test_every_public_name_is_fetched_and_listed() -> None:
     assert set(names) <= set(dir(ptokit))
     stub = Path(ptokit.__file__).read_text(encoding="utf-8")
     listed = stub.partition("__all__ = [")[2].partition("]")[0].replace('"', "").split(",")
-    assert {n.strip() for n in listed} - {""} == set(vars(ptokit)["HOME"])
+    assert {n.strip() for n in listed} - {""} == set(vars(ptokit)["_HOME"])
     with pytest.raises(AttributeError, match="textrct"):
         getattr(ptokit, "textrct")  # noqa: B009 - a type checker knows that it is not there

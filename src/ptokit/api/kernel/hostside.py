@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
@@ -142,9 +142,9 @@ class LaunchArguments:
             for n, k, a in ((n, kinds[n], a) for n, a in self.views.items())
         }
 
-    def require_outputs(self, names: Iterable[str]) -> None:
+    def require_outputs(self, names: Container[str]) -> None:
         """CallError unless stores into each of these arrays arrive there, and in no other one."""
-        outputs = {n: self.views[n] for n in names if n in self.views}
+        outputs = {n: view for n, view in self.views.items() if n in names}
         for name, view in outputs.items():
             if not view.flags.writeable:
                 raise _unfit(
