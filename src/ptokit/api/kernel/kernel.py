@@ -37,7 +37,7 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
-from ptokit.numerics.fixpipe import FixPipe
+from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.passes.split import is_mixed, split
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import require_limits
@@ -58,7 +58,7 @@ class LaunchOptions:
     target: str | None = None
     engine: str | None = None
     blocks: int = 1
-    fixpipe: str | FixPipe = "cpu"
+    fixpipe: str | FixPipe = CPU_READING
     schedule: str | None = None
     max_instructions: int | None = None
     timeout: float | None = None
@@ -164,7 +164,7 @@ class Kernel(Rich, Generic[P]):
         *,
         engine: str | None = None,
         blocks: int = 1,
-        fixpipe: str | FixPipe = "cpu",
+        fixpipe: str | FixPipe = CPU_READING,
         schedule: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
