@@ -90,9 +90,11 @@ SPELLINGS = {
         "pto.wait_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID7>]"
     ),
     "pto.record_event [#pto.sync_op_type<TLOAD>, #pto.pipe_event_type<TMOV_M2L>, <EVENT_ID1>]": (
-        "pto.record_event[<TLOAD>, <TMOV_M2L>, <EVENT_ID1>]"
+        "pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TMOV_M2L>, <EVENT_ID1>]"
     ),
-    "pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID2>]": "pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID2>]",
+    "pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID2>]": (
+        "pto.wait_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TVEC>, <EVENT_ID2>]"
+    ),
     "pto.barrier #pto.pipe<PIPE_ALL>": "pto.barrier <PIPE_ALL>",
     "pto.barrier_sync [#pto.sync_op_type<TMATMUL>]": "pto.barrier_sync[<TMATMUL>]",
     '"pto.barrier"() <{pipe = #pto.pipe<PIPE_V>}> : () -> ()': "pto.barrier <PIPE_V>",

@@ -40,7 +40,7 @@ STATEMENTS = (
     "%a = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8, slot_num = 2, flag_base = 0} "
     f"(%n : i32) -> {Q}",
     "%a = pto.initialize_l2g2l_pipe {dir_mask = 3, slot_size = 8, slot_num = 2, "
-    f"local_slot_num = 1}} (%p, %n, %n : !pto.ptr<f32>, i32, i32) -> {Q}",
+    f"local_slot_num = 1}} (%p : !pto.ptr<f32>, %n : i32, %n : i32) -> {Q}",
     f"pto.tpush(%t, %q : {T}, {Q}) {{split = 0}}",
     f"pto.tpop(%t, %q : {T}, {Q}) {{split = 1}} aiv_subblockid(%l)",
     f"pto.tfree(%q : {Q}) {{split = 2}}",
@@ -48,23 +48,24 @@ STATEMENTS = (
     f"%a = pto.declare_tile -> {T}",
     f"%a = pto.declare_global -> {V}",
     "pto.sync.set <PIPE_FIX>, 16",
-    "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}",
+    "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2 : i32}",
     "pto.sync.wait <PIPE_V>, %i",
     "pto.set_intra_block <PIPE_MTE1>, 17",
     "pto.wait_cross_block <PIPE_MTE3>, 0",
     "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
     f"pto.syncall(%f, %n : {FLAG}, i32) mode = #pto.sync_all_mode<soft>, "
     "core_type = #pto.sync_core_type<aiv_only>",
-    "pto.get_buf[<TLOAD>, 5, 1]",
-    "pto.rls_buf_dyn[<TVEC>, %i]",
+    "pto.get_buf[#pto.pipe_event_type<TLOAD>, 5, 1]",
+    "pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %i]",
     f"pto.comm.tput(%r, %r, buf(%t, %t) : {R}, {R}, {T}, {T}) "
     "{atomicType = #pto<atomic_type atomic_add>}",
     f"pto.comm.tnotify(%f, %n : {FLAG}, i32) {{notifyOp = #pto<notify_op set>}}",
     f"%a = pto.comm.ttest(%f, %n : {FLAG}, i32) {{cmp = #pto<wait_cmp ge>}} -> i1",
-    f"pto.comm.tbroadcast(%r, recv(%t, %t), group(%r, %r) : {R}, {T}, {T}, {R}, {R}) {{root = 1}}",
+    f"pto.comm.tbroadcast(%r, recv(%t, %t), group(%r, %r) : {R}, {T}, {T}, {R}, {R}) "
+    "{root = 1 : i32}",
     f"pto.comm.treduce(%r, %t, recv(%t), group(%r) : {R}, {T}, {T}, {R}) "
-    "{root = 0, reduceOp = #pto<reduce_op max>}",
-    f"%a = pto.comm.build_async_session(%t, %b : {T}, !pto.ptr<i8>) {{sync_id = 1}} -> {S}",
+    "{root = 0 : i32, reduceOp = #pto<reduce_op max>}",
+    f"%a = pto.comm.build_async_session(%t, %b : {T}, !pto.ptr<i8>) {{sync_id = 1 : i32}} -> {S}",
     f"%a = pto.tput_async(%r, %r, %s : {R}, {R}, {S}) -> {E}",
     f"%a = pto.comm.wait_async_event(%e, %s : {E}, {S}) -> i1",
     f"%a = pto.tprefetch_async(%r, %c : {R}, !pto.prefetch_async_context) -> {E}",
@@ -91,7 +92,7 @@ def test_a_spelling_is_printed_as_it_is_read(statement: str) -> None:
 OTHERS = (
     (f"%a = pto.tpop_from_aic(%i, %i) {{split = 0}} -> {OPEN}", STATEMENTS[7]),
     (f"pto.tpush_to_aiv(%t : {T}) {{id = 0 : i32, split = 1 : i8}}", None),
-    ('pto.get_buf_dyn "PIPE_MTE2", %i, 0', "pto.get_buf_dyn[<PIPE_MTE2>, %i]"),
+    ('pto.get_buf_dyn "PIPE_MTE2", %i, 0', 'pto.get_buf_dyn "PIPE_MTE2", %i'),
     ("pto.sync.set #pto.pipe<PIPE_FIX>, 16", "pto.sync.set <PIPE_FIX>, 16"),
 )
 

@@ -93,19 +93,11 @@ CHANGED = [
     ),
     (
         "pto.tmov.fp ins(%acc, %fp : !acc, !fp) outs(%mat : !mat)",
-        "pto.tmov ins(%acc : !acc fp %fp : !fp) outs(%mat : !mat)",
-    ),
-    (
-        "pto.tmov ins(%acc : !acc, %q : i64) outs(%mat : !mat)",
-        "pto.tmov ins(%acc : !acc pre_quant %q : i64) outs(%mat : !mat)",
+        "pto.tmov ins(%acc : !acc, %fp : !fp) outs(%mat : !mat)",
     ),
     (
         "pto.tstore_fp ins(%acc, %fp : !acc, !fp) outs(%view : !g)",
         "pto.tstore ins(%acc : !acc fp %fp : !fp) outs(%view : !g)",
-    ),
-    (
-        "pto.tstore ins(%acc : !acc, %q : i64) outs(%view : !g)",
-        "pto.tstore ins(%acc : !acc pre_quant %q : i64) outs(%view : !g)",
     ),
     (
         "pto.tfillpad_inplace ins(%v : !v) outs(%v : !v)",

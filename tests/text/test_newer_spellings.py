@@ -124,7 +124,7 @@ UNKNOWN_REGION = (
         "c2v_consumer_buf = %n : i32)",
         "%h = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, "
         "local_slot_num = 8, flag_base = 0, nosplit = true} "
-        "(%p, %n : !pto.ptr<f32>, i32) -> !pto.pipe",
+        "(%p : !pto.ptr<f32>, %n : i32) -> !pto.pipe",
         f"%t = pto.tpop_from_aiv(%r, %c) {{split = 0}} -> {UNKNOWN_REGION.replace('vec', 'mat')}",
     ],
 )

@@ -90,12 +90,12 @@ LOADED = "pto.tload ins(%g : !pto.tensor_view<16x16xf16>) outs(%d : {B})"
         (
             '"pto.tmov"(%s, %d, %q) <{operandSegmentSizes = array<i32: 1, 1, 1>}> '
             ": ({B}, {B}, i64) -> ()",
-            "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
+            "pto.tmov ins(%s : {B}, %q : i64) outs(%d : {B})",
         ),
         (  # the assembler counts operands of other forms too: here fp and pre_quant
             '"pto.tmov"(%s, %q, %d) <{operandSegmentSizes = array<i32: 1, 0, 1, 1>}> '
             ": ({B}, i64, {B}) -> ()",
-            "pto.tmov ins(%s : {B} pre_quant %q : i64) outs(%d : {B})",
+            "pto.tmov ins(%s : {B}, %q : i64) outs(%d : {B})",
         ),
         *(  # and of other versions: a load had paddings, or none of its hints
             (f'"pto.tload"(%g, %d) {given} : (!pto.tensor_view<16x16xf16>, {{B}}) -> ()', LOADED)

@@ -10,7 +10,7 @@ from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
 FLAG = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
-EVENT = "pto.record_event[<TLOAD>, <TMOV_M2L>, <EVENT_ID1>]"
+EVENT = "pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TMOV_M2L>, <EVENT_ID1>]"
 
 
 @pytest.mark.parametrize(

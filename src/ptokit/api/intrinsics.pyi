@@ -1676,7 +1676,7 @@ def tquant(
     scale: Tile,
     *,
     tmp: Tile | None = ...,
-    quant_type: SymmetricWord | None = ...,
+    quant_type: SymmetricWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload

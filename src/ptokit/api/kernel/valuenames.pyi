@@ -1284,7 +1284,7 @@ def quant(
     src: Tile,
     scale: Tile,
     *,
-    quant_type: SymmetricWord | None = ...,
+    quant_type: SymmetricWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload

@@ -10,6 +10,7 @@ DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spelli
 CLAUSES_SINCE = "v0.57"
 OWN_SINCE = "v0.64"  # scalar operations of the dialect's own
 FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
+TYPED_LAST, LISTED_LAST = ",", ""  # words of operands that have none: see `Asm.words`
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,18 @@ class Asm:
     always: tuple[str, ...] = ()  # attributes that DPS text has though they are the default
     flag: str = ""  # an attribute that stands in `ins(...)` as a word alone, behind the operands
     attrs_inside: str = ""  # attributes stand inside `ins(...)`: what is between them and operands
+    inside_with: str = ""  # only where this operand is given
+    inside_until: str = ""  # only up to this version of the dialect
+    outs: tuple[str, ...] = ()  # scratch that DPS text has in `outs(...)`, behind what is written
+    # each operand is followed by its own type, and behind them attributes that are not in order
+    each_typed: bool = False
     # words around operands, `recv(%a, %b)`; that of an operand with a key stands behind all else
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     untyped: bool = False  # DPS does not list the types of results: they follow
     # names that DPS text has from a version of the dialect on, the oldest first
     since: tuple[tuple[str, str], ...] = ()
-    words: tuple[tuple[str, str], ...] = ()  # before operands in newer text: `fp %f : T`
+    # before operands in newer text: `fp %f : T`; TYPED_LAST is `, %f : T`, LISTED_LAST among others
+    words: tuple[tuple[str, str], ...] = ()
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
     # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
     # is that of the result, {unsigned} that of unsigned integers of its source's or its width;

@@ -146,6 +146,7 @@ class Attr(Field):
     must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
     word alone behind the types of operands. `newer`: its key in newer DPS text, `older`: in older.
     `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
+    `family`: the attribute that spells the word of a string, `#pto.family<WORD>`.
     """
 
     def __init__(
@@ -159,12 +160,13 @@ class Attr(Field):
         newer: str = "",
         older: str = "",
         bits: int = 64,
+        family: str = "",
         in_values: object = None,
     ) -> None:
         super().__init__("?")
         self.in_values = in_values
         self.cpp, self.quoted, self.bits = cpp, quoted, bits
-        self.newer, self.older = newer, older
+        self.newer, self.older, self.family = newer, older, family
         self.name = "?"  # as above
         self.kind, self.default, self._key = kind, default, key
 

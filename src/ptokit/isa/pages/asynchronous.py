@@ -40,10 +40,10 @@ class BuildSession(Remote, abstract=True, pipe=S):
     session = Result(Handle, handle=SESSION)
     scratch = Scratch(Tile, doc="8 bytes at least")
     workspace = Scratch(Ptr, doc="room in global memory, of bytes")
-    sync_id = Attr(int, None)
+    sync_id = Attr(int, None, bits=32)
     block_bytes = Attr(int, None)
     comm_block_offset = Attr(int, None)
-    queue_num = Attr(int, None)
+    queue_num = Attr(int, None, bits=32)
     channel_group_idx = Attr(int, None)
     rules = (
         *(scratch.loc == VEC, workspace.dtype.isin(i8, u8)),

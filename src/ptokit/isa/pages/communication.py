@@ -246,7 +246,7 @@ class Collective(Remote, abstract=True, uses=(SIGNALS,)):
     `root` is its number among them. Members neither execute it nor wait: signals tell them.
     """
 
-    root = Attr(int)
+    root = Attr(int, bits=32)
 
 
 def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:

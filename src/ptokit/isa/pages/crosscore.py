@@ -6,7 +6,7 @@ from math import prod
 from ptokit.isa.formula.formulas import Env, Evaluate, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.pages.synchronisation import CoreFlags, PipeOf, known, order
+from ptokit.isa.pages.synchronisation import OPERATION, CoreFlags, PipeOf, known, order
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 
@@ -113,7 +113,7 @@ class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
     """By the counters of the launch: mode 0 all cores of a kind, 1 both vector cores of a block,
     2 the cube and its vector cores."""
 
-    ffts_mode = Attr(int, None)
+    ffts_mode = Attr(int, None, bits=32)
     rules = (
         *(Signal.rules, on(A5, sent_by(Signal.of)), on(HARDWARE, numbered(15))),
         named("attribute", both(ffts_mode >= 0, ffts_mode <= 2), help="modes are 0, 1, 2"),
@@ -168,7 +168,7 @@ class OfBlocks(Signal, abstract=True, example=BLOCKS):
 class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_block")):
     """Count one up at the cores of all blocks, once what the pipe had to do is done."""
 
-    ffts_mode = Attr(int, None)
+    ffts_mode = Attr(int, None, bits=32)
     rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="its mode is 0"))
 
     @staticmethod
@@ -332,7 +332,7 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     """
 
     asm = Asm(shape="bracketed", order=("mode",))
-    op = Attr(str, key="op_type")
+    op = Attr(str, key="op_type", family=OPERATION)
     mode = Attr(int, 0)
     rules = (
         *known(op),

@@ -230,6 +230,8 @@ class FifoOfHandle(FifoShape, abstract=True):
 def made(arguments: str) -> Asm:
     return Asm(
         shape="configured",
+        each_typed=True,
+        order=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
         cpp_text="TPipe<0[ + {flag_base}], Direction({dir_mask}), {slot_size}, {slot_num}> "
         f"{{pipe_result}}({arguments});",
     )

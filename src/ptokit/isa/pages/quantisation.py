@@ -37,7 +37,7 @@ def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class Quantisation(Instr, abstract=True, pipe=V):
+class Quantisation(Instr, abstract=True, pipe=V, asm=Asm(outs=("tmp",), always=("quant_type",))):
     """dst[i, j] = src[i, j] * scale[i, 0], as whole numbers of 8 bits."""
 
     dst = Out(Tile, doc="receives the whole numbers")
@@ -78,7 +78,7 @@ class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={
     The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
     """
 
-    quant_type = Attr(Symmetric, None)
+    quant_type = Attr(Symmetric, Symmetric.INT8)
     asm = Asm(cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);")
     example = {"scale": ONE_OF_EACH_ROW, "dst": VEC_I8}
     rules = quantising(i8, Quantisation.scale)
@@ -343,6 +343,7 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
 
     asm = Asm(
         spellings=("tquant",),
+        always=("quant_type",),
         cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}, {interleave}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});",
     )
@@ -370,6 +371,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
 
     asm = Asm(
         spellings=("tquant",),
+        always=("quant_type",),
         cpp_text="TQUANT<QuantType::{format}, VecStoreMode::{store}>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling}, &{exp_zz});",
     )

@@ -271,7 +271,11 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     dst, src = ColReduce.dst, ColReduce.src
     tmp = Scratch(Tile, None, doc="of the binary order")
     is_binary = Attr(bool, None, key="isBinary")
-    asm = Asm(cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);")
+    asm = Asm(
+        attrs_inside=" ",
+        inside_with="tmp",
+        cpp_text="TCOLSUM({dst}, {src}[, {tmp}, {is_binary}]);",
+    )
     half = tmp.nbytes >= (src.valid.rows + 1) // 2 * src.valid.cols * src.size
     room = named("shape", tmp.cols >= src.valid.cols, tmp.rows >= src.valid.rows // 2, half)
     rules = (

@@ -106,6 +106,8 @@ def order(operation: str) -> Pipe | str:
     return pipe_of(operation) or operation.upper()
 
 
+OPERATION = "pipe_event_type"  # which the assembler takes in full only
+
 FLAGS_EXAMPLE = """\
 pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
 pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"""
@@ -203,8 +205,8 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
     """A flag between the pipes of two operations."""
 
     example = EVENTS
-    source = Attr(str, key="src_op")
-    target = Attr(str, key="dst_op")
+    source = Attr(str, key="src_op", family=OPERATION)
+    target = Attr(str, key="dst_op", family=OPERATION)
     event = Attr(EventId, key="event_id")
     rules = known(source, target)
 
@@ -292,5 +294,6 @@ class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled"), disputes=("
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     example = "tsync.op #pto.op<TLOAD>"
+    op = Attr(str, key="op_type", family="op")
     here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))

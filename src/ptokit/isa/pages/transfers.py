@@ -232,7 +232,7 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     )
 
 
-class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
+class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=(("quant", TYPED_LAST),))):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
     An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the

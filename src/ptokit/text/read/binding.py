@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ptokit.ir.builder import F32
+from ptokit.isa.lang.asm import LISTED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
@@ -72,7 +73,9 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
     """The ways to read the items as operands, likeliest first."""
     if call.outs is not None:
         outs = sig.outs or (() if results else sig.results)
-        yield (parameter_last(sig, call.items), call.items), (outs, call.outs)
+        late = tuple(s for s in sig.ins if s.name in sig.page.asm.outs)
+        ins = tuple(s for s in parameter_last(sig, call.items) if s not in late)
+        yield (ins, call.items), ((*outs, *late), call.outs)
         return
     if results and results != len(sig.results) + len(sig.fresh):
         return
@@ -91,12 +94,14 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
 
 def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
     """The operands; a parameter of the fix-pipe stands behind indices where its type says so."""
-    words = {name for name, _ in sig.page.asm.words}
+    words = dict(sig.page.asm.words)
     late = tuple(s for s in sig.ins if s.name in words and s.kind is Kind.SCALAR)
     moved = (*(s for s in sig.ins if s not in late), *late)
     if not late or len(items) != len(moved) or moved == sig.ins:
         return sig.ins
     first, last = item_type(items[sig.ins.index(late[0])]), item_type(items[-1])
+    if words[late[0].name] == LISTED_LAST:
+        return sig.ins if last == INDEX and first != INDEX else moved
     return moved if first == INDEX and last != INDEX else sig.ins
 
 

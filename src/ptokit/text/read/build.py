@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS
+from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS, LISTED_LAST, TYPED_LAST
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import EXPOSES, RECOVERS
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, Type
@@ -49,7 +49,10 @@ def build(
     op.into = rebound
     if call.clause:
         op.dialect = CLAUSES_SINCE
-    elif call.outs is not None and any(name in op.operands for name, _ in op.page.asm.words):
+    elif call.outs is not None and any(
+        name in op.operands and word not in (LISTED_LAST, TYPED_LAST)
+        for name, word in op.page.asm.words
+    ):
         op.dialect = DIALECTS[0]
     else:
         op.dialect = _dialect(op.page, call)
@@ -69,6 +72,9 @@ def _in_tiles(kind: Type) -> bool:
 def _dialect(page: type[Instr], call: Call) -> str:
     """The version that spells attributes so; "" if no attribute is spelled so."""
     keys = {item.key for item in call.attrs}
+    if page.asm.inside_until and call.outs and call.attrs:
+        inside = any(item.at < call.outs[0].at for item in call.attrs)
+        return DIALECTS[0] if inside else page.asm.inside_until
     if call.outs is not None and any(a.quoted for a in page.attrs):
         return CLAUSES_SINCE if any(a.quoted and a.key in keys for a in page.attrs) else DIALECTS[0]
     versioned = [a for a in page.attrs if a.newer and keys & {a.newer, a.key}]

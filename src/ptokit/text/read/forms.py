@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.isa.lang.asm import TYPED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
@@ -83,7 +84,8 @@ def _likeliest(
     selected = [p for p in forms if p.asm.selected and _selected(p, call)]
     if call.keyed:  # something is named that perhaps only a page of another name has
         return forms, selected
-    by_place = [p for p in forms if p not in named and call.apart and _in_place(p, call)]
+    typed = call.apart and [p for p in forms if _typed_last(p) or _in_place(p, call)]
+    by_place = [p for p in typed or () if p not in named]
     return selected or [*by_place, *(p for p in forms if p in named)] or named, selected
 
 
@@ -102,6 +104,12 @@ def _selected(page: type[Instr], call: Call) -> bool:
 def _bare(word: str) -> str:
     """`inplace` of `"inplace"` and `#pto.tfillpad_mode<in_place>`."""
     return word.strip('">').rpartition("<")[2].replace("_", "")
+
+
+def _typed_last(page: type[Instr]) -> bool:
+    """Whether an operand that the form must have stands last in text, with a type of its own."""
+    words = dict(page.asm.words)
+    return any(words.get(slot.name) == TYPED_LAST and slot.required for slot in signature(page).ins)
 
 
 def _in_place(page: type[Instr], call: Call) -> bool:
@@ -161,7 +169,7 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
     if call.outs is not None:
         takes = " or ".join(
             dict.fromkeys(
-                f"ins({describe(_before(s))}) outs({describe(s.outs or s.results)})"
+                f"ins({describe(_before(s))}) outs({describe(_written(s))})"
                 for s in map(signature, forms)
             )
         )
@@ -174,7 +182,13 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
 
 def _before(sig: Signature) -> list[Slot]:
     """The inputs that stand inside `ins(...)`."""
-    return [s for s in sig.ins if s.key not in sig.page.asm.behind]
+    asm = sig.page.asm
+    return [s for s in sig.ins if s.key not in asm.behind and s.name not in asm.outs]
+
+
+def _written(sig: Signature) -> list[Slot]:
+    """The operands that stand inside `outs(...)`."""
+    return [*(sig.outs or sig.results), *(s for s in sig.ins if s.name in sig.page.asm.outs)]
 
 
 def _wrong_kind(

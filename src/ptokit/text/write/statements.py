@@ -8,7 +8,13 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.asm import CLAUSES_SINCE, OwnName, own_names
+from ptokit.isa.lang.asm import (
+    CLAUSES_SINCE,
+    LISTED_LAST,
+    TYPED_LAST,
+    OwnName,
+    own_names,
+)
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
@@ -18,7 +24,7 @@ from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.read.strings import quoted
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
-from ptokit.text.write.brackets_out import write_angled, write_bracketed
+from ptokit.text.write.brackets_out import write_angled, write_bracketed, write_maintained
 from ptokit.text.write.buffers_out import write_memref_part, write_recast
 from ptokit.text.write.control_out import (
     write_asserted,
@@ -78,24 +84,34 @@ def _write_over(w: Writer, op: Op, sig: Signature, handle: Value) -> None:
 def _into(w: Writer, op: Op, sig: Signature) -> str:
     """`ins(...) outs(...)` with the attributes where the page has them."""
     asm, attrs = op.page.asm, attributes(op, w)
-    inside, after = (
-        (asm.attrs_inside + attrs[1:], "") if asm.attrs_inside and attrs else ("", attrs)
-    )
+    inside, after = "", attrs
+    if attrs and _attrs_inside(w, op):
+        inside, after = asm.attrs_inside + attrs[1:], ""
     if asm.flag and op.attrs.get(asm.flag) is True and w.form == "dps":
         inside = f" {asm.flag}{inside}"
-    named = {} if w.version(op) < CLAUSES_SINCE else dict(asm.words)
-    apart = [s for s in sig.ins if s.name in named and op.bound(s.name)]
-    alone: list[Slot] = []
-    if not named and w.form == "dps":  # before there were clauses
-        names = [n for n, _ in asm.words]
-        alone = [s for s in sig.ins if s.name in names and not s.required and op.bound(s.name)]
+    newer = w.version(op) >= CLAUSES_SINCE
+    words = {s: word for s in sig.ins for name, word in asm.words if s.name == name}
+    words = {s: word for s, word in words.items() if op.bound(s.name)}
+    last = [s for s, word in words.items() if word == LISTED_LAST]
+    apart = [s for s in words if s not in last and newer and words[s] != TYPED_LAST]
+    alone = [s for s in words if s not in (*last, *apart) and (newer or not s.required)]
     behind = [s for s in sig.ins if s.key in asm.behind]
-    ins = _group(w, op, [s for s in sig.ins if s not in (*apart, *alone, *behind)], inside)
-    ins += "".join(f" {named[s.name]} {_group(w, op, [s])}" for s in apart)
+    late = [s for s in sig.ins if s.name in asm.outs]
+    first = [s for s in sig.ins if s not in (*last, *apart, *alone, *behind, *late)]
+    ins = _group(w, op, [*first, *last], inside)
+    ins += "".join(f" {words[s]} {_group(w, op, [s])}" for s in apart)
     ins += "".join(f", {_group(w, op, [s])}" for s in alone) + (
         quoted_words(op, w) if w.form == "dps" else ""
     )
-    return f"ins({ins}) outs({_group(w, op, sig.outs)}){after}{_behind(w, op)}"
+    return f"ins({ins}) outs({_group(w, op, [*sig.outs, *late])}){after}{_behind(w, op)}"
+
+
+def _attrs_inside(w: Writer, op: Op) -> bool:
+    """Whether attributes stand in `ins(...)`, behind the operands."""
+    asm = op.page.asm
+    here = not asm.inside_with or bool(op.bound(asm.inside_with))
+    old = not asm.inside_until or w.version(op) < asm.inside_until
+    return bool(asm.attrs_inside) and here and old
 
 
 def _behind(w: Writer, op: Op) -> str:
@@ -307,6 +323,9 @@ def _list(w: Writer, op: Op) -> tuple[str, str]:
         if slot.key:
             parts.append(f"{slot.key} = {names} : {w.type(values[0].type)}")
             continue
+        if page.asm.each_typed:
+            parts += [f"{w.use(v)} : {w.type(v.type)}" for v in values]
+            continue
         if page.asm.typed is None or slot.name in page.asm.typed:
             types += [w.type(v.type) for v in values]
         if word and word == opened:
@@ -332,8 +351,13 @@ def write_called(w: Writer, op: Op) -> None:
 def write_configured(w: Writer, op: Op) -> None:
     """`%r = op {attributes} (key = %a : T) -> V`."""
     operands, _ = _list(w, op)
+    names, last = op.page.asm.order, ""
+    if op.page.asm.each_typed:
+        rest = {k: v for k, v in op.attrs.items() if k not in names}
+        op = replace(op, attrs={k: v for k, v in op.attrs.items() if k in names})
+        last = attributes(replace(op, attrs=rest)) if rest else ""
     text = f"{w.results(op)}{w.mnemonic(op)}{attributes(op, w)}"
-    w.line(op, f"{text}{operands and f' {operands}'}{_arrow(w, op)}")
+    w.line(op, f"{text}{operands and f' {operands}'}{last}{_arrow(w, op)}")
 
 
 def write_worded(w: Writer, op: Op) -> None:
@@ -389,15 +413,6 @@ def write_printed(w: Writer, op: Op) -> None:
     value = op.bound(op.page.ins()[0].name)[0]
     text = quoted(str(op.attrs[op.page.attrs[0].name]))
     w.line(op, f"{w.mnemonic(op)} ins({text}, {w.use(value)} : {w.type(value.type)})")
-
-
-def write_maintained(w: Writer, op: Op) -> None:
-    """`op all #pto.address_space<A>`, `op %x single_cache_line : T`."""
-    if op.page.attrs:
-        w.line(op, f"{w.mnemonic(op)} all {attribute(op.attrs[op.page.attrs[0].name])}")
-        return
-    value = op.bound(op.page.ins()[0].name)[0]
-    w.line(op, f"{w.mnemonic(op)} {w.use(value)} single_cache_line : {w.type(value.type)}")
 
 
 def write_declared(w: Writer, op: Op) -> None:

@@ -11,7 +11,7 @@ RANDOM = Asm(
 TRIANGLES = (*COUNTED, f16, f32)
 
 
-class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=" ")):
+class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=" ", inside_until="v0.57")):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     dst = Out(Tile, doc="one row that receives the numbers")

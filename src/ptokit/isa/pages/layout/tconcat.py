@@ -87,7 +87,7 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"inde
     after them keep their value.
     """
 
-    asm = Asm(spellings=("tconcatidx",))
+    asm = Asm(since=(("v0.57", "tconcatidx"),))
     src0_idx = In(Tile, cpp="src0Idx", doc="how much of src0, by row")
     src1_idx = In(Tile, cpp="src1Idx", doc="how much of src1, by row")
 

@@ -25,7 +25,7 @@ class Extract(Instr, inner_flags=(A2A3, A5), abstract=True, asm=Asm(brackets=("r
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 
-class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=PRE_QUANT)):
+class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),))):
     """Copy the window of `src` that starts at (`row`, `col`) into `dst`.
 
     dst[i, j] = src[row + i, col + j] for every (i, j) in dst's valid region. An accumulator source

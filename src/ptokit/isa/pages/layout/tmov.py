@@ -47,7 +47,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     asm = Asm(
         spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"),
-        words=PRE_QUANT,
+        words=(("quant", TYPED_LAST),),
     )
     example = {"src": L1, "dst": L0A}
     cube = (
@@ -147,7 +147,10 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
 
 
 class TMovFp(
-    Instr, name="tmov.fp", asm=Asm(since=(("v0.57", "tmov"),), words=FP), recorded_op="tmov"
+    Instr,
+    name="tmov.fp",
+    asm=Asm(since=(("v0.57", "tmov"),), words=(("fp", TYPED_LAST),)),
+    recorded_op="tmov",
 ):
     """Move an accumulator through the fix-pipe, one parameter for each column.
 
