@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import ptokit as pto
+from fuzz.scale import sampled
+from ptokit.isa.below import NAMES
 from tests.text.test_real_files import reads_back
 
 TABLE = "memref<16xi64, #pto.address_space<gm>>"
@@ -86,7 +88,7 @@ func.func @f(%p: !pto.ptr<f16>) {{
 @pytest.mark.parametrize("layout", ["", ", blayout=col_major, slayout=row_major"])
 def test_one_box_of_global_memory_lies_as_rows_and_as_a_fractal(layout: str) -> None:
     text = BOX.format(tile=f"vec, 16x16xf16{layout}")
-    assert not any(d.is_error for d in pto.loads(text).check("a5"))
+    assert not any(d.is_error for d in pto.loads(text).check("a5", judge="assembler"))
 
 
 OFFSETS = """\
@@ -153,3 +155,28 @@ def test_a_word_is_no_operand() -> None:
     text = "%t = pto.alloc_tile valid_row = x32 : !pto.tile_buf<vec, 16x32xf32>"
     with pytest.raises(pto.PtoError, match="valid_row is an operand"):
         pto.loads(text)
+
+
+@pytest.mark.parametrize("name", sampled([f"pto.{name}" for name in sorted(NAMES)], 20))
+def test_every_name_below_tiles_has_one_answer(name: str) -> None:
+    """Also without an operand of that level: none is taken for a slip of a tile instruction."""
+    text = f"func.func @f(%n: index) {{\n  {name} %n, %n : index, index\n  return\n}}\n"
+    (found,) = pto.loads(text).check("a5")
+    assert (found.slug, found.is_error, found.help) == ("foreign-op", False, None)
+    assert found.message == f"{name}: of the level below tiles, is not judged"
+
+
+def test_types_and_prefixes_below_tiles_have_the_same_answer() -> None:
+    lines = [
+        '%a = pto.vmi.pset "PAT_ALL" : !pto.vmi.mask<128xpred>',
+        "pto.ub.vadd %p, %p : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>",
+        "%b = pto.later %v, %k : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.align",
+    ]
+    args = "%p: !pto.ptr<f32, ub>, %v: !pto.vreg<64xf32>, %k: !pto.mask<b32>"
+    text = f"func.func @f({args}) {{\n  " + "\n  ".join(lines) + "\n  return\n}\n"
+    found = pto.loads(text).check("a5")
+    assert {(d.slug, d.message.partition(": ")[2]) for d in found} == {
+        ("foreign-op", "of the level below tiles, is not judged")
+    }
+    assert len(found) == len(lines)
+    reads_back(text)

@@ -9,12 +9,13 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Op, OpaqueOp, Value
-from ptokit.isa.below import BELOW_TILES
+from ptokit.isa.below import TYPES, below_tiles
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
+BELOW = "of the level below tiles, is not judged"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
 # dialects of MLIR that text has before buffers are tiles, and that are read as they stand
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
@@ -25,7 +26,10 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
-    below |= op.name in BELOW_TILES
+    below |= below_tiles(op.name) or any(kind.spelling.startswith(TYPES) for kind in kinds)
+    if below or of_threads:
+        message = f"{op.name}: {BELOW}"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):
         message = f"{op.name}: no instruction computes with {wide}"
@@ -38,7 +42,7 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
         help = "compute with numbers: index, i16, i32 or another type of them"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
-    if meant or below or of_threads or op.name.partition(".")[0] in FOREIGN:
+    if meant or op.name.partition(".")[0] in FOREIGN:
         of = f"on {kinds[0]}, " if kinds else ""
         message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from math import prod
 
+from ptokit.isa.below import TYPES as BELOW_TILES
 from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import VECTORS, MultiTileType, TileType, tile_type
@@ -169,6 +170,8 @@ def _dialect_type(spelling: str) -> Type:
 
 def _other(spelling: str, name: str, angle: str) -> Type:
     """An element type written as a dialect type, an alias that is missing, or an unknown type."""
+    if name.startswith(BELOW_TILES):
+        return OpaqueType(spelling, foreign=True)
     if angle:
         return OpaqueType(spelling)
     if CONFIGURATION.match(name):
