@@ -216,7 +216,7 @@ CASES = {
     "an accumulator is printed through memory": (printed(ACC, MEMORY), HARD, FINE),
     "an accumulator is printed": (printed(ACC), HARD, {"location"}),
     "a vector tile is printed": (printed(VEC), HARD, FINE),
-    "an asymmetric quantisation": (quantised("o", kind="int8_asym"), ("a5",), {"element-type"}),
+    "an asymmetric quantisation": (quantised("o", kind="int8_asym"), ("a5",), FINE),
     "one without offset": (quantised(kind="int8_asym"), HARD, {"operand-count"}),
     "a symmetric one with offset": (quantised("o", kind="int8_sym"), ("a5",), {"layout"}),
     "an address of 64 bits": (address("i64"), HARD, FINE),

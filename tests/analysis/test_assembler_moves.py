@@ -49,7 +49,7 @@ CASES = {
     "sums as whole numbers": (stored("f32", "i32"), A5, FINE),
     "whole numbers as halves": (stored("i32", "f16"), A5, FINE),
     "sums as bytes": (stored("f32", "i8"), A5, {"element-type"}),
-    "sums as whole numbers, on older chips": (stored("f32", "i32"), A3, {"element-type"}),
+    "sums as whole numbers, on older chips": (stored("f32", "i32"), A3, FINE),
     "a choice by the bits of floats": (
         of("tsels", {"m": MASK, "a": MASK, "s": "f32", "d": MASK}),
         HARD,

@@ -196,7 +196,7 @@ WORKSPACES = {
     "a pointer into tiles": ("!pto.ptr<i32, ub>", {"shape"}),
     "a view": ("!pto.partition_tensor_view<2x8xi32>", FINE),
     "a small view": ("!pto.partition_tensor_view<15xi32>", {"shape"}),
-    "a view of open extents": ("!pto.partition_tensor_view<?xi32>", {"shape"}),
+    "a view of open extents": ("!pto.partition_tensor_view<?xi32>", FINE),
 }
 
 

@@ -52,7 +52,7 @@ def nested_modules(random: Random) -> tuple[Arrays, Arrays]:
     return {"x": x}, {"x": x + 2}
 
 
-@golden(entry="calls", refused={"a2a3": "tile-result", "a5": "tile-result"})
+@golden(entry="calls")
 def calls(random: Random) -> tuple[Arrays, Arrays]:
     x = numbers(random, 4, 8)
     given = {"x": x, "count": np.zeros(1, i32)}

@@ -9,9 +9,10 @@ sections of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, FifoRole
@@ -96,7 +97,9 @@ def _foreign(block: Block, kind: KernelKind, why: str) -> Iterator[Diagnostic]:
     for op in block.ops:
         own = core_of(op) if isinstance(op, Op) else None
         if isinstance(op, Op) and own is not None and own is not kind:
-            yield _refusal(op, f"the {own.text} core executes it, and {why}")
+            found = _refusal(op, f"the {own.text} core executes it, and {why}")
+            opens = op.page.fifo_role is FifoRole.OPENS
+            yield found if opens else replace(found, by=(Judge.HARDWARE,))
             continue
         for region in op.regions:
             yield from _foreign(region, kind, why)
@@ -115,7 +118,8 @@ def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
     if len(found) == 2 or (found and sections):
         first, *others = found.values()
         other = others[0].name if others else sections[0].name
-        yield _refusal(first, f"{op.name} holds it and {other}, which is not for its core", MIXED)
+        seen = f"{op.name} holds it and {other}, which is not for its core"
+        yield replace(_refusal(first, seen, MIXED), by=(Judge.HARDWARE,))
 
 
 def _cores_in(op: AnyOp, found: dict[KernelKind, Op]) -> Iterator[Op]:
@@ -144,17 +148,3 @@ def unfit_entries(module: Module) -> Iterator[Diagnostic]:
             what = f"{len(func.results)} results" if func.results else "no body"
             message = f"@{func.name}: {CATALOGUE['entry'].title}"
             yield Diagnostic("entry", message, func.span, seen=f"it has {what}")
-
-
-def returned_tiles(module: Module) -> Iterator[Diagnostic]:
-    """Functions that return tiles, which no call of a chip does."""
-    for func in module.funcs:
-        tiles = [kind for kind in func.results if isinstance(kind, TileType)]
-        if tiles:
-            yield Diagnostic(
-                "tile-result",
-                f"@{func.name}: {CATALOGUE['tile-result'].title}",
-                func.span,
-                seen=f"it returns {tiles[0]}" + ("" if len(tiles) == 1 else ", and more tiles"),
-                help="let the caller allocate the tile, and give it as an argument to write to",
-            )

@@ -185,6 +185,8 @@ def judged(
     unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
     if waits_early(func):  # what is above in the text may come later
         unwritten = []
+    # nobody else looks at data
+    unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found += [*incoherent(interference, target), *deallocations(func)]
     found.sort(key=lambda d: _line(d.span))

@@ -33,11 +33,11 @@ from ptokit.analysis.tileallocator import (
 )
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FifoRole
-from ptokit.isa.model.targets import MEMORY_RULES, SPACES, Target
+from ptokit.isa.model.targets import MEMORY_RULES, PLANNED, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 SPACIOUS = 1 << 62  # larger than any memory
@@ -301,6 +301,7 @@ def _overflowing(
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
         notes=(*_when(peak), *_who(peak)),
+        by=(Judge.HARDWARE,) if not placed and peak.nbytes <= PLANNED.get(space, 0) else (),
     )
 
 

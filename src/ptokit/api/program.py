@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ptokit.analysis.cores import level_of, misplaced, returned_tiles, unfit_entries
+from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
@@ -123,7 +123,7 @@ class Program(Rich):
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
         wrong += [*misused(self.module), *check_fifos(self.module)]
         chips = any(t.kinds for t in every)
-        of_cores = [*misplaced(self.module), *returned_tiles(self.module)] if chips else []
+        of_cores = [*misplaced(self.module)] if chips else []
         found = verdicts(
             module,
             every,

@@ -84,13 +84,6 @@ CATALOGUE: dict[str, Entry] = {
         "A launch runs the functions with the attribute `pto.entry` on every core. Nobody takes "
         "what they return: results go to global memory.",
     ),
-    "tile-result": Entry(
-        "a function of a chip returns no tile",
-        "A tile is a part of a memory, not a value that a call could hand back. The public "
-        "assembler refuses every function that returns one, declared ones included, whether its "
-        "valid region is known or not; tiles as arguments it takes. Older ones took both. On the "
-        "CPU simulator, where a function takes the place of its call, it is legal.",
-    ),
     "scope": Entry(
         "this does not belong into that region",
         "A struct lives on the stack of the region that declares it: no region passes it on and no "

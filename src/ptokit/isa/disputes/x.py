@@ -237,6 +237,15 @@ X: dict[str, Dispute] = {
         "V; on A2/A3 ordered as the code orders it, so that flags of either reading are right",
         "to others the instruction begins and ends where its flags are",
     ),
+    "X80": Dispute(
+        "of what element type are the factors by column of a FIFO with an epilogue?",
+        "Assembler: words of 64 bits on A2/A3; on A5 factors, f16, bf16 or f32, and no words. Code "
+        "of A5: only their address is told; documentation of the fix-pipe: words of 64 bits.",
+        "words everywhere; factors are legal on a5, where words are a warning, `--as assembler` an "
+        "error",
+        "words are what the fix-pipe reads; of what it makes of factors no source tells",
+        "--as assembler",
+    ),
     "X62": Dispute(
         "is a program legal that reads a tile before anything is written to it?",
         "Assembler: yes, it does not look. ptokit's engines: such a read ends the run.",

@@ -16,6 +16,7 @@ from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
 
 ASSEMBLER, HEADERS, BOARDS = Judge
+COMPILED = (HEADERS, BOARDS)  # the assembler takes what these refuse
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
 LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles

@@ -15,12 +15,14 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar, Protocol
 
+from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import (
     A2A3,
     A5,
     ASSEMBLER,
     BOARDS,
+    COMPILED,
     CPU,
     HARDWARE,
     HEADERS,

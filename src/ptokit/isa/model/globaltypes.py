@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
-from ptokit.isa.formula.rules import Rule, both, either, named, rules_of, when
+from ptokit.isa.formula.rules import COMPILED, Rule, both, either, named, rules_of, when
+from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.extents import times
 from ptokit.isa.model.layouts import IndexMap, axis, known
@@ -248,7 +249,8 @@ def _view_rules() -> tuple[Rule, ...]:
         either(v.n0 <= 1, v.steps.n0 >= v.n1 * v.steps.n1),
     )
     apart = named("layout", *enough, on_lines, help=BOXES)
-    return when(v.boxed == Const(True), *extents, *named("layout", *steps, help=BOXES), *apart)
+    boxes = (*extents, *named("layout", *steps, help=BOXES), *apart)
+    return when(v.boxed == Const(True), refused_by(COMPILED, *boxes))
 
 
 BOXES = "nz has extents N, columns / C0, rows / 16, 16, C0, and boxes of 16 x C0 one after another"

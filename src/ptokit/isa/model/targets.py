@@ -34,6 +34,7 @@ from ptokit.isa.model.words import (
 
 T = TypeVar("T")
 KIB = 1024
+PLANNED = {"BT": 64 * KIB, "FB": 64 * KIB}  # as large as the assembler takes them to be
 
 # The memory behind each location, by the hardware's name.
 SPACES: dict[Loc, str] = {

@@ -57,8 +57,10 @@ def spread(src: Cells, rows: int, cols: int, first: bool) -> Array:
     return src.take(row * src.cols + col % (BLOCK // src.dtype.size))
 
 
-def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The rules of an expand along rows."""
+def expanding(
+    cpu: DTypes, a2a3: DTypes, a5: DTypes, judges: tuple[Judge, ...] = ()
+) -> tuple[Ruled, ...]:
+    """The rules of an expand along rows; `judges` are those that compare valid regions."""
     dst, src0, src1, tmp = RowExpand.dst, RowExpand.src0, RowExpand.src1, RowExpand.tmp
     rows = dst.valid.rows
     narrow_dn = either(src0.layout == DN, src1.layout == DN)
@@ -77,9 +79,12 @@ def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     return (
         elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
         one_type(dst, src0, src1),
-        of_types(named("shape", src0.valid.rows == rows), enough=rows <= src0.rows),
-        of_types(named("shape", src1.valid.rows == rows), enough=rows <= src1.rows),
-        named("shape", shapes, help=NARROW),
+        by(
+            judges,
+            of_types(named("shape", src0.valid.rows == rows), enough=rows <= src0.rows),
+            of_types(named("shape", src1.valid.rows == rows), enough=rows <= src1.rows),
+            named("shape", shapes, help=NARROW),
+        ),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst, src0, src1),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
@@ -111,12 +116,14 @@ class TRowExpandAdd(
     """
 
 
-class TRowExpandSub(RowExpand, f=operator.sub, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5)):
+class TRowExpandSub(
+    RowExpand, f=operator.sub, rules=expanding(EXPAND_CPU, VEC_A2A3, VEC_A5, COMPILED)
+):
     """dst[i, j] = src0[i, j % n0] - src1[i, j % n1], operands as of trowexpandadd."""
 
 
 class TRowExpandMul(
-    RowExpand, f=operator.mul, rules=expanding((*EXPAND_CPU, u8), VEC_A2A3, VEC_A5)
+    RowExpand, f=operator.mul, rules=expanding((*EXPAND_CPU, u8), VEC_A2A3, VEC_A5, COMPILED)
 ):
     """dst[i, j] = src0[i, j % n0] * src1[i, j % n1], operands as of trowexpandadd."""
 
@@ -129,7 +136,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
 
     precision = precision(DIV)
     rules = (
-        *expanding(EXPAND_CPU, F16_F32, VEC_A5),
+        *expanding(EXPAND_CPU, F16_F32, VEC_A5, COMPILED),
         on(A2A3, precise(precision == DIV["HIGH"], RowExpand.tmp)),
         on(A5, by(ASSEMBLER, precise(precision == DIV["HIGH"], RowExpand.tmp))),
     )

@@ -121,9 +121,9 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
         in_vec(dst, src),
         row_major(dst, src),
         on(A2A3, named("element-type", ~small)),
-        on(A2A3, when(~small, by((HEADERS, BOARDS), pairs(dst, src, *A2A3_PAIRS)))),
+        on(A2A3, when(~small, by(COMPILED, pairs(dst, src, *A2A3_PAIRS)))),
         on(A5, when(small, pairs(dst, src, *among(A5_PAIRS, small=True)))),
-        on(A5, when(~small, by((HEADERS, BOARDS), pairs(dst, src, *among(A5_PAIRS, small=False))))),
+        on(A5, when(~small, by(COMPILED, pairs(dst, src, *among(A5_PAIRS, small=False))))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
         on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
         when(

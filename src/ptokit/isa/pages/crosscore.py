@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import prod
 
-from ptokit.isa.formula.formulas import Env, Evaluate, Value
+from ptokit.isa.formula.formulas import Env, Evaluate, Missing, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.synchronisation import OPERATION, CoreFlags, PipeOf, known, order
@@ -256,7 +256,7 @@ COUNTERS = 16  # numbers that soft synchronisation counts in
 
 
 class Counters(Expr):
-    """A pointer or view leads to numbers of 32 bits in global memory, a view to 16 of them."""
+    """A pointer or view leads to numbers of 32 bits in global memory, a static view to 16."""
 
     def __init__(self, kind: TypeOf) -> None:
         self.kind = kind
@@ -270,9 +270,8 @@ class Counters(Expr):
             if isinstance(kind, PtrType):
                 return kind.space == "gm" and kind.dtype in (i32, u32)
             if not isinstance(kind, GlobalType):
-                return True
-            known = [n for n in kind.shape if n is not None]
-            room = len(known) == len(kind.shape) and prod(known) >= COUNTERS
+                return isinstance(kind, Missing)
+            room = None in kind.shape or prod(n for n in kind.shape if n) >= COUNTERS
             return room and kind.dtype in (i32, u32)
 
         return suits
@@ -296,12 +295,13 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     used = In(Scalar, None, scalar="i32", doc="how many cores take part")
     mode = Attr(SyncAllMode)
     cores = Attr(SyncCores, key="core_type")
-    kind = TypeOf(workspace)
+    kind, counted = TypeOf(workspace), TypeOf(used)
     soft = "soft synchronisation has numbers in global memory, hard has none"
     rules = (
         on(HARDWARE, named("shape", Counters(kind), help="give it 16 i32")),
         named("attribute", (mode == SyncAllMode.SOFT) == workspace.given, help=soft),
         when(used.given, named("attribute", workspace.given, help=soft)),
+        on(HARDWARE, named("element-type", Exact(counted, Const(i32)), help="count in an i32")),
     )
 
     @classmethod

@@ -52,7 +52,8 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
     alike = both(tmp.rows == src.rows, tmp.cols == src.cols)
     known = both(~src.dynamic_rows, ~src.dynamic_cols)
     return (
-        both(src.dtype == f32, dst.dtype == made),
+        both(src.dtype == f32, dst.dtype.isin(i8, u8)),
+        by(COMPILED, dst.dtype == made),
         same_region(dst, src),
         tuple((f.dtype == f32, in_vec(f), stored_as_column(f)) for f in factors),
         on((CPU, A5), tuple(enough(src, f, Const(1)) for f in factors)),

@@ -4,7 +4,7 @@ from numpy import asarray
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.windows import PARAMETERS_DOC, packed_parameters
+from ptokit.isa.pages.windows import PARAMETERS_DOC
 from ptokit.numerics.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
@@ -158,6 +158,9 @@ class SetQuantScalar(
         registers["QUANT_PRE"] = packed((code(scale, f32), 0), (int(signed), 46))
 
 
+FACTORS = "the assembler of A5 takes factors, f16, bf16 or f32, not words of 64 bits"
+
+
 class Addressed(Protocol):
     """A tile as a body sees it that knows its place in memory."""
 
@@ -171,12 +174,21 @@ class SetQuantVector(
     """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
 
     asm = SET
+    disputes = ("X80",)
     fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     number = Attr(int, 0, key="id", cpp=False)
     example = {"fp": PARAMETERS}
     rules = (
         of_pipe(number),
-        packed_parameters(fp),
+        both(fp.rows == 1, fp.layout == ND),
+        on((CPU, A2A3), fp.dtype.isin(u64, i64)),
+        on(
+            A5,
+            fp.dtype.isin(u64, i64, f16, bf16, f32),
+            by(
+                ASSEMBLER, warns(named("element-type", fp.dtype.isin(f16, bf16, f32), help=FACTORS))
+            ),
+        ),
         on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
     )
 

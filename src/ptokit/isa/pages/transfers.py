@@ -101,8 +101,8 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
         restated(layout, src),
         warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
         on(CPU, when(~parts, equal)),
-        on(A2A3, when(~parts, by((HEADERS, BOARDS), equal))),
-        on(LARGER_VIEWS, by((HEADERS, BOARDS), around)),
+        on(A2A3, when(~parts, by(COMPILED, equal))),
+        on(LARGER_VIEWS, by(COMPILED, around)),
         on(
             A5,
             when(larger, warns(named("shape", src.matrix.rows == dst.valid.rows, help=PART))),
@@ -260,7 +260,7 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=(("quant", TYPED_LAST),
     rules = (
         StoreFamily.transfer,
         on(HARDWARE, named("shape", counted, help=WHOLE)),
-        on(HARDWARE, when(counted, by((HEADERS, BOARDS), named("shape", matrix, help=VIEW)))),
+        on(HARDWARE, when(counted, by(COMPILED, named("shape", matrix, help=VIEW)))),
         on(HARDWARE, StoreFamily.in_sixteens),
         on(HARDWARE, when(both(in_boxes, dst.dtype == i32), named("shape", dst.n4 == 16))),
         when(src.loc != ACC, named("element-type", dst.dtype.size == src.dtype.size)),
@@ -273,9 +273,8 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=(("quant", TYPED_LAST),
             HARDWARE,
             when(
                 both(src.loc == ACC, ~quant.given),
-                on(A2A3, plain),
-                on(A5, of_sums),
-                on(A5, when(of_sums, by(BOARDS, named("element-type", plain, help=BITS_ONLY)))),
+                of_sums,
+                when(of_sums, by(BOARDS, named("element-type", plain, help=BITS_ONLY))),
             ),
             when(
                 src.loc != ACC,
@@ -284,7 +283,10 @@ class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=(("quant", TYPED_LAST),
                 named("attribute", relu != ReluPreMode.NORMAL_RELU, help="only acc has relu"),
             ),
         ),
-        on(A2A3, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a2a3)),
+        on(
+            A2A3,
+            when(both(src.loc == ACC, quant.given), by(COMPILED, StoreFamily.quant_a2a3)),
+        ),
         on(A5, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5)),
     )
     forms = "nd_vec dn_vec nz_vec nd_acc nz_acc relu_acc atomic_add"
@@ -326,11 +328,11 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
 }}"""
     rules = (
         StoreFamily.transfer,
-        on(HARDWARE, by((HEADERS, BOARDS), StoreFamily.equal)),
+        on(HARDWARE, by(COMPILED, StoreFamily.equal)),
         parameters(fp),
         named("shape", fp.valid.cols >= src.valid.cols, help="give one for each column"),
         on(HARDWARE, src.loc == ACC),
-        on(A2A3, StoreFamily.quant_a2a3),
+        on(A2A3, by(COMPILED, StoreFamily.quant_a2a3)),
         on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}

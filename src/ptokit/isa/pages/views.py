@@ -5,6 +5,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
 
 SIDE_BY_SIDE = "two elements of a byte are neighbours in a row"
+INSIDE = "the partition must lie inside its tensor view"
 STATED = "let the result's type state these extents, or ? for them"
 
 
@@ -95,11 +96,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
         on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),
         when(layout.given, named("layout", layout == view.layout, help="a part keeps the layout")),
-        named(
-            "window-out-of-bounds",
-            offsets + sizes <= view.extents,
-            help="the partition must lie inside its tensor view",
-        ),
+        by(BOARDS, named("window-out-of-bounds", offsets + sizes <= view.extents, help=INSIDE)),
     )
 
     @staticmethod

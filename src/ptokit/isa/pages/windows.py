@@ -63,11 +63,6 @@ def between_vec_a2a3(
 WORDS = "hardware reads words of 64 bits from one unboxed row, here a factor for each element"
 
 
-def packed_parameters(fp: Operand) -> tuple[Ruled, ...]:
-    """A row of parameters of the fix-pipe."""
-    return (fp.dtype.isin(u64, i64), both(fp.rows == 1, fp.layout == ND))
-
-
 def parameters(fp: Operand) -> tuple[Ruled, ...]:
     """A row of them, or of factors: text has such tiles, and what becomes of them is open."""
     row = both(fp.rows == 1, fp.layout == ND)

@@ -141,6 +141,7 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     rules = (
         accessed(dst, src, indices, coalesce),
         on(HARDWARE, when(outside.given, chosen(coalesce))),
+        on(HARDWARE, when(~outside.given, by(ASSEMBLER, chosen(coalesce)))),
     )
 
 

@@ -272,7 +272,9 @@ class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"
         each_in_vec(dst, src, offsets),
         on(HARDWARE, named("element-type", dst.size.isin(1, 2, 4))),
         on(HARDWARE, named("layout", offsets.layout == ND, help="store offsets row-major")),
-        on(A2A3, when(enough, named("shape", offsets.valid.cols <= most, help=COMPACT))),
+        on(
+            A2A3, when(enough, by(BOARDS, named("shape", offsets.valid.cols <= most, help=COMPACT)))
+        ),
     )
 
     @staticmethod

@@ -48,8 +48,11 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
         on(A5, dst.layout == NZ),
         when(
             straight & ~gemv,
-            both(src.rows % 16 == 0, src.cols % src.c0 == 0),
-            both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
+            by(
+                COMPILED,
+                both(src.rows % 16 == 0, src.cols % src.c0 == 0),
+                both(dst.rows % 16 == 0, dst.cols % dst.c0 == 0),
+            ),
             by(BOARDS, on_boxes(row, col, src)),
         ),
         when(~straight & ~gemv, transposing),
