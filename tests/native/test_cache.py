@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +31,7 @@ from ptokit.sim import native
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 from ptokit.sim.native import cache
+from ptokit.sim.native.plantext import plan_of
 from ptokit.sim.reference import engine as reference
 from ptokit.sim.tile import Tile
 
@@ -141,6 +144,151 @@ def test_a_folder_that_cannot_be_written(folder: Path, generated: list[str]) -> 
     assert np.array_equal(added(), A + B)
     assert len(generated) == 2
     assert list(folder.iterdir()) == []
+
+
+# What is read is run: so it must be this user's, and nobody else's to write.
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing had been warned of."""
+    monkeypatch.setattr(cache, "_warned", set[Path]())
+
+
+def said(run: Callable[[], object]) -> list[str]:
+    """The warnings of the cache."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        run()
+    assert all(w.category is cache.CacheWarning for w in seen)
+    return [str(w.message) for w in seen]
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
+def test_a_file_that_others_may_write_is_not_used(
+    folder: Path, generated: list[str], fresh: None, mode: int
+) -> None:
+    added()
+    kept(folder).chmod(mode)
+    (warned,) = said(lambda: added())
+    assert "may be written by other users" in warned
+    assert len(generated) == 2
+    assert kept(folder).stat().st_mode & 0o777 == 0o600  # written anew
+    assert said(lambda: added()) == []
+    assert len(generated) == 2
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o703])
+def test_a_folder_that_others_may_write_is_not_used(
+    folder: Path, generated: list[str], fresh: None, mode: int
+) -> None:
+    added()
+    folder.chmod(mode)
+    (warned,) = said(lambda: (added(), added()))  # once
+    assert str(folder) in warned
+    assert len(generated) == 3
+    assert len(list(folder.iterdir())) == 1  # nothing is written either
+
+
+def test_files_and_folders_of_others_are_not_used(
+    folder: Path, generated: list[str], fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added()
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    (warned,) = said(lambda: added())
+    assert "belongs to another user" in warned
+    assert len(generated) == 2
+
+
+def test_code_under_the_name_of_another_program_is_not_used(
+    folder: Path, generated: list[str]
+) -> None:
+    added()
+    first = kept(folder)
+    other = TEXT.replace("pto.tadd", "pto.tmul")
+    added(text=other)
+    (second,) = {*folder.iterdir()} - {first}
+    second.write_bytes(first.read_bytes())
+    assert np.array_equal(added(text=other), A * B)
+    assert len(generated) == 3
+
+
+def test_a_link_is_not_followed(folder: Path, generated: list[str], tmp_path: Path) -> None:
+    added()
+    path = kept(folder)
+    path.rename(tmp_path / "elsewhere.o")
+    path.symlink_to(tmp_path / "elsewhere.o")
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 2
+    assert not path.is_symlink()
+
+
+def test_a_pipe_is_not_waited_for(folder: Path, generated: list[str]) -> None:
+    added()
+    path = kept(folder)
+    path.unlink()
+    os.mkfifo(path)
+    assert np.array_equal(added(), A + B)
+    assert len(generated) == 2
+
+
+@pytest.mark.parametrize("mode", [None, 0o777, 0o775])
+def test_the_default_folder_is_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int | None
+) -> None:
+    monkeypatch.delenv("PTOKIT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = tmp_path / "ptokit"
+    if mode is not None:
+        path.mkdir()
+        path.chmod(mode)
+    assert said(lambda: added()) == []
+    assert path.stat().st_mode & 0o777 == 0o700
+    assert kept(path).stat().st_mode & 0o777 == 0o600
+
+
+def test_no_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("PTOKIT_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert np.array_equal(added(), A + B)
+
+
+def test_a_file_holds_no_python(folder: Path) -> None:
+    """Neither the file nor the code that reads it: a pickle would run what it says."""
+    added()
+    raw = kept(folder).read_bytes()[32:]
+    size = int.from_bytes(raw[:8], "little")
+    assert json.loads(raw[8 : 8 + size])
+    sources = Path(cache.__file__).parent.glob("*.py")
+    assert not [p.name for p in sources if "pickle" in p.read_text(encoding="utf-8")]
+
+
+def test_a_plan_names_no_class_of_others() -> None:
+    for where in ("os:system", "ptokit.sim.native.plantext:import_module", "builtins:eval"):
+        text = json.dumps([[[where, ["x"]]], {"object": 0}]).encode()
+        with pytest.raises(ValueError, match=where.partition(":")[0]):
+            plan_of(text)
+
+
+def test_other_files_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "KEEP", 1)
+    folder.mkdir(parents=True, mode=0o700)
+    mine = [folder / name for name in ("main.o", "notes.txt")]
+    for path in mine:
+        path.write_text("mine", encoding="utf-8")
+        os.utime(path, (1, 1))
+    unfinished = folder / f"{cache.UNFINISHED}x"
+    unfinished.touch()
+    os.utime(unfinished, (1, 1))
+    added()
+    added(text=TEXT.replace("pto.tadd", "pto.tmul"))
+    assert {p for p in folder.iterdir() if p.suffix != ".o" or p in mine} == {*mine}
+    assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("word", ["mkdir", "open", "replace"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from ptokit.sim.native.executionlog import Logged
 from ptokit.sim.native.generator import Compiler
 from ptokit.sim.native.issuequeues import QueueingCompiler
 from ptokit.sim.native.plan import Plan
+from ptokit.sim.native.plantext import Unkept, plan_of, plan_text
 from ptokit.sim.native.queuedfifos import Rings, slots_behind
 from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
@@ -264,9 +264,14 @@ class Job:
     def compiled(self, body: Block) -> Made | NotNative:
         """From the cache, or made now; or why not."""
 
-        def make() -> tuple[str, bytes]:
+        made: list[Plan] = []
+
+        def make() -> tuple[str, bytes | None]:
             compiler, text = self.settled()
-            return text, pickle.dumps(compiler.plan())
+            made.append(compiler.plan())
+            with suppress(Unkept):
+                return text, plan_text(made[0])
+            return text, None
 
         how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {sorted(self.marked)}"
         key = f"{how}\n{described(body, self.core, self.real)}"
@@ -274,7 +279,7 @@ class Job:
             code, kept = cache.compiled(key, make, cache.this_processor())
         except NotNative as reason:
             return reason
-        return Made(pickle.loads(kept), code, self._owners())
+        return Made(plan_of(kept) if kept else made[0], code, self._owners())
 
     def session(
         self, made: Made, things: list[Any], limits: RunLimits, *, rules: bool = True
