@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import ptokit as pto
 from ptokit import f32
 
 X = np.zeros((40, 64), np.float32)
+WAITING: SimpleQueue[int] = SimpleQueue()
 
 
 @pto.kernel
@@ -228,3 +230,24 @@ def padded_map(x: pto.In, y: pto.Out, n: int) -> None:
 def stored_input(x: pto.In, y: pto.Out, n: int) -> None:
     pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
     pto.store(pto.block(x, 8, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def told_apart(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.full(f32, 8, 64, 0.0)
+    for i in pto.range(n):
+        pto.adds(t, 1.0 if isinstance(i, int) else 2.0, out=t)
+    pto.store(pto.block(y, 0, 0, 8, 64), t)
+
+
+@pto.kernel
+def changed_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
+    found = {"more": 0}
+    if n > 2:
+        found["more"] = 1
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.full(f32, 8, 64, found["more"]))
+
+
+@pto.kernel
+def unseen(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.full(f32, 8, 64, WAITING.qsize()))

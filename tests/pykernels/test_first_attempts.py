@@ -165,7 +165,7 @@ def generated(x: pto.In, y: pto.Out, n: int) -> None:
         at = at + 1
 
 
-@refused("rebound", "count is rebound")
+@refused("rebound", "count is changed")
 def counted_by_a_function(x: pto.In, y: pto.Out, n: int) -> None:
     count = 0
 

@@ -99,12 +99,20 @@ CATALOGUE: dict[str, Entry] = {
         "Python's range, and, or, not. Tiles have no content while they are recorded.",
     ),
     "rebound": Entry(
-        "a name is bound to something else inside a loop or branch of the program",
-        "The body of pto.range is recorded once, for all iterations. A number that is rebound in "
-        "it is loop-carried: each iteration begins with the value of the one before. A tile is "
-        "storage: write into it with `out=`. The branches of an `if` that the program decides bind "
-        "a name that is read later to numbers, or not at all. A helper has its names and branches "
-        "seen when it is marked @pto.inline.",
+        "a loop or branch of the program changes what Python holds",
+        "The body of pto.range is recorded once, for all iterations, and both branches of an `if` "
+        "that the program decides are recorded. A number that a loop binds to a local name is "
+        "loop-carried: each iteration begins with the value of the one before. Branches bind a "
+        "local name that is read later to numbers, or not at all. A tile is storage: write into it "
+        "with `out=`. Other changes are refused: of globals, of names of functions around, of "
+        "items, attributes, lists, sets, arrays and iterators that were there before. A helper has "
+        "its names and branches seen when it is marked @pto.inline.",
+    ),
+    "unwatched": Entry(
+        "a kernel reads what cannot be compared with what it was",
+        "A kernel is recorded anew when Python state that it reads has changed. Objects of C that "
+        "show nothing of their content, and more than 20,000 objects, cannot be compared. Read "
+        "what the kernel needs beforehand, and bind numbers to names of their own.",
     ),
     "out-of-scope": Entry(
         "a value is used outside of the loop or branch that made it",

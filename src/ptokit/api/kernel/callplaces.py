@@ -21,6 +21,7 @@ from ptokit.diagnostics.source import Source, Span
 
 STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
 # cached properties are the library's frames; NumPy's functions ask for elements on their own
+SOURCELESS: dict[CodeType, str] = {}  # functions that cannot be rewritten, and why
 OURS = (PACKAGE, functools.__file__, os.path.dirname(numpy.__file__))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
 from ptokit.api.kernel.pagesearch import page_called, shaped
+from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.settings import current_core, recording
@@ -20,8 +21,12 @@ from ptokit.ir.module import Block, Value
 from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
 from ptokit.isa.pages.grid import launch_query
 
-ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do
+ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do first
+NEXT = opmap["FOR_ITER"]  # what `for` does then, in the same function
 GONE = object()  # what no name is bound to
+ONCE = "in a loop, whose body is recorded once for all iterations"
+BOTH = "in a branch, and both branches run while the kernel is recorded"
+LOCAL = "change {} outside: loops carry, and branches choose, numbers bound to local names alone"
 INLINE = "put @pto.inline on {name}: its names and branches are seen then"
 
 
@@ -50,15 +55,20 @@ class ProgramRange:
     def __iter__(self) -> Iterator[Any]:
         if recording.get() is None:
             return map(self.index, builtins.range(self.lower, self.upper, self.step))
-        frame = user_frame()
-        if frame.f_code.co_code[frame.f_lasti] != ITERATES:
+        if not _begins_for(user_frame()):
             raise refused(
                 "run-time-number",
                 "the iterations of pto.range are known only when the program runs",
-                "go over it in a `for` of its own: enumerate, zip, list and reversed would see one "
-                "iteration, and take Python's range",
+                "go over it in a `for` of its own: comprehensions, enumerate, zip, list and "
+                "reversed would see one iteration, and take Python's range",
             )
         return ProgramLoop(self, None, frozenset(), "i")
+
+
+def _begins_for(frame: FrameType) -> bool:
+    """True where a `for` asks for the iterator, not a comprehension or a function."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at] == ITERATES and code[at + 2] == NEXT and frame.f_code.co_name[:1] != "<"
 
 
 def grid(*extents: Any) -> ProgramRange:  # Any: numbers, for checkers ints
@@ -141,7 +151,7 @@ class PythonLoop(Rebinding):
                         raise self._rebound(name)
 
     def _rebound(self, name: str) -> PtoError:
-        what = f"{name} is rebound in a loop, whose body is recorded once for all iterations"
+        what = f"{name} is rebound {ONCE}"
         help = "a generator makes these iterations: go over pto.range here, where names are carried"
         return refused("rebound", what, help, self.place)
 
@@ -151,7 +161,7 @@ class ProgramLoop(Rebinding):
 
     `names` are rebound in the body and read in a later iteration or afterwards; None: the function
     was not rewritten, and all names are watched. `late`: first bound inside, perhaps read
-    afterwards. `outside`: names that functions rebind as `nonlocal` or `global`.
+    afterwards. `bound`: all that the body binds; what else of Python's state changes is refused.
     """
 
     def __init__(
@@ -160,12 +170,12 @@ class ProgramLoop(Rebinding):
         names: Mapping[str, tuple[int, int, int]] | None,
         late: frozenset[str],
         counter: str,
-        outside: frozenset[str] = frozenset(),
+        bound: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(frozenset(names or ()))
         self.places = names or {}
         self.record, self.spec, self.late, self.counter = recorder(), spec, late, counter
-        self.outside = outside
+        self.bound = bound
         self.watching = names is None
         self.iteration, self.place, self.block = 0, here(), Block()
         self.given: Any = None
@@ -194,7 +204,7 @@ class ProgramLoop(Rebinding):
         self.late = frozenset(n for n in self.late if n not in frame.f_locals)
         numbers = {} if self.watching else {n: v for n, v in before.items() if is_number(v)}
         self.fixed = {n: v for n, v in before.items() if n not in numbers}
-        self.shared = self._outside(frame)
+        self.state = record.state(self.bound)
         self.limits = record.numbers((spec.lower, spec.upper))
         kinds = {n: _kind(v) for n, v in numbers.items()}
         self.init = tuple(record.number(v, kinds[n]) for n, v in numbers.items())
@@ -231,9 +241,9 @@ class ProgramLoop(Rebinding):
         for name, value in self.fixed.items():
             if not self._same(now.get(name), value):
                 raise self._rebound(name, value, frame)
-        for name, value in self._outside(frame).items():
-            if name not in self.carried and not self._same(value, self.shared.get(name)):
-                raise self._rebound(name, value, frame)
+        changed = self.state.changed()
+        if changed is not None:
+            raise _changed(changed, ONCE, self.place)
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
             if not is_number(number):
@@ -243,11 +253,6 @@ class ProgramLoop(Rebinding):
             self.guard = None
         self.update(found)
 
-    def _outside(self, frame: FrameType) -> dict[str, Any]:
-        """What names are bound to that functions rebind."""
-        spaces = frame.f_locals, frame.f_globals
-        return {n: next((s[n] for s in spaces if n in s), None) for n in self.outside}
-
     def _same(self, now: object, before: object) -> bool:
         if now is before or now is self.given:
             return True
@@ -255,7 +260,7 @@ class ProgramLoop(Rebinding):
         return kind is type(before) and kind in (int, float, str, bool) and now == before
 
     def _rebound(self, name: str, value: object, frame: FrameType) -> PtoError:
-        message = f"{name} is rebound in a loop, whose body is recorded once for all iterations"
+        message = f"{name} is rebound {ONCE}"
         helper = frame.f_code.co_name
         if self.watching:
             help = INLINE.format(name=helper)
@@ -306,6 +311,11 @@ class ProgramLoop(Rebinding):
         """After the loop: was it left?"""
         if any(open is self for open in self.record.open):
             raise left(self)
+
+
+def _changed(what: str, where: str, place: CallPlace) -> PtoError:
+    """Python state that a loop or a branch changes."""
+    return refused("rebound", f"{what} is changed {where}", LOCAL.format(what), place)
 
 
 def left(loop: ProgramLoop, note: Note | None = None) -> PtoError:
@@ -406,9 +416,11 @@ class ProgramBranch(Rebinding):
         frame = user_frame()
         before = self.now(frame)
         missing = self.names - before.keys()
+        state = self.record.state(self.names)
         self.record.stack.append(self.blocks[0])
         yield True
         first = self.now(user_frame())
+        self._require_same(state)
         self.record.stack[-1] = self.blocks[1]
         self.update(before)
         self.gone = frozenset(n for n in missing if n in first)
@@ -416,8 +428,15 @@ class ProgramBranch(Rebinding):
         self.clear()
         self.gone = frozenset[str]()
         second = self.now(user_frame())
+        self._require_same(state)
         self.record.stack.pop()
         self._merge(first, second)
+
+    def _require_same(self, state: PythonState) -> None:
+        """PtoError where a branch changed what Python holds."""
+        changed = state.changed()
+        if changed is not None:
+            raise _changed(changed, BOTH, self.place)
 
     def _merge(self, first: dict[str, Any], second: dict[str, Any]) -> None:
         names: set[str] = set()
@@ -452,16 +471,16 @@ def loop(
     late: list[str],
     counter: str,
     leaving: tuple[int, int, int] | None,
-    outside: list[str],
+    bound: list[str],
 ) -> Rebinding:
     """What the rewritten function iterates over in place of `iterable`.
 
-    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop; `outside`:
-    names that functions rebind as `nonlocal` or `global`.
+    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop; `bound`: all
+    that the loop binds.
     """
     if recording.get() is None or not isinstance(iterable, ProgramRange):
         return PythonLoop(iterable, names, late)
-    made = ProgramLoop(iterable, names, frozenset(late), counter, frozenset(outside))
+    made = ProgramLoop(iterable, names, frozenset(late), counter, frozenset(bound))
     if leaving is not None:
         raise left(made, Note("it is left here", made.span(leaving)))
     return made

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ptokit.api.hostarrays import host_memory, shares_bytes
 from ptokit.api.kernel.callplaces import span_of
+from ptokit.api.kernel.pythonstate import exact
 from ptokit.api.settings import current_core
 from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
@@ -104,12 +105,9 @@ class LaunchArguments:
                 else:
                     self.numbers[name] = number = _number(name, array[()])
                     kinds.append(number.__class__)
+        self.exactly = tuple(map(exact, static.values()))
         # what decides the program, as far as `shapes` does not matter
-        self.kind: tuple[object, ...] = (
-            *kinds,
-            *static.items(),
-            *(value.__class__ for value in static.values()),
-        )
+        self.kind: tuple[object, ...] = (*kinds, *static, *static.values(), self.exactly)
 
     def _array(self, name: str, array: AnyArray) -> None:
         dtype = _element(array.dtype)

@@ -14,9 +14,9 @@ from ptokit.api.executable import Executable, require_blocks
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
 from ptokit.api.kernel.controlflow import finish
-from ptokit.api.kernel.freevariables import FreeVariables
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
+from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.rewriting import Rewritten, rewritten
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber
@@ -101,10 +101,10 @@ class Capture:
         self,
         program: Program,
         warnings: tuple[Diagnostic, ...],
-        free: FreeVariables,
+        read: PythonState,
         stored: frozenset[str],
     ) -> None:
-        self.program, self.warnings, self.free = program, warnings, free
+        self.program, self.warnings, self.read = program, warnings, read
         self.stored = stored  # arrays that some instruction stores into
         self.executables: dict[object, Executable] = {}
 
@@ -140,7 +140,7 @@ class Kernel(Rich, Generic[P]):
         self.data = tuple(p.name for p in every if p.kind is not p.KEYWORD_ONLY)
         self.static = tuple(p.name for p in every if p.kind is p.KEYWORD_ONLY)
         self.shapes: Shapes | None = None if shapes is None else parsed(shapes, self.data)
-        self.kept: dict[object, Capture] = {}
+        self.kept: dict[tuple[object, ...], Capture] = {}
         self.recent: dict[object, tuple[Capture, Mapping[str, Any]]] = {}  # with run-time extents
         defaults = {p.name: p.default for p in self.signature.parameters.values()}
         given = {n: defaults[n] for n in self.static}
@@ -154,7 +154,7 @@ class Kernel(Rich, Generic[P]):
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.function)
 
-    @cached_property
+    @property
     def _rewritten(self) -> Rewritten:
         return rewritten(self.function)
 
@@ -220,7 +220,7 @@ class Kernel(Rich, Generic[P]):
     @property
     def captures(self) -> list[object]:
         """What each capture was made for: element types, extents and values."""
-        return list(self.kept)
+        return [key[:3] for key in self.kept]
 
     def debug(self, *args: Any, block: int | None = None, blocks: int = 1, **names: Any) -> None:
         """Run the function itself, instruction by instruction: breakpoints and prints work.
@@ -328,13 +328,13 @@ class Kernel(Rich, Generic[P]):
             found = self.recent.get(given.kind)
         except TypeError:  # a value that cannot be hashed: the key says which
             found = None
-        if found is not None and found[0].free.same():
+        if found is not None and found[0].read.same():
             given.extents = found[1]
             return found[0]
         given.extents = self._extents(given)
         key = self._key(given)
         capture = self.kept.get(key)
-        if capture is None or not capture.free.same():
+        if capture is None or not capture.read.same():
             capture = self.kept[key] = self._record(given)
             while len(self.kept) > KEPT:
                 del self.kept[next(iter(self.kept))]
@@ -356,7 +356,7 @@ class Kernel(Rich, Generic[P]):
             what = f"{self.function.__name__} returns {seen}"
             raise TypeError(f"{what}: a kernel returns nothing, pto.store writes an output")
 
-    def _key(self, given: LaunchArguments) -> object:
+    def _key(self, given: LaunchArguments) -> tuple[object, ...]:
         """What decides the program: element types, extents in capitals, values of Python's."""
         arrays: list[object] = []
         for name, dtype in given.dtypes.items():
@@ -366,7 +366,7 @@ class Kernel(Rich, Generic[P]):
             arrays.append((name, dtype.name, tuple(known)))
         numbers: tuple[object, ...] = tuple((n, v.__class__) for n, v in given.numbers.items())
         statics: tuple[object, ...] = tuple((n, v.__class__, v) for n, v in given.static.items())
-        key = tuple(arrays), numbers, statics
+        key = tuple(arrays), numbers, statics, given.exactly
         try:
             hash(key)
         except TypeError:
@@ -377,12 +377,14 @@ class Kernel(Rich, Generic[P]):
         return key
 
     def _record(self, given: LaunchArguments) -> Capture:
-        record = Recorder(self._rewritten.names, self.function.__code__)  # type: ignore[attr-defined]
-        free = FreeVariables(self.function)
+        read = PythonState({self.function.__name__: self.function, **given.static})
+        read.require_visible(self.function.__code__)  # type: ignore[attr-defined]
+        made = self._rewritten
+        record = Recorder(made.names, self.function)
         values = self._arguments(record, given)
         token = recording.set(record)
         try:
-            self._done(self._rewritten.function(**values, **given.static))  # type: ignore[call-arg]
+            self._done(made.function(**values, **given.static))
             if record.refused is not None:
                 raise record.refused
             finish(record)
@@ -392,7 +394,7 @@ class Kernel(Rich, Generic[P]):
         func = Func(self.function.__name__, body, attrs={ENTRY: True})
         program = RecordedProgram(Module([func]))
         warnings = (*record.unused_values(), *self._unwritten(record, given))
-        return Capture(program, warnings, free, frozenset(record.stored))
+        return Capture(program, warnings, read, frozenset(record.stored))
 
     def _array(self, name: str, *what: Any, **how: Any) -> KernelArray:  # Any: as ArrayBase has it
         """An argument while the function runs: all of an array."""
@@ -461,13 +463,9 @@ def kernel(function: Any = None, *, shapes: str | None = None) -> Any:
 
 def inline(function: F) -> F:
     """A helper whose own branches on run-time numbers, and rebound names in loops, are recorded."""
-    made: dict[str, Any] = {}
 
     def call(*args: Any, **names: Any) -> Any:  # Any: whatever the helper takes and gives
-        if recording.get() is None:
-            return function(*args, **names)
-        if "it" not in made:
-            made["it"] = rewritten(function).function
-        return made["it"](*args, **names)
+        made = function if recording.get() is None else rewritten(function).function
+        return made(*args, **names)
 
     return update_wrapper(call, function)  # type: ignore[return-value]

@@ -20,6 +20,12 @@ def stored(nodes: Iterable[ast.AST]) -> set[str]:
             continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
         found |= stored(ast.iter_child_nodes(node))
     return found
 
@@ -30,14 +36,20 @@ def loaded(node: ast.AST) -> set[str]:
     return {n.id for n in names if isinstance(n.ctx, (ast.Load, ast.Del))}
 
 
+def captured(tree: ast.AST) -> set[str]:
+    """The names that functions inside of a function read: they may do so whenever they run."""
+    return {n for node in ast.walk(tree) if isinstance(node, NESTED) for n in loaded(node)}
+
+
 @dataclass
 class NameLiveness:
     """Which names may be read later, at loops and branches of a function.
 
     `head`: at the head of a loop, before an iteration or after the last one; `after`: behind a
-    statement.
+    statement; `always`: names that functions inside read.
     """
 
+    always: set[str] = field(default_factory=set[str])
     head: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
     after: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
     loops: list[tuple[set[str], set[str]]] = field(  # live where continue and break lead
@@ -52,7 +64,7 @@ class NameLiveness:
 
     def statement(self, node: ast.stmt, live: set[str]) -> set[str]:
         """What is live before a statement."""
-        self.after[node] = self.after.get(node, set()) | live
+        self.after[node] = self.after.get(node, set()) | live | self.always
         match node:
             case ast.For() | ast.AsyncFor():
                 return self._loop(node, live)
@@ -107,7 +119,7 @@ class NameLiveness:
         broken: set[str],
     ) -> set[str]:
         """The names live at the head of a loop: what this iteration or a later one reads."""
-        head = set(behind)
+        head = set(behind) | self.always
         while True:
             self.loops.append((head, broken))
             found = head | (self.block(body, head) - bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any, cast
 
 from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
-from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused
+from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused, user_frame
 from ptokit.api.kernel.pagesearch import (
     allocation,
     arithmetic_page,
@@ -20,6 +21,7 @@ from ptokit.api.kernel.pagesearch import (
     parameters_of,
     shaped,
 )
+from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number
 from ptokit.api.settings import recording
@@ -38,8 +40,10 @@ NOTHING = ()  # what a list of operands is without any
 class Recorder:
     """A kernel while it is recorded. Ops go into the last block of `stack`."""
 
-    def __init__(self, names: Names, code: CodeType | None = None) -> None:
-        self.names, self.code = names, code
+    def __init__(self, names: Names, function: Any) -> None:  # Any: a user's
+        self.names, self.function = names, function
+        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the only way to a frame
+        self.outermost = caller.f_code
         self.body, self.head = Block(), Block()
         self.stack = [self.body]
         self.buffers: list[Block] = []  # where tiles of bodies that are recorded twice are made
@@ -53,8 +57,14 @@ class Recorder:
 
     def sees(self, code: CodeType) -> bool:
         """Whether names and branches of this code are seen: it is the kernel's, or rewritten."""
-        of_kernel = self.code is not None and code.co_name == self.code.co_name
-        return of_kernel or HOOK in code.co_freevars
+        return code.co_name == self.function.__code__.co_name or HOOK in code.co_freevars
+
+    def state(self, bound: frozenset[str] = frozenset()) -> PythonState:
+        """Python state at a loop or branch, in which `bound` names are bound and followed."""
+        frames = [user_frame()]
+        while (outer := frames[-1].f_back) is not None and outer.f_code is not self.outermost:
+            frames.append(outer)
+        return PythonState({self.function.__name__: self.function}, frames, bound)
 
     # values and ops
 

@@ -7,17 +7,20 @@ taken as it is.
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
 
-from ptokit.api.kernel.callplaces import CallPlace
-from ptokit.api.kernel.nameliveness import NameLiveness, stored
+from ptokit.api.kernel.callplaces import SOURCELESS, CallPlace
+from ptokit.api.kernel.nameliveness import NameLiveness, captured, stored
 from ptokit.api.kernel.recorder import HOOK
 
+CHANGED = "the file has changed since Python read it"
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
@@ -39,10 +42,9 @@ class NamedRange(NamedTuple):
 class Rewrite(ast.NodeTransformer):
     """Loops and branches of one function; functions inside are left alone."""
 
-    def __init__(self, live: NameLiveness, tree: ast.AST) -> None:
+    def __init__(self, live: NameLiveness, tree: ast.FunctionDef) -> None:
         self.live, self.count = live, 0
-        shared = (n for n in ast.walk(tree) if isinstance(n, ast.Nonlocal | ast.Global))
-        self.outside = sorted({name for node in shared for name in node.names})
+        self.outside = _declared(tree.body)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node
@@ -50,13 +52,14 @@ class Rewrite(ast.NodeTransformer):
     visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        names = stored(node.body) - stored([node.target])
+        bound = stored([*node.body, node.target]) - self.outside
+        names = bound - stored([node.target])
         head = self.live.head[node]
         carried, late = sorted(names & head), sorted(names & self.live.after[node])
         counter = node.target.id if isinstance(node.target, ast.Name) else "i"
         region, leaving = self._region(), _leaving(node)
         places = {name: _bound_at(node.body, name) for name in carried}
-        given = f"{places!r}, {late!r}, {counter!r}, {leaving!r}, {self.outside!r}"
+        given = f"{places!r}, {late!r}, {counter!r}, {leaving!r}, {sorted(bound)!r}"
         call = f"{region} = {HOOK}.loop(0, {given})"
         self.generic_visit(node)
         begin = self._code(call, _header(node))
@@ -71,7 +74,7 @@ class Rewrite(ast.NodeTransformer):
         body = [*node.body, *node.orelse]
         if _leaver(body, (*LEAVES, ast.Yield, ast.YieldFrom)) is not None:
             return self.generic_visit(node)  # it stays Python's own
-        names = sorted(stored(body))
+        names = sorted(stored(body) - self.outside)
         live = sorted({*names} & self.live.after[node])
         region = self._region()
         chosen = f"{region}t"
@@ -103,6 +106,17 @@ class Rewrite(ast.NodeTransformer):
         for node in (inner for statement in made for inner in ast.walk(statement)):
             ast.copy_location(node, like)
         return made
+
+
+def _declared(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements declare `global` or `nonlocal`, those of inner functions aside."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Nonlocal | ast.Global):
+            found |= {*node.names}
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found |= _declared(ast.iter_child_nodes(node))
+    return found
 
 
 def _header(node: ast.For) -> ast.AST:
@@ -150,14 +164,29 @@ def _leaving(node: ast.For) -> Place | None:
     return found and (found.lineno, found.col_offset, found.end_col_offset or 0)
 
 
-def rewritten(function: Callable[..., Any]) -> Rewritten:
-    """The function, rewritten where its source is to be had. Any: a user's."""
+def rewritten(function: Callable[..., Any]) -> Rewritten:  # Any: a user's
+    """Return the function with its defaults of now, rewritten where its source is to be had."""
     assert isinstance(function, FunctionType)
+    code, made = _made.get(function, (None, None))
+    if made is None or code is not function.__code__:
+        made = _rewritten(function)
+        _made[function] = function.__code__, made
+    if made.function is not function:
+        made.function.__defaults__ = function.__defaults__  # type: ignore[attr-defined]
+        made.function.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
+    return made
+
+
+_made: WeakKeyDictionary[FunctionType, tuple[CodeType, Rewritten]] = WeakKeyDictionary()
+
+
+def _rewritten(function: FunctionType) -> Rewritten:
     tree = _tree(function)
-    if tree is None:
+    if isinstance(tree, str):
+        SOURCELESS[function.__code__] = tree
         return Rewritten(function, _nameless)
     names = _namer(tree, function.__code__)
-    live = NameLiveness()
+    live = NameLiveness(captured(ast.Module(tree.body, [])))
     live.block(tree.body, set())
     tree.decorator_list = []
     rewrite = Rewrite(live, tree)
@@ -173,42 +202,38 @@ def _listed(found: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
     return found if isinstance(found, list) else [found]
 
 
-def _tree(function: FunctionType) -> ast.FunctionDef | None:
-    """The statement that defined the function, at its lines and columns."""
+def _tree(function: FunctionType) -> ast.FunctionDef | str:
+    """Return the statement that defined the function, at its lines and columns; or why not."""
     try:
         lines, first = inspect.getsourcelines(function)
         indented = lines[0][:1].isspace()
         module = ast.parse("if 1:\n" * indented + "".join(lines))
-    except (OSError, TypeError, SyntaxError):
-        return None
+    except (OSError, TypeError):
+        return f"there is no source of {function.__name__}"
+    except SyntaxError:
+        return CHANGED
     found = cast(ast.If, module.body[0]).body[0] if indented else module.body[0]
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
-        return None
+        return CHANGED
     ast.increment_lineno(found, first - 1 - indented)
-    return found if _is_of(found, function.__code__) else None
+    return found if _is_of(found, function.__code__) else CHANGED
 
 
 def _is_of(tree: ast.FunctionDef, code: CodeType) -> bool:
-    """Whether the file still has the text that the function was made of."""
+    """True if the file still has the text that the function was made of."""
     plain = ast.Module([copy(tree)], [])
     cast(ast.FunctionDef, plain.body[0]).decorator_list = []
-    made = compile(plain, code.co_filename, "exec", dont_inherit=True)
-    found = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == tree.name)
-    return _words(found) <= _words(code)  # what rewrites asserts adds words
+    made = _inside(plain, code, ())
+    asserts = any(isinstance(node, ast.Assert) for node in ast.walk(tree))  # a test may rewrite it
+    return _words(made) <= _words(code) if asserts else _does(made) == _does(code)
 
 
-def _words(code: CodeType) -> set[str]:
-    """The names and constants of a function."""
-    names = (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
-    return {*names, *(repr(c) for c in code.co_consts if not isinstance(c, CodeType))}
-
-
-def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
-    """The rewritten function, with the cells and defaults of the first one."""
-    code, free = function.__code__, function.__code__.co_freevars
-    outer = ast.parse(f"def {HOOK}({', '.join((*free, HOOK))}): pass")
-    own: list[ast.stmt] = [] if tree.name in free else [ast.Global([tree.name])]
-    cast(ast.FunctionDef, outer.body[0]).body = [*own, tree]  # it may name itself
+def _inside(tree: ast.Module, code: CodeType, more: tuple[str, ...]) -> CodeType:
+    """Compile a function where its free names, and `more`, are those of a function around it."""
+    (function,) = cast("list[ast.FunctionDef]", tree.body)
+    outer = ast.parse(f"def {HOOK}({', '.join((*code.co_freevars, *more))}): pass")
+    own: list[ast.stmt] = [] if function.name in code.co_freevars else [ast.Global([function.name])]
+    cast(ast.FunctionDef, outer.body[0]).body = [*own, function]  # it may name itself
     made = compile(
         ast.fix_missing_locations(outer),
         code.co_filename,
@@ -218,11 +243,38 @@ def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     )
     for name in (HOOK, code.co_name):  # beside it are functions in its defaults
         made = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == name)
+    return made
+
+
+def _words(code: CodeType) -> set[str]:
+    """The names and constants of a function."""
+    names = (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
+    return {*names, *(repr(c) for c in code.co_consts if not isinstance(c, CodeType))}
+
+
+def _does(code: CodeType) -> list[tuple[str, str]]:
+    """The instructions of a function, alike however what they call is looked up."""
+    made: list[tuple[str, str]] = []
+    for one in dis.get_instructions(code):
+        if isinstance(one.argval, CodeType):
+            made += _does(one.argval)
+        elif one.opname not in ("PUSH_NULL", "NOP", "CACHE"):
+            name = one.opname.replace("_METHOD", "_ATTR")
+            made.append((name, "" if one.opcode in JUMPS else repr(one.argval)))
+    return made
+
+
+JUMPS = {*dis.hasjrel, *dis.hasjabs}
+
+
+def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
+    """The rewritten function, with the cells of the first one."""
+    code, free = function.__code__, function.__code__.co_freevars
+    made = _inside(ast.Module([tree], []), code, (HOOK,))
     cells = dict(zip(free, function.__closure__ or (), strict=True))
     cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.controlflow"])
     closure = tuple(cells[name] for name in made.co_freevars)
-    new = FunctionType(made, function.__globals__, code.co_name, function.__defaults__, closure)
-    new.__kwdefaults__ = function.__kwdefaults__
+    new = FunctionType(made, function.__globals__, code.co_name, None, closure)
     new.__qualname__ = function.__qualname__
     return new
 

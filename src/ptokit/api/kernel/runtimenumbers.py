@@ -8,7 +8,7 @@ from math import prod
 from types import CodeType
 from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
-from ptokit.api.kernel.callplaces import refused, user_frame
+from ptokit.api.kernel.callplaces import SOURCELESS, refused, user_frame
 from ptokit.api.settings import recording
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import I1, INDEX, ScalarType
@@ -46,6 +46,11 @@ class RunTimeNumber:
     def refuse(self, *_: object) -> NoReturn:
         """Python asks for the number itself."""
         code = user_frame().f_code
+        why = SOURCELESS.get(code)
+        if why is not None:
+            help = f"{why}: ptokit records `if` and pto.range of a function from its source, "
+            help += f"so put {code.co_name} into a file, and load it anew when the file changes"
+            raise refused("run-time-number", f"{self!r} is known only when the program runs", help)
         helper = code.co_name.isidentifier() and not _recorder().sees(code)
         advice = f"put @pto.inline on {code.co_name}, or use {WORDS}" if helper else ADVICE
         raise refused("run-time-number", f"{self!r} is known only when the program runs", advice)

@@ -76,8 +76,8 @@ def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -
         log.places[number].span() if stored else None,
         seen=f"{name}[{', '.join(map(str, first))}] is {a} and {b}; "
         f"{count} of {unequal[name].size} elements differ",
-        help="the body of a loop is recorded once: a list, dict or object that it changes is not "
-        "changed again in the next iteration",
+        help="debug runs the function on numbers and tiles, recording on their stand-ins: code "
+        "that asks which of them it has, or reads a clock or a file, goes another way",
     )
 
 

@@ -1,0 +1,477 @@
+"""Python state that a kernel can read: compared with what it was at capture, or before a branch.
+
+`docs/kernels.md` says what is watched. Code of the standard library, NumPy and ptokit is not
+followed; of modules and of objects of ptokit only the attributes that user code names are watched.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import hashlib
+import io
+import itertools
+import re
+import sys
+import sysconfig
+import threading
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from operator import is_
+from pathlib import Path
+from struct import pack
+from types import CodeType, FrameType, FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from ptokit.api.hostarrays import HostArray
+from ptokit.api.kernel.callplaces import span_of
+from ptokit.diagnostics.callsite import PACKAGE
+from ptokit.diagnostics.diagnostic import error
+
+MISSING = object()
+MOST = 20_000  # objects of one capture
+BYTES = 4096  # of an array that is kept whole; of a larger one its digest
+NUMPY = tuple(str(Path(np.__file__).parents[1] / name) for name in ("numpy", "ml_dtypes"))
+STANDARD = sysconfig.get_path("stdlib")
+INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.dtype)
+SEQUENCES = (list, tuple, set, frozenset, deque, bytearray)
+WRITTEN = (io.IOBase, type(threading.Lock()), type(threading.RLock()))  # nothing of them is read
+DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+UNREAD = {"__dict__", "__weakref__", "__doc__", "__module__", "_abc_impl", "__annotations__"}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An object that is equal to itself alone."""
+
+    thing: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+def exact(value: Any) -> Hashable:  # Any: a user's
+    """Return a key that two values share if they are alike to the bit: `0.0` and `-0.0` are not.
+
+    Values of classes that define equality are compared by their parts, others by identity.
+    """
+    kind = cast("type[object]", type(value))
+    if isinstance(value, float):
+        return kind, pack("d", value)
+    if isinstance(value, complex):
+        return kind, pack("dd", value.real, value.imag)
+    if isinstance(value, tuple | frozenset):
+        made = tuple if isinstance(value, tuple) else frozenset
+        return kind, made(map(exact, value))  # type: ignore[arg-type]
+    if isinstance(value, np.generic):
+        return kind, str(_values(value).dtype), value.tobytes()
+    if isinstance(value, PLAIN) and not isinstance(value, Enum):
+        return kind, value  # type: ignore[return-value]
+    if kind.__eq__ is object.__eq__ or isinstance(value, Enum) or not isinstance(value, Hashable):
+        return Identity(value)
+    fields = _instance(value)
+    if fields is None:
+        return Identity(value)
+    return kind, tuple(map(exact, fields.read()))
+
+
+@lru_cache(4096)
+def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The globals, modules and other names that code and the functions in it may read or write."""
+    spaces, modules, others = set[str](), set[str](), {*code.co_names}
+    for one in dis.get_instructions(code):
+        if "GLOBAL" in one.opname or one.opname == "LOAD_NAME":
+            spaces.add(one.argval)
+        elif one.opname == "IMPORT_NAME":
+            modules.add(one.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, str) and constant.isidentifier():  # as of getattr
+            others.add(constant)
+        elif isinstance(constant, CodeType):
+            inner = _names(constant)
+            spaces, modules, others = spaces | inner[0], modules | inner[1], others | inner[2]
+    return frozenset(spaces), frozenset(modules), frozenset(others)
+
+
+@lru_cache(4096)
+def _inner(code: CodeType) -> frozenset[CodeType]:
+    """The code of functions inside of a function."""
+    own = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return frozenset(own).union(*map(_inner, own))
+
+
+@lru_cache(4096)
+def _library(file: str) -> bool:
+    """True for code that reads no state of the user's: of the standard library, NumPy, ptokit."""
+    if file.startswith((PACKAGE, *NUMPY, "<frozen ")):
+        return True
+    return file.startswith(STANDARD) and not INSTALLED.search(file)
+
+
+def _of_library(kind: type, *, installed: bool = False) -> bool:
+    """True for a class of a library; `installed`: of any package that was installed."""
+    module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return kind.__module__ in sys.builtin_module_names
+    return _library(file) or (installed and INSTALLED.search(file) is not None)
+
+
+@dataclass
+class ReadParts:
+    """The parts of an object: how they are read, and what messages call each.
+
+    `names`: of the parts, in order; None: `read` gives names, then as many values.
+    """
+
+    read: Callable[[], Sequence[object]]
+    form: str = "{path}"  # of `path` and `name`
+    names: Sequence[object] | None = ()
+    lazy: frozenset[object] = frozenset()  # names that Python binds when they are first read
+    before: Sequence[object] = field(default_factory=list[object])
+
+    def same(self) -> bool:
+        """True if nothing has changed."""
+        now, before = self.read(), self.before
+        if len(now) != len(before):
+            return False
+        return all(map(is_, now, before)) or all(map(_alike, now, before))
+
+    def changed(self, path: str) -> str | None:
+        """Return what messages call the first part that has changed."""
+        if self.same():
+            return None
+        if self.names == ():
+            return path
+        old, new = (dict(_named(every, self.names)) for every in (self.before, self.read()))
+        for name in (*old, *(n for n in new if n not in old)):
+            fresh = name in self.lazy and name not in old
+            if not fresh and not _alike(new.get(name, MISSING), old.get(name, MISSING)):
+                return self.label(path, name)
+        return None if self.lazy else path
+
+    def label(self, path: str, name: object) -> str:
+        """Return what messages call a part."""
+        return self.form.format(path=path, name=name)
+
+
+def _named(
+    every: Sequence[object], names: Sequence[object] | None
+) -> Iterator[tuple[object, object]]:
+    """Pairs of a name and a value."""
+    half = len(every) // 2 if names is None else 0
+    given = every[:half] if names is None else names or itertools.repeat("")
+    return zip(given, every[half:], strict=False)
+
+
+def _contents(thing: Any) -> ReadParts | None:  # Any: a user's
+    """Return the items of a container, or the elements of an array."""
+    kind = cast("type[object]", type(thing))
+    if isinstance(thing, dict | types.MappingProxyType):
+        return ReadParts(lambda: [*thing, *thing.values()], "{path}[{name!r}]", None)  # type: ignore[misc]
+    if isinstance(thing, SEQUENCES):
+        return ReadParts(lambda: tuple(thing))  # type: ignore[arg-type]
+    if isinstance(thing, np.ndarray) or hasattr(kind, "__array__"):
+        return ReadParts(lambda: _elements(_values(thing)))  # type: ignore[arg-type]
+    return None
+
+
+def _elements(array: np.ndarray[Any, Any]) -> tuple[object, ...]:  # Any: of whatever elements
+    if array.dtype.hasobject:
+        return array.shape, array.dtype, *array.ravel().tolist()
+    content = array.tobytes()
+    if len(content) > BYTES:
+        content = hashlib.blake2b(content).digest()
+    return array.shape, array.dtype, content
+
+
+LINKS: dict[type, Callable[[Any], Sequence[object]]] = {  # Any: of that type
+    functools.partial: lambda f: (f.func, f.args, f.keywords),
+    types.MethodType: lambda f: (f.__self__, f.__func__),
+    types.BuiltinMethodType: lambda f: (f.__self__,),
+    staticmethod: lambda f: (f.__func__,),
+    classmethod: lambda f: (f.__func__,),
+    property: lambda f: (f.fget, f.fset, f.fdel),
+    ContextVar: lambda v: (v.get(MISSING),),
+    weakref.ref: lambda r: (r(),),
+}
+
+
+def _linked(thing: Any) -> ReadParts | None:  # Any: a user's
+    """Return what a callable, a descriptor or a reference leads to."""
+    if isinstance(thing, types.GeneratorType):
+        return None if thing.gi_running else ReadParts(lambda: _suspended(thing))  # type: ignore[arg-type]
+    found = next((read for kind, read in LINKS.items() if isinstance(thing, kind)), None)
+    return None if found is None else ReadParts(lambda: found(thing))
+
+
+def _suspended(generator: Any) -> list[object]:  # Any: a generator
+    frame = generator.gi_frame
+    return [] if frame is None else [frame.f_lasti, *frame.f_locals.values()]
+
+
+def _slots(kind: type) -> dict[str, Any]:  # Any: descriptors
+    every = (item for base in kind.__mro__ for item in vars(base).items())
+    return {n: d for n, d in every if isinstance(d, types.MemberDescriptorType)}
+
+
+def _slot(thing: object, descriptor: Any) -> object:  # Any: as above
+    try:
+        return descriptor.__get__(thing)
+    except AttributeError:
+        return MISSING
+
+
+def _instance(thing: Any) -> ReadParts | None:  # Any: a user's
+    """Return the attributes of an instance; of one of a library, what it would be pickled as."""
+    kind = cast("type[object]", type(thing))
+    space, library = getattr(thing, "__dict__", None), _of_library(kind)
+    slots = {} if library else _slots(kind)
+    own = library and kind.__reduce__ is not object.__reduce__
+    if (isinstance(space, dict) or slots) and not own:
+        held = cast("dict[str, Any]", space if isinstance(space, dict) else {})
+
+        def attributes() -> list[object]:
+            found = [_slot(thing, d) for d in slots.values()]
+            return [*held, *slots, *held.values(), *found]
+
+        bases = (item for base in kind.__mro__ for item in vars(base).items())
+        lazy = frozenset(n for n, v in bases if isinstance(v, functools.cached_property))
+        return ReadParts(attributes, "{path}.{name}", None, lazy)
+    try:
+        _pickled(thing.__reduce_ex__(4))
+    except Exception:  # whatever a class raises that cannot be pickled
+        return None
+    return ReadParts(lambda: (_pickled(thing.__reduce_ex__(4)),))
+
+
+def _pickled(thing: Any, around: tuple[int, ...] = ()) -> Hashable:  # Any: part of a pickle
+    """Return a key of values that are made anew each time they are asked for.
+
+    TypeError for what cannot be pickled. `around`: the ids of the objects that it is part of.
+    """
+    inner = (*around, id(thing))
+    match thing:
+        case dict():
+            pairs = cast("dict[Any, Any]", thing).items()
+            return dict, tuple((exact(k), _pickled(v, inner)) for k, v in pairs)
+        case list() | tuple():
+            every = cast("list[Any]", thing)
+            return type(every), tuple(_pickled(one, inner) for one in every)
+        case np.ndarray():
+            return _elements(_values(thing))
+        case type() | types.FunctionType() | types.BuiltinFunctionType() | types.ModuleType():
+            return Identity(thing)
+        case _ if isinstance(thing, PLAIN) or id(thing) in around:
+            return exact(thing)
+        case _:
+            return _pickled(thing.__reduce_ex__(4), inner)
+
+
+class PythonState:
+    """What functions and frames can read, as it is now."""
+
+    def __init__(
+        self,
+        roots: Mapping[str, object],
+        frames: Iterable[FrameType] = (),
+        bound: frozenset[str] = frozenset(),
+    ) -> None:
+        """Watch what objects and frames lead to; `bound`: names that the first frame binds."""
+        self.watched: list[tuple[str, ReadParts]] = []
+        self._seen: dict[int, object] = {}
+        self._open = deque(roots.items())
+        self._names = set[str]()
+        # whose attributes are named; of a user's modules also the names that are not bound yet
+        self._spaces: list[tuple[str, Mapping[str, Any], bool]] = []
+        self._hidden: list[tuple[str, object]] = []
+        self._bound, self._nested = bound, frozenset[CodeType]()
+        for index, frame in enumerate(frames):
+            if not index:
+                self._nested = _inner(frame.f_code)
+            self._frame(frame)
+        self._follow()
+
+    def same(self) -> bool:
+        """True if nothing has changed."""
+        return all(parts.same() for _, parts in self.watched)
+
+    def changed(self) -> str | None:
+        """Return what messages call the first thing that has changed."""
+        return next(filter(None, (parts.changed(path) for path, parts in self.watched)), None)
+
+    def require_visible(self, code: CodeType) -> None:
+        """PtoError where the kernel of this code names something that cannot be compared."""
+        what = None
+        for path, thing in self._hidden[:1]:
+            what = f"{path} is a {type(thing).__name__}, and Python does not show when it changes"
+        if len(self.watched) > MOST:
+            path = self.watched[MOST][0]
+            what = f"the kernel can read more than {MOST:,} objects, {path} among them"
+        if what is not None:
+            span = span_of(code.co_filename, code.co_firstlineno, None, None, None)
+            help = "read what the kernel needs beforehand, and bind it to a name of its own"
+            raise error("unwatched", what, span, help=help)
+
+    def _follow(self) -> None:
+        """Go on until nothing new is found; names of code that is found later count for all."""
+        done: dict[int, set[str]] = {}
+        while self._open:
+            while self._open and len(self.watched) <= MOST:
+                self._visit(*self._open.popleft())
+            if self._open:
+                return
+            for path, space, absent in self._spaces:
+                seen = done.setdefault(id(space), set())
+                new = sorted(n for n in self._names - seen if absent or n in space)
+                seen |= self._names
+                if new:
+                    self._space(path, space, new, "{path}.{name}")
+
+    def _space(
+        self, path: str, space: Mapping[str, Any], names: list[str], form: str, *, all: bool = False
+    ) -> None:
+        """Watch what names are bound to in a namespace; all of them, or those that code names."""
+        get, absent = space.get, itertools.repeat(MISSING)
+        self._watch(path, ReadParts(lambda: [*map(get, names, absent)], form, names), named=not all)
+
+    def _watch(self, path: str, parts: ReadParts, *, named: bool = False) -> None:
+        parts.before = parts.read()
+        self.watched.append((path, parts))
+        for name, part in _named(parts.before, parts.names):
+            if not isinstance(part, PLAIN) and part is not MISSING:
+                label = parts.label(path, name)
+                self._open.append((label, part))
+                if named and _opaque(part):
+                    self._hidden.append((label, part))
+
+    def _frame(self, frame: FrameType) -> None:
+        code = frame.f_code
+        if _library(code.co_filename):
+            return
+        self._code(code, frame.f_globals)
+        free = [n for n in code.co_freevars if not n.startswith("__ptokit")]
+        if free:
+            self._watch("", ReadParts(lambda: [*map(frame.f_locals.get, free)], "{name}", free))
+        self._open += frame.f_locals.items()
+
+    def _code(self, code: CodeType, space: dict[str, Any]) -> None:
+        names, modules, others = _names(code)
+        self._names |= others
+        every = sorted(names.union(n for n in others if n in space))
+        self._space("", space, every, "{name}")
+        if modules:
+            package = space.get("__package__")
+            known = [*modules, *(f"{package}.{n}" for n in modules if package)]
+            self._space("", sys.modules, known, "{name}")
+
+    def _visit(self, path: str, thing: Any) -> None:  # Any: a user's
+        if isinstance(thing, (*PLAIN, *WRITTEN, types.CellType)) or id(thing) in self._seen:
+            return
+        self._seen[id(thing)] = thing
+        if isinstance(thing, FunctionType):
+            self._function(path, thing)
+        elif isinstance(thing, types.ModuleType):
+            mine = not _library(getattr(thing, "__file__", None) or "<frozen >")
+            self._spaces.append((path, vars(thing), mine))
+            self._open.append((f"{path}.__getattr__", vars(thing).get("__getattr__")))
+        elif isinstance(thing, type):
+            self._class(path, thing)
+        elif type(thing).__module__.startswith("ptokit."):
+            self._ours(path, thing)
+        else:
+            self._plain(path, thing)
+
+    def _function(self, path: str, function: FunctionType) -> None:
+        if _library(function.__code__.co_filename):
+            self._open.append((path, getattr(function, "__wrapped__", None)))
+            return
+        code = function.__code__
+        self._watch(
+            path,
+            ReadParts(lambda: (function.__code__, function.__defaults__, function.__kwdefaults__)),
+        )
+        if function.__dict__:
+            self._watch(path, ReadParts(lambda: _listed(vars(function)), "{path}.{name}", None))
+        cells = {
+            name: cell
+            for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+            if not (name in self._bound and code in self._nested)
+        }
+        if cells:
+            every = [*cells.values()]
+            self._watch(path, ReadParts(lambda: [*map(_content, every)], "{name}", [*cells]))
+        self._code(code, function.__globals__)
+
+    def _class(self, path: str, kind: type) -> None:
+        if _of_library(kind, installed=True):
+            if kind.__module__ != "builtins":
+                self._spaces.append((path, vars(kind), False))
+            return
+        names = [n for n in vars(kind) if n not in UNREAD and not n.startswith("__annotat")]
+        self._space(path, vars(kind), names, "{path}.{name}", all=True)
+        self._open += [(one.__name__, one) for one in (*kind.__bases__, type(kind))]
+
+    def _ours(self, path: str, thing: Any) -> None:  # Any: an object of ptokit's
+        space: dict[str, Any] = getattr(thing, "__dict__", {})
+        if isinstance(thing, HostArray) and "handle" in space:
+            self._watch(path, ReadParts(lambda: _elements(_values(thing))))
+        elif "__wrapped__" in space:  # a kernel
+            self._spaces.append((path, space, False))
+            self._open.append((path, space["__wrapped__"]))
+
+    def _plain(self, path: str, thing: Any) -> None:  # Any: a user's
+        if isinstance(thing, types.BuiltinMethodType) and isinstance(
+            thing.__self__, types.ModuleType | type(None)
+        ):
+            return
+        contents = _contents(thing) or _linked(thing)
+        if contents is not None:
+            self._watch(path, contents)
+        kind = cast("type[object]", type(thing))
+        if isinstance(thing, types.GeneratorType) or (contents and kind.__module__ == "builtins"):
+            return
+        fields = _instance(thing)
+        if fields is not None and (contents is None or fields.names is None):
+            self._watch(path, fields)
+        self._open.append((kind.__name__, kind))
+
+
+def _values(tile: Any) -> np.ndarray[Any, Any]:  # Any: a tile, or memory, of whatever elements
+    return np.asarray(tile)
+
+
+def _listed(given: Mapping[str, object]) -> list[object]:
+    return [*given, *given.values()]
+
+
+def _content(cell: Any) -> object:  # Any: a cell
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return MISSING
+
+
+def _alike(now: object, before: object) -> bool:
+    return now is before or (type(now) is type(before) and exact(now) == exact(before))
+
+
+def _opaque(thing: Any) -> bool:  # Any: a user's
+    """True for an object that is no function and shows nothing of what it holds."""
+    if isinstance(thing, (*WRITTEN, *DESCRIPTORS, type, types.ModuleType)) or callable(thing):
+        return False
+    if type(thing).__module__.startswith("ptokit."):
+        return False
+    return _contents(thing) is None and _linked(thing) is None and _instance(thing) is None
