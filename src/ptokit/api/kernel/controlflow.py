@@ -241,9 +241,7 @@ class ProgramLoop(Rebinding):
         for name, value in self.fixed.items():
             if not self._same(now.get(name), value):
                 raise self._rebound(name, value, frame)
-        changed = self.state.changed()
-        if changed is not None:
-            raise _changed(changed, ONCE, self.place)
+        _require_same(self.state, ONCE, self.place)
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
             if not is_number(number):
@@ -313,9 +311,11 @@ class ProgramLoop(Rebinding):
             raise left(self)
 
 
-def _changed(what: str, where: str, place: CallPlace) -> PtoError:
-    """Python state that a loop or a branch changes."""
-    return refused("rebound", f"{what} is changed {where}", LOCAL.format(what), place)
+def _require_same(state: PythonState, where: str, place: CallPlace) -> None:
+    """PtoError where a loop or a branch changed what Python holds."""
+    what = state.changed()
+    if what is not None:
+        raise refused("rebound", f"{what} is changed {where}", LOCAL.format(what), place)
 
 
 def left(loop: ProgramLoop, note: Note | None = None) -> PtoError:
@@ -420,7 +420,7 @@ class ProgramBranch(Rebinding):
         self.record.stack.append(self.blocks[0])
         yield True
         first = self.now(user_frame())
-        self._require_same(state)
+        _require_same(state, BOTH, self.place)
         self.record.stack[-1] = self.blocks[1]
         self.update(before)
         self.gone = frozenset(n for n in missing if n in first)
@@ -428,15 +428,9 @@ class ProgramBranch(Rebinding):
         self.clear()
         self.gone = frozenset[str]()
         second = self.now(user_frame())
-        self._require_same(state)
+        _require_same(state, BOTH, self.place)
         self.record.stack.pop()
         self._merge(first, second)
-
-    def _require_same(self, state: PythonState) -> None:
-        """PtoError where a branch changed what Python holds."""
-        changed = state.changed()
-        if changed is not None:
-            raise _changed(changed, BOTH, self.place)
 
     def _merge(self, first: dict[str, Any], second: dict[str, Any]) -> None:
         names: set[str] = set()
