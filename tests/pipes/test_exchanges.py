@@ -33,6 +33,11 @@ func.func @queue(%g: !pto.ptr<f32>, %n: index, %m: index) {{
   %c3 = arith.constant 3 : index
   %c9 = arith.constant 9 : index
   %twice = arith.muli %n, %c2 : index
+  %half = arith.divui %n, %c2 : index
+  %even = arith.muli %half, %c2 : index
+  %next = arith.addi %n, %c1 : index
+  %most = arith.minui %n, %c3 : index
+  %beyond = arith.addi %n, %c9 : index
   %k = arith.constant 2.0 : f32
   %b = pto.reserve_buffer {{name = "entries", size = {1024 * slots}, \
 location = #pto.address_space<mat>, auto = true}} -> i32
@@ -93,6 +98,57 @@ def test_numbers_that_go_together_decide_where_extents_are_not_known(chip: str) 
     expected(text, chip, set())
 
 
+RIGHT, LEFT, NEVER, SOME = (
+    set[Any](),
+    ("exchange-left", False),
+    ("deadlock", True),
+    ("deadlock", False),
+)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("flags", [False, True], ids=["compiler", "flags"])
+@pytest.mark.parametrize(
+    ("pushes", "pops", "what"),
+    [
+        ("n", "n", RIGHT),
+        ("next", "next", RIGHT),
+        ("half", "half", RIGHT),
+        ("n", "m", RIGHT),  # the caller sees to it
+        ("n", "next", {NEVER}),
+        ("next", "n", {LEFT}),
+        ("beyond", "n", {NEVER}),  # all slots are full
+        ("n", "beyond", {NEVER}),
+        ("twice", "n", {NEVER, LEFT}),  # left over as long as they fit
+        ("n", "twice", {NEVER}),
+        ("half", "n", {NEVER}),
+        ("n", "half", {NEVER, LEFT}),
+        ("even", "n", {SOME}),  # right where %n is even
+        ("n", "even", {LEFT}),
+        ("most", "n", {SOME}),  # right up to 3
+    ],
+)
+def test_ends_in_loops_whose_extents_are_related(
+    pushes: str, pops: str, what: Found, chip: str, *, flags: bool
+) -> None:
+    """Whatever %n is: trial numbers find what does not add up, and nothing where it does."""
+    free = "pto.tfree(%pipe : !pto.pipe) {split = 0}"
+    text = queue(f"%{pushes}", f"%{pops}", f"%{pops}")
+    text = text.replace(f"scf.if %more {{\n        {free}\n      }}", free)
+    assert "scf.if" not in text
+    if not flags:
+        text = text.replace("pto.barrier <PIPE_ALL>", "")
+    assert found(text, chip) - {("not-synchronised", False)} == what
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_deadlock_on_all_numbers_is_an_error_with_one_of_them(chip: str) -> None:
+    problems = pto.loads(queue("%n", "%next", "%next")).races(chip)
+    (one,) = [d for d in problems if d.slug == "deadlock"]
+    told = "with %n = 1, %m = 1, as with all other numbers that were tried"
+    assert one.notes[-1].message == told
+
+
 def signals(sent: str, awaited: str) -> str:
     return f"""\
 func.func @signals(%g: !pto.ptr<f32>, %n: index, %m: index) {{
@@ -146,7 +202,7 @@ def test_a_branch_that_only_one_core_takes_is_a_warning_with_its_numbers(chip: s
     text = signals(IF.format(SENT), awaits)
     assert found(text, chip) == {("deadlock", False)}
     (warning,) = pto.loads(text).races(chip)
-    assert [n.message for n in warning.notes] == ["with %n = 1024, %m = 1024"]
+    assert [n.message for n in warning.notes] == ["with %n = 9, %m = 9"]
     assert found(signals(IF.format(SENT), IF.format(awaits)), chip) == set()
 
 

@@ -29,6 +29,8 @@ from ptokit.sim.pipes.openvalues import decided, depending, depends
 from ptokit.sim.pipes.pathchoices import ALONE, HeldNumbers
 from ptokit.sim.pipes.pathruns import dry_runs
 from ptokit.sim.pipes.sampling import Try, blocks_led, most_telling, samples
+from ptokit.sim.pipes.ticketleftovers import left_over
+from ptokit.sim.pipes.trialruns import ENDLESS, trials
 from ptokit.sim.pipes.variedruns import varied_runs
 
 
@@ -109,7 +111,6 @@ FEW_ISSUED = 2_000  # instructions beyond which compiled code, once it is made, 
 MOST_EXACT = 10_000  # and of a run on exact numbers
 FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
 FEW_TRIED = 24  # runs in which arrays hold different numbers
-ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
 
 
 def _launch_arguments(executable: Executable) -> list[Value]:
@@ -136,14 +137,24 @@ def _waits_depend_on_data(func: Func) -> bool:
 
 
 def _ended(
-    executable: Executable, target: Target, sample: Sample, problem: PtoError, *, legal: bool
+    executable: Executable,
+    target: Target,
+    sample: Sample,
+    problem: PtoError,
+    *,
+    legal: bool,
+    never: bool = False,
 ) -> Issue:
-    """A run of cores that wait for ever; a warning where other numbers may be `legal`."""
+    """A run of cores that wait for ever; a warning where other numbers may be `legal`.
+
+    `never`: runs on other numbers wait for ever, too, or leave something in FIFOs.
+    """
     issue, given = Issue(target), [arg.name for arg in _launch_arguments(executable)]
-    numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample[name], int)]
+    numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample.get(name), int)]
     free = legal or any(decided(func, depending(func)) for func in _funcs(executable))
-    severity = Severity.WARNING if free else Severity.ERROR
-    noted = problem.noted("with " + ", ".join(numbers)) if free and numbers else problem
+    severity = Severity.WARNING if free and not never else Severity.ERROR
+    others = ", as with all other numbers that were tried" * never
+    noted = problem.noted(f"with {', '.join(numbers)}{others}") if free and numbers else problem
     issue.ended = [replace(d, severity=severity, targets=(target.name,)) for d in noted.diagnostics]
     return issue
 
@@ -191,8 +202,35 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # it is too long
             yield from exact.first_legal(ALONE, frozenset())
+        yield from _on_trial_numbers(executable, launch)
     if endless:
         yield from _shown_endless(executable, target, blocks)
+
+
+def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Issue]:
+    """Runs on small numbers that wait for ever, or leave something in FIFOs: one of each.
+
+    With trip counts that are chosen, loops whose ends differ by one iterate as often as each other.
+    """
+    if any(decided(func, depends(func, frozenset())) for func in launch.funcs):
+        return  # numbers in memory decide, which no sample knows
+    clean, left, endless = list[Issue](), list[Issue](), list[tuple[Sample, PtoError]]()
+    for trial in trials(launch):
+        if isinstance(trial.outcome, PtoError):
+            if _endless(executable, trial.outcome):
+                endless.append((trial.numbers, trial.outcome))
+        elif left_over(trial.outcome.cores):
+            left.append(trial.outcome)
+        else:
+            clean.append(trial.outcome)
+    if endless:
+        numbers, problem = endless[0]
+        yield _ended(
+            executable, launch.target, numbers, problem, legal=bool(clean), never=not clean
+        )
+    for issue in left[:1]:
+        issue.given = issue.given if clean else ()
+        yield issue
 
 
 def _shown_endless(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
