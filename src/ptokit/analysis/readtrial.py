@@ -88,4 +88,6 @@ def _view(value: Value, kind: GlobalType) -> GlobalView:
 def _memory(value: Value, nbytes: int, written: bool) -> Memory:
     if not 0 <= nbytes <= LARGEST:
         raise UnknownOperand
-    return Memory(f"%{value.name}", np.zeros(nbytes, np.uint8), written=written)
+    memory = Memory(f"%{value.name}", np.zeros(nbytes, np.uint8), written=written)
+    memory.refuses = True
+    return memory

@@ -411,7 +411,7 @@ def _conv_of(kind: ConvTileType, data: AnyArray, shadow: AnyArray) -> ConvTile:
 
 def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:
     """The view of type `kind` that starts `origin` elements into the array."""
-    memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True)
+    memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True, host=True)
     return Tensor(handles.GlobalView(kind, memory, origin), array)
 
 

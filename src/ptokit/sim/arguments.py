@@ -208,7 +208,7 @@ def _blanks(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[Memory
     """For each of these one as large of which nothing is written, or a copy."""
     made: dict[Memory, Memory] = {}
     for name, memory in memories.items():
-        made[memory] = other = Memory.blank(memory.name, memory.size)
+        made[memory] = other = Memory.blank(memory.name, memory.size, host=memory.host)
         other.growable = memory.growable
         if name in kept and memory.given:
             other.hold(memory.data, shown=False)
@@ -361,10 +361,11 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
     """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
     name = f"%{arg.name}"
     if given is None:
-        memory = Memory.blank(name, 0)
+        memory = Memory.blank(name, 0, host=True)
         memory.forget()
         return memory
-    return Memory(name, copied(_content(arg, given, PtrType(dtype))), written=True)
+    content = _content(arg, given, PtrType(dtype))
+    return Memory(name, copied(content), written=True, host=True)
 
 
 def _content(arg: Value, given: Any, kind: Any) -> AnyArray:
@@ -389,10 +390,11 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     name, flat = f"%{arg.name}", with_strides(kind)
     if given is None:
         assert flat is not None
-        memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)))
+        memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)), host=True)
         return GlobalView(flat, memory, 0)
     codes = _codes(arg, given, kind, None)
-    memory = Memory(name, copied(pack(codes) if kind.dtype.packed else codes), written=True)
+    bytes = copied(pack(codes) if kind.dtype.packed else codes)
+    memory = Memory(name, bytes, written=True, host=True)
     own = replace(kind, shape=codes.shape, stride=_steps(codes.shape))
     alike = len(codes.shape) == len(kind.shape) and all(
         n in (None, m) for n, m in zip(kind.shape, codes.shape, strict=True)

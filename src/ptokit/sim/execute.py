@@ -26,12 +26,16 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.printing import StandardOutput
 from ptokit.sim.state import FLAG_MEMORY, State, require_registers
 from ptokit.sim.tile import Matrix, Pointer
+from ptokit.sim.undefinedstore import UndefinedStore, lost_in
 
 LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
 FIRST_RECORD = 2  # words of the log before its records:
 QUEUES, QUEUE_WORDS = "queues", 1 << 21  # of the pipes of a core, where they wait
 NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
-OF_TARGET = ("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED", "FINITE", "FIRST", "STREAMS")
+OF_TARGET = (
+    *("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED"),
+    *("FINITE", "FIRST", "STREAMS", "CLEARS"),
+)
 FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
@@ -64,12 +68,23 @@ class Core:
         self.spaces: dict[str, Memory] = {}  # those somebody asked for
         self.behind: Mapping[str, int] = {}  # where larger ones end: see `Planned`
         self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # rules that only warn
+        self.lost: dict[tuple[Op, str], UndefinedStore] = {}  # what was stored without a value
 
     def taken_warnings(self) -> list[Diagnostic]:
-        """What it has warned of since somebody asked last."""
-        found = [*self.warned.values()]
+        """Return what it has warned of since the last call."""
+        found = [*self.warned.values(), *self.lost.values()]
         self.warned.clear()
+        self.lost.clear()
         return found
+
+    def note_lost(self, op: Op, operands: Iterable[Any]) -> None:  # Any: handles and numbers
+        """Note the elements without a value that an instruction stored in arrays of the host."""
+        for view in operands:
+            for one in lost_in(view):
+                place = self.block_idx, self.subblock_idx
+                found = UndefinedStore.of(op.name, op.span, view, one, place)
+                key = op, view.memory.name
+                self.lost[key] = self.lost[key].merged(found) if key in self.lost else found
 
     @property
     def subblock_num(self) -> int:
@@ -288,4 +303,6 @@ def _empty(handle: Any) -> bool:  # Any: a handle, or None
 def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
     """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
     ready = ReadyOp(op)
-    ready.run(ready.values(env), core.offer())
+    values = ready.values(env)
+    ready.run(values, core.offer())
+    core.note_lost(op, values.values())

@@ -1,4 +1,4 @@
-"""Memory: bytes, and a shadow that knows which of them were ever written."""
+"""Memory: bytes, and a shadow that knows which of them have a value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ptokit.isa.model.layouts import Axis, IndexMap, Piece
 from ptokit.numerics.formats import pack, unpack
 
 WRITTEN = 0xFF
-VOID = 0x55  # the shadow of what was computed of elements that nothing wrote
 NO_MEMORY = "no memory"  # behind a view without a place
 LARGEST_OUTPUT = 1 << 31  # bytes that views let an array without a size grow to
 
@@ -55,13 +54,19 @@ def copied(array: NDArray[Any]) -> Bytes:  # Any: codes
 
 
 class Memory:
-    """One address space or array: `data` holds the bytes, `shadow` 0xFF where they were written."""
+    """One address space or array: `data` holds the bytes, `shadow` 0xFF where they have a value.
+
+    An element has none before anything writes it, and after an instruction computes it of elements
+    without a value.
+    """
 
     watch: Callable[[Index, bool], None] | None = None  # told which bytes, and whether written
-    voids = False  # whether some bytes may be `VOID`
+    refuses = False  # reading what has no value is an error, see `analysis.readtrial`
+    undefined = False  # an instruction stored elements without a value here
 
-    def __init__(self, name: str, data: Bytes, *, written: bool) -> None:
-        self.name = name
+    def __init__(self, name: str, data: Bytes, *, written: bool, host: bool = False) -> None:
+        """`host`: an array of the host, where what has no value is stored as 0."""
+        self.name, self.host = name, host
         self.data = data
         self.growable = False
         self.given = written  # all of it was written before the program began
@@ -69,9 +74,9 @@ class Memory:
         self._spare: tuple[Bytes, Bytes] | None = None  # data and shadow that it may grow into
 
     @classmethod
-    def blank(cls, name: str, nbytes: int) -> Memory:
+    def blank(cls, name: str, nbytes: int, *, host: bool = False) -> Memory:
         """Uninitialised memory."""
-        return cls(name, _room(nbytes), written=False)
+        return cls(name, _room(nbytes), written=False, host=host)
 
     @classmethod
     def nothing(cls) -> Memory:
@@ -90,7 +95,7 @@ class Memory:
 
     def clear(self) -> None:
         """Nothing of it counts as written any more. The bytes stay: nobody reads them."""
-        self.given = False
+        self.given = self.undefined = False
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
 
@@ -194,30 +199,17 @@ class Elements:
         self._tell(rows, cols, writes=False)
         return self._read(self.memory.data, self.part(rows, cols))
 
-    def voids(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which elements of a window, of those that are not written, were computed of such."""
-        if not self.memory.voids:
-            return np.zeros_like(mask)
-        shadow = self._read(self.memory.shadow, self.part(rows, cols))
-        return mask & (shadow & self._void == self._void)
-
-    def void(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> None:
-        """Elements of a window that was written have no value after all."""
-        self.memory.voids = True
-        shadow = np.where(mask, self._void, self._ones)
-        self._write(self.memory.shadow, self.part(rows, cols), shadow)
-
-    def void_more(self, rows: range, cols: range, mask: NDArray[np.bool_]) -> None:
+    def undefine(self, rows: range, cols: range, mask: NDArray[np.bool_] | bool = True) -> None:
         """Elements of a window for which the mask holds have no value; others stay as they are."""
-        self.memory.voids = True
+        self.memory.undefined = True
         part = self.part(rows, cols)
-        shadow = np.where(mask, self._void, self._read(self.memory.shadow, part))
-        self._write(self.memory.shadow, part, shadow)
+        shadow = self._read(self.memory.shadow, part)
+        self._write(self.memory.shadow, part, np.where(mask, np.zeros_like(shadow), shadow))
 
-    @property
-    def _void(self) -> Codes:
-        """The shadow of an element that was computed of what nothing wrote."""
-        return np.full(8, VOID, np.uint8).view(self.dtype.storage)[0]
+    def undefine_taken(self, rows: Index, cols: Index) -> None:
+        """Elements at row and column numbers given element by element have no value."""
+        self.memory.undefined = True
+        self._view(self.memory.shadow)[self._offsets(rows, cols)] = 0
 
     def past_end(self, rows: Index, cols: Index) -> bool:
         """Whether one of these elements lies behind the tile that this is a view of."""
@@ -245,13 +237,6 @@ class Elements:
         """Which of these elements are not written, if any."""
         found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full
         return found if found.any() else None
-
-    def taken_voids(self, rows: Index, cols: Index, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which of these elements, of those that are not written, were computed of such."""
-        if not self.memory.voids:
-            return np.zeros_like(mask)
-        shadow = self._view(self.memory.shadow)[self._offsets(rows, cols)]
-        return mask & (shadow & self._void == self._void)
 
     def _tell(self, rows: range | Index, cols: range | Index, *, writes: bool) -> None:
         """Whoever watches the memory sees the bytes of a window, or of single elements."""
@@ -291,10 +276,6 @@ class Elements:
         for memory, values in ((self.memory.data, codes), (self.memory.shadow, self._ones)):
             self._write(memory, part, np.where(keep, values, self._read(memory, part)))
 
-    def freeze(self, rows: range, cols: range) -> None:
-        """Elements of a window that were never written become 0, and count as written."""
-        self.write(rows, cols, self.read_written(rows, cols))
-
     def read_written(self, rows: range, cols: range) -> Codes:
         """The codes of a window, 0 for what was never written."""
         part = self.part(rows, cols)
@@ -312,7 +293,7 @@ class Elements:
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
         """Row and column of the first element of a window that was never written."""
         part = self.part(rows, cols)
-        if not self.memory.voids and 0 not in self.memory.shadow[part.first : part.last].tobytes():
+        if not part.packed and 0 not in self.memory.shadow[part.first : part.last].tobytes():
             return None
         missing = np.argwhere(~self.written(rows, cols))
         if not missing.size:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
+from ptokit.sim.undefinedstore import UndefinedStore
 
 if TYPE_CHECKING:
     from ptokit.diagnostics.diagnostic import Diagnostic
@@ -64,11 +65,23 @@ class Observer:
 
 
 class RunWarnings(Observer):
-    """Notes of what a run warns: of each place once."""
+    """Notes of what a run warns: of each place once, with what all cores stored undefined."""
 
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
 
     def warned(self, found: Iterable[Diagnostic]) -> None:
-        told = {(one.slug, one.span) for one in self.found}
-        self.found += (one for one in found if (one.slug, one.span) not in told)
+        told = {_place(one): n for n, one in enumerate(self.found)}
+        for one in found:
+            number = told.setdefault(_place(one), len(self.found))
+            if number == len(self.found):
+                self.found.append(one)
+            elif isinstance(one, UndefinedStore):
+                same = self.found[number]
+                assert isinstance(same, UndefinedStore)
+                self.found[number] = same.merged(one)
+
+
+def _place(one: Diagnostic) -> object:
+    """Return what two warnings have in common of which one is enough."""
+    return one.slug, one.span, one.message if isinstance(one, UndefinedStore) else ""

@@ -21,7 +21,17 @@ from ptokit.numerics.formats import pack
 from ptokit.sim.evaluation import NumpyArray, scalar
 from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
 from ptokit.sim.merging import distinct_batches
-from ptokit.sim.partlydefined import PartlyDefined, first_taken, partly_read, partly_taken
+from ptokit.sim.partlydefined import (
+    DOCUMENTED,
+    Lost,
+    Mask,
+    PartlyDefined,
+    defined,
+    first_taken,
+    partly_read,
+    partly_taken,
+    undefined,
+)
 
 
 class KnownRegion(NamedTuple):
@@ -44,6 +54,7 @@ class Matrix:
         self.elements = elements
         self.extent = KnownRegion(rows, cols)
         self.label = ""
+        self.lost: list[Lost] = []  # what it was to store in an array of the host, since asked last
 
     def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
         if name.startswith("_") or name == "type":
@@ -85,24 +96,15 @@ class Matrix:
 
     def _sampled(self, rows: range, cols: range) -> Array:
         """Every step-th row and column."""
-        grid = np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
-        self._require_taken(*grid)
-        return NumpyArray(self.elements.take(*grid), self.dtype)
+        return self._at(
+            *np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
+        )
 
-    def _require_taken(self, rows: Index, cols: Index) -> None:
+    def _at(self, rows: Index, cols: Index) -> NumpyArray:
+        """The elements at row and column numbers given element by element."""
         missing = self.elements.taken_unwritten(rows, cols)
-        if missing is not None:
-            self.require_written(first_taken(missing, rows, cols))
-
-    def require_written(self, missing: tuple[int, int] | None) -> None:
-        if missing is not None:
-            row, col = missing
-            raise error(
-                "uninitialised-read",
-                f"{self.label or 'a tile'} is read before it is written",
-                seen=f"element ({row}, {col}) of {self.type} was never written",
-                help="write all of the region that is read, or make the valid region smaller",
-            )
+        found = NumpyArray(self.elements.take(rows, cols), self.dtype)
+        return found if missing is None else partly_taken(self, rows, cols, missing, found)
 
     def take(
         self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
@@ -157,42 +159,65 @@ class Matrix:
         codes = np.zeros(wanted.shape, self.dtype.storage)
         picked = NumpyArray(wanted[chosen][None, :].view(np.uint64), i64)
         found = self.take(picked, outside)
-        assert isinstance(found, NumpyArray)
-        codes[chosen] = found.codes[0]
-        return NumpyArray(codes, self.dtype)
+        codes[chosen] = defined(found).codes[0]
+        result = NumpyArray(codes, self.dtype)
+        if not isinstance(found, PartlyDefined):
+            return result
+        mask = np.zeros(wanted.shape, np.bool_)
+        mask[chosen] = found.undefined[0]
+        return PartlyDefined(result, mask, found.refuse)
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
         """Assign a window only where `where` holds; the other elements stay as they are."""
         rows, cols = self._window(window)
-        assert isinstance(where, NumpyArray)
         shape = (len(rows), len(cols))
-        keep = np.broadcast_to(where.codes != 0, shape)
-        new = np.broadcast_to(self._codes(value), shape)
+        unknown = np.broadcast_to(undefined(where), shape)
+        keep = np.broadcast_to(defined(where).codes != 0, shape) | unknown
+        new = np.broadcast_to(self._codes(defined(value)), shape)
+        missing = unknown | keep & undefined(value)
+        if self.memory.host:
+            new = np.where(missing, DOCUMENTED, new).astype(new.dtype)
         self.elements.write_where(rows, cols, new, keep)
+        self._stored(rows, cols, missing)
 
     def scatter(
         self, index: Array, value: Array, where: Array | None = None, word: str | None = None
     ) -> None:
         """Set elements at row-major indices over the static shape, one after the other."""
         assert isinstance(index, NumpyArray)
-        wanted = index.values.astype(np.int64)
-        new, keep = np.broadcast_to(self._codes(value), wanted.shape), np.ones(wanted.shape, bool)
+        keep = np.ones(index.shape, bool)
+        missing = np.broadcast_to(undefined(value), index.shape)
         if where is not None:
-            assert isinstance(where, NumpyArray)
-            keep = np.broadcast_to(where.codes != 0, wanted.shape)
+            unknown = np.broadcast_to(undefined(where), index.shape)
+            keep = np.broadcast_to(defined(where).codes != 0, index.shape) | unknown
+            missing = missing | unknown
+        if isinstance(index, PartlyDefined) and (index.undefined & keep).any():
+            index.refuse()
+        wanted = defined(index).values.astype(np.int64)
+        new = np.broadcast_to(self._codes(defined(value)), wanted.shape)
         chosen = np.where(keep, wanted, 0)
         self._require_indices(chosen, "scatter-out-of-bounds", "written", "overwrites")
-        wanted, new = wanted[keep], new[keep]
+        wanted, new, missing = wanted[keep], new[keep], missing[keep]
         rows, cols = np.divmod(wanted, self.cols)
         self._require_inside(rows, cols)
         for now in [slice(None)] if word is None else distinct_batches(wanted):
-            codes = new[now]
+            codes, without = NumpyArray(new[now], self.dtype), missing[now]
             if word is not None:
-                self._require_taken(rows[now], cols[now])
-                old = NumpyArray(self.elements.take(rows[now], cols[now]), self.dtype)
-                codes = old.apply(word, NumpyArray(codes, self.dtype))
-                codes = self._codes(codes)
-            self.elements.put(rows[now], cols[now], codes)
+                old = self._at(rows[now], cols[now])
+                codes, without = defined(old).apply(word, codes), without | undefined(old)
+            self._put_taken(rows[now], cols[now], self._codes(codes), without)
+
+    def _put_taken(self, rows: Index, cols: Index, codes: Codes, missing: Mask) -> None:
+        """Store codes at row and column numbers, in order; some elements have no value."""
+        if not missing.any():
+            self.elements.put(rows, cols, codes)
+            return
+        if self.memory.host:
+            codes = np.where(missing, DOCUMENTED, codes).astype(codes.dtype)
+            self.lost.append(Lost(int(missing.sum()), first_taken(missing, rows, cols)))
+        self.elements.put(rows, cols, codes)
+        if not self.memory.host:
+            self.elements.undefine_taken(rows[missing], cols[missing])
 
     def constant(self, bits: int) -> Array:
         """A 1x1 array of this element type with these bits."""
@@ -209,7 +234,7 @@ class Matrix:
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
         """The same storage as another matrix."""
         other = Matrix(self.type, elements, rows, cols)
-        other.label = self.label
+        other.label, other.lost = self.label, self.lost
         return other
 
     def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
@@ -219,10 +244,32 @@ class Matrix:
 
     def __setitem__(self, window: Windows, value: Term) -> None:
         rows, cols = self._window(window)
-        if isinstance(value, PartlyDefined) and value.memory is self.memory:
-            value.store(self.elements, rows, cols)
+        codes = self._codes(defined(value))
+        if not isinstance(value, PartlyDefined):
+            self.elements.write(rows, cols, codes)
             return
-        self.elements.write(rows, cols, self._codes(value))
+        missing = np.broadcast_to(value.undefined, (len(rows), len(cols)))
+        if self.memory.host:
+            codes = np.where(missing, DOCUMENTED, codes).astype(codes.dtype)
+        self.elements.write(rows, cols, codes)
+        self._stored(rows, cols, missing)
+
+    def _stored(self, rows: range, cols: range, missing: Mask) -> None:
+        """Some elements of a window that was stored have no value: an array of the host lost them."""
+        if not missing.any():
+            return
+        if self.memory.host:
+            row, col = np.argwhere(missing)[0]
+            first = rows.start + int(row), cols.start + int(col)
+            self.lost.append(Lost(int(missing.sum()), first))
+        else:
+            self.elements.undefine(rows, cols, missing)
+
+    def undefine(self, window: Windows) -> None:
+        """The elements of a window have no value from here on."""
+        rows, cols = self._window(window)
+        if rows and cols:
+            self.elements.undefine(rows, cols)
 
     def _codes(self, value: Term) -> Codes:
         if isinstance(value, NumpyArray):
@@ -283,14 +330,8 @@ class Tile(Matrix):
         """What tells whether two handles name the same bytes."""
         return id(self.memory), self.address
 
-    def freeze(self, window: Windows) -> None:
-        """What was never written of a window becomes 0, and counts as written."""
-        rows, cols = self._window(window)
-        if rows and cols:
-            self.elements.freeze(rows, cols)
-
     def multiplied(self, window: Windows, number: Number) -> Array:
-        """A window that is multiplied by a number: by 0, what was never written reads as 0."""
+        """A window that is multiplied by a number: by 0, an element without a value reads as 0."""
         rows, cols = self._window(window)
         if number != 0 or not (rows and cols):
             return self[window]

@@ -295,12 +295,12 @@ class Cells(Protocol):
         """Set every element of the whole storage to these bits; of a view, the valid region."""
         ...
 
-    def freeze(self, window: Windows) -> None:
-        """What was never written of a window is 0 from here on, as `freeze` of LLVM does."""
+    def undefine(self, window: Windows) -> None:
+        """The elements of a window have no value from here on; their bytes stay."""
         ...
 
     def multiplied(self, window: Windows, number: Number) -> Array:
-        """A window that is multiplied by a number: by 0, what was never written reads as 0."""
+        """A window that is multiplied by a number: by 0, an element without a value reads as 0."""
         ...
 
     def constant(self, bits: int) -> Array:

@@ -80,6 +80,7 @@ class Resource(Enum):
     FINITE = "finite_pads"  # whether pads of floats are finite
     FIRST = "first_columns"  # whether of a block in each row the first value counts
     STREAMS = "mask_streams"  # whether masks with room for elements take a stream of bits
+    CLEARS = "zero_pads"  # whether a null pad is 0
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -92,4 +93,4 @@ class Resource(Enum):
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
-REGISTERS, PRINTS, FLAGS, CORE, FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]
+CLEARS, REGISTERS, PRINTS, FLAGS, CORE, FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]

@@ -55,7 +55,9 @@ LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-
 FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
+ZERO_PADS = "zero-pads"
 READINGS = {
+    ZERO_PADS: "a load into a tile with a null pad clears all of the tile's other elements",
     LARGER_VIEWS: "a load of a view larger than a tile's valid region takes the upper left part",
     SATURATED_SUMS: "a step of a tree of f16 sums that overflows gives 65504, not infinity",
     FINITE_PADS: "the pads max and min of floats are their largest finite numbers",
@@ -186,6 +188,10 @@ class Target:
         return SATURATED_SUMS in self.readings
 
     @property
+    def zero_pads(self) -> bool:
+        return ZERO_PADS in self.readings
+
+    @property
     def finite_pads(self) -> bool:
         return FINITE_PADS in self.readings and INFINITE_PADS not in self.readings
 
@@ -292,7 +298,11 @@ CPU_TARGET = Target(
 )
 # What the recordings were made with, where it is not the simulator of today.
 RECORDED_TARGET = Target(
-    "recorded", "CPU simulator of the recordings", like=CPU_TARGET, order=Order.RECORDED
+    "recorded",
+    "CPU simulator of the recordings",
+    like=CPU_TARGET,
+    order=Order.RECORDED,
+    readings=(ZERO_PADS,),
 )
 A2A3_TARGET = Target(
     A2A3,

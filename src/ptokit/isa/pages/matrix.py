@@ -119,16 +119,15 @@ def product(a: Array, b: Array, start: Array, order: Order) -> Array:
 
 
 def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
-    """Writes m x n sums. What they leave of their boxes counts as written, too.
+    """Write m x n sums. What they leave of their boxes has no value (X73).
 
-    The cube unit works on boxes of 16 x 16, and kernels store more rows than their products have.
-    No source says what is in those rows; here it is what was there before, or 0.
+    The cube unit works on boxes of 16 x 16.
     """
     down, across = gcd(c.rows, BOX), gcd(c.cols, BOX)  # the simulator takes a tile of one row
     rows, cols = (m + down - 1) // down * down, (n + across - 1) // across * across
     c[:m, :n] = sums
-    c.freeze((slice(0, m), slice(n, cols)))
-    c.freeze((slice(m, rows), slice(0, cols)))
+    c.undefine((slice(0, m), slice(n, cols)))
+    c.undefine((slice(m, rows), slice(0, cols)))
 
 
 class Product(MatMul, abstract=True, recorded={"plain": {"c": "dst"}}):

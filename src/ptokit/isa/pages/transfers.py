@@ -42,15 +42,16 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
     return both(src.layout == layout, dst.fractal == 512, along)
 
 
-class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
+class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
-    All of dst's storage outside the valid region takes the tile's pad value (0 for a null pad).
+    All of dst's storage outside the valid region takes the tile's pad value; with a null pad
+    nothing computes those elements, and they hold what they held.
     Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "X70")
+    disputes = ("D2", "D3", "D14", "D17", "X70", "X74")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -143,9 +144,10 @@ class TLoad(Instr, uses=(FINITE,), specials=NAN_MOVES, pipe=MTE2):
     recorded = {form: {} for form in forms.split()}
 
     @staticmethod
-    def run(dst: Cells, src: Cells, finite_pads: bool) -> None:
+    def run(dst: Cells, src: Cells, finite_pads: bool, zero_pads: bool) -> None:
         x = src[dst.valid].bitcast(dst.dtype)
-        dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
+        if zero_pads or dst.pad is not PadValue.NULL:
+            dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
         dst[dst.valid] = x
 
 

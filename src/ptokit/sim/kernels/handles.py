@@ -87,7 +87,7 @@ def _handle_in(space: Any, value: Any, make: Any, number: Mapping_, place: Mappi
         view.label = value.label
         return view
     handle: Any = make.__new__(make)
-    handle.type, handle.label = kind, value.label
+    handle.type, handle.label, handle.lost = kind, value.label, []
     extent: Any = map(number, value.extent)
     handle.extent = KnownRegion(*extent)
     if isinstance(value, Tile):

@@ -24,12 +24,12 @@ from ptokit.sim.kernels.temporaries import Temporaries
 from ptokit.sim.kernels.walk import FAR, LINE, Access, LanePositions, Walk, address
 from ptokit.sim.record.code import NotNative, Undecided, text
 from ptokit.sim.record.expressions import (
-    FreezeStore,
     Known,
     Recording,
     Scalar,
     ScatterStore,
     Traced,
+    UndefineStore,
     WindowRead,
     WindowStore,
 )
@@ -70,8 +70,8 @@ class OpFunction(FunctionBase):
 
     def store(self, store: WindowStore) -> None:
         """One store as loops."""
-        if isinstance(store, FreezeStore):
-            self._freeze(store)
+        if isinstance(store, UndefineStore):
+            self._undefine(store)
             return
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
@@ -90,25 +90,23 @@ class OpFunction(FunctionBase):
         shape = (run.lanes(parts), *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
 
-    def _freeze(self, store: FreezeStore) -> None:
-        """The shadow holds ones where something was written: it is the mask of what stays."""
-        if not self.tracked(store.cells):  # all of it was written
+    def _undefine(self, store: UndefineStore) -> None:
+        """Clear the shadow of a window."""
+        if not self.tracked(store.cells):  # nothing reads it
             return
+        if store.cells.dtype.packed:
+            raise NotNative("halves of bytes lose their values")
         size = store.cells.dtype.size
-        window = store.cells, store.rows, store.cols
-        targets = self.access(*window), self.access(*window, shadow=True)
+        shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
 
         def act(point: LanePositions) -> None:
             lanes, kind = Lanes(self.code, point.lanes), f"i{size * 8}"
-            places = [address(self.code, a, self.loads.position(a, point, lanes)) for a in targets]
-            vector, align = lanes.type(kind), f"align {size}"
-            codes, shadow = (self.code.let(f"load {vector}, ptr {p}, {align}") for p in places)
-            kept = lanes.op("and", kind, codes, shadow)
-            for value, place in zip((kept, lanes.splat(kind, "-1")), places, strict=True):
-                self.code.do(f"store {vector} {value}, ptr {place}, {align}")
+            place = address(self.code, shadow, self.loads.position(shadow, point, lanes))
+            vector, none = lanes.type(kind), lanes.splat(kind, "0")
+            self.code.do(f"store {vector} {none}, ptr {place}, align {size}")
 
         lanes = self.host.width // size
-        Walk(self.code, lanes, *self.counts(store), [*targets], act, "what was never written").run()
+        Walk(self.code, lanes, *self.counts(store), [shadow], act, "nothing computed it").run()
 
     # what must be done before
 

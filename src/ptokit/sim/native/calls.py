@@ -53,3 +53,9 @@ def size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
     """Whether every output has elements: an instruction whose output is empty does nothing."""
     outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
     return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
+
+
+def counts_of_output(op: Op, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The extents of the only output's valid region, as code has them; none of several outputs."""
+    outs = [values.get(o.name) for o in op.page.operands if o.role is Role.OUT]
+    return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()

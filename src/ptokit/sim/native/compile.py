@@ -44,7 +44,7 @@ from ptokit.sim.reference.interpreter import InterpretedMachine
 from ptokit.sim.reference.launch import InterpretedFunction
 
 Variant: TypeAlias = "tuple[bool, cache.Processor]"
-MOST_TRIES = 4
+MOST_TRIES = 12  # a try tracks one more memory at least
 
 
 class CompiledBody:

@@ -31,7 +31,7 @@ from ptokit.sim.execute import element_of, given, moves, refined
 from ptokit.sim.kernels.opfunction import OpFunction
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
-from ptokit.sim.native.calls import FirstUse, definition, passed, size_of_output
+from ptokit.sim.native.calls import FirstUse, counts_of_output, definition, passed, size_of_output
 from ptokit.sim.native.coroutines import coroutine, suspend
 from ptokit.sim.native.entry import DECLARATIONS, block, cleared, constant, launch
 from ptokit.sim.native.executionlog import block_begins, executed
@@ -396,7 +396,7 @@ class Compiler(MainFunction):
             self._require(op, env, every((condition, *self.recording.guards)))
             self._finish()
             return
-        self._perform(op, env, condition, size)
+        self._perform(op, env, condition, size, counts=counts_of_output(op, values))
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes; NotNative where it works on what only the reference has."""
@@ -409,17 +409,25 @@ class Compiler(MainFunction):
         return arguments(op.page, values, offered)
 
     def _perform(
-        self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
+        self,
+        op: Op,
+        env: Env,
+        condition: Condition,
+        size: Condition,
+        result: int | None = None,
+        counts: tuple[str, ...] = (),
     ) -> None:
-        """Compile and call what was recorded."""
+        """Compile and call what was recorded; `counts`: of the valid region of its output."""
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
         before = None if size is True else self.initial.copy()
-        self.initial.effects(self.recording)
+        proven = self.initial.effects(self.recording)
         if before is not None:  # it may do nothing
             self.initial.meet(before, self.initial.copy())
+        if proven:
+            self.initial.by_name(self.recording, None if size is True else counts)
         self.read_arrays |= _arrays(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]
         self.written_arrays |= _arrays(written)

@@ -326,6 +326,13 @@ class Worker:
         op = self.session.things[request.op]
         names = [value for _, value in op.values()] if isinstance(op, Op) else []
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
+        self._execute_on(request, number, op, env)
+        for name, memory in self._named():
+            if memory.undefined and name not in self.session.plan.tracked:
+                raise NotNative(f"compiled code does not know what of {name} has a value")
+
+    def _execute_on(self, request: Request, number: int, op: Any, env: Env) -> None:
+        """The reference executes an op, or a part of it. Any: an op or a region."""
         if request.purpose is Purpose.REGISTERS:
             self._registers(request, op, env)
         elif request.purpose is Purpose.TRY:

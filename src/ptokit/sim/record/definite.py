@@ -1,14 +1,16 @@
-"""Definite initialisation: the bytes that are written on every path.
+"""Definite initialisation: the bytes that have a value on every path.
 
-The shadow of the reference tells for each byte whether it was written. A compiled program keeps no
+The shadow of the reference tells for each byte whether it has a value. A compiled program keeps no
 shadow of a memory where every read is proven here, on a shadow that only knows what is written on
-every way through the program; the other memories are `tracked`: their shadow is kept and checked.
+every way through the program, and of values that are proven; the other memories are `tracked`:
+their shadow is kept and checked. Windows whose extents only the run knows are proven by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +18,46 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.sim.memory import Codes, Elements, Memory
-from ptokit.sim.record.expressions import AxisWindow, FreezeStore, Recording
+from ptokit.sim.record.code import text
+from ptokit.sim.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
 from ptokit.sim.record.trace import Recorded
 
 Shadows = dict[str, Codes]
+Line = tuple[str, str, int]  # the start, count and step of an axis of a window, as code has them
+
+
+class NamedWindow(NamedTuple):
+    """A window whose place or extents are numbers of the code."""
+
+    memory: str
+    place: tuple[str, ...]  # the address and the index map
+    rows: Line
+    cols: Line
+
+    @classmethod
+    def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
+        """Name the window of a view."""
+        digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+        place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
+        lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
+        return cls(Initial.name_of(cells), place, *lines)
+
+    def apart(self, other: NamedWindow) -> bool:
+        """Return whether the other window of these elements begins where this one ends."""
+        pairs = ((self.rows, other.rows), (self.cols, other.cols))
+        behind = (mine[0] == "0" and mine[1] == theirs[0] and mine[2] == 1 for mine, theirs in pairs)
+        return self.place == other.place and any(behind)
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What is proven at a place in the program: bytes of memories, and windows by name.
+
+    Of a window the bytes that hold it count: where they lose their values, it is not proven.
+    """
+
+    shadows: Shadows
+    windows: dict[NamedWindow, range | None]
 
 
 class Initial:
@@ -28,8 +66,10 @@ class Initial:
     def __init__(self, start: Callable[[str], Codes | None], fresh: Callable[[Op], Any]) -> None:
         self.start, self.fresh = start, fresh
         self.shadows: Shadows = {}
+        self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if they are known
         self.unproven: set[str] = set()
-        self.entered: list[Shadows] = []
+        self.fallen: set[str] = set()  # memories that lose values in loops: nothing is proven there
+        self.entered: list[tuple[Proven, Proven]] = []
 
     def _shadow(self, name: str) -> Codes | None:
         """The shadow of a memory; None: all of it was written."""
@@ -40,33 +80,93 @@ class Initial:
             self.shadows[name] = first.copy()
         return self.shadows[name]
 
-    def effects(self, recording: Recording) -> None:
-        """An instruction: what it reads must be proven, what it writes is written."""
-        for read in recording.reads:
-            self.read(read.cells, read.row_span, read.col_span)
-        for store in recording.stores:
-            rows, cols = exactly(store.rows), exactly(store.cols)
-            frozen = isinstance(store, FreezeStore)
-            if frozen:  # a memory without a shadow cannot tell what was never written
-                self.read(store.cells, store.rows, store.cols)
-            shadow = self._shadow(self.name_of(store.cells))
-            if shadow is not None and rows and cols and (store.definite or frozen):
-                mark(shadow, store.cells, rows, cols)
+    def effects(self, recording: Recording) -> bool:
+        """An instruction: what it reads must be proven; what it writes of proven values has one.
 
-    def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:
-        """A window that is read, or one that may be anywhere in an axis."""
-        space: Any = cells.memory
-        if self._shadow(space.name) is None or space.name in self.unproven:
-            return
+        Return whether it reads proven values alone.
+        """
+        reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
+        for store in recording.stores:
+            shadow = self._shadow(self.name_of(store.cells))
+            if shadow is None:
+                continue
+            space: Any = store.cells.memory
+            host = space.memory is not None and space.memory.host  # it takes nothing undefined
+            if isinstance(store, UndefineStore) or not (all(reads) or host):
+                self._lose(store, shadow)
+                continue
+            rows, cols = exactly(store.rows), exactly(store.cols)
+            if rows and cols and store.definite:
+                mark(shadow, store.cells, rows, cols)
+        return all(reads)
+
+    def by_name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
+        """Windows that an instruction writes of proven values are proven, whatever their extents.
+
+        `counts`: those of these counts alone, which it writes unless they are empty.
+        """
+        for number, store in enumerate(recording.stores):
+            window = NamedWindow.of(store.cells, store.rows, store.cols)
+            if not store.definite or counts not in (None, (window.rows[1], window.cols[1])):
+                continue
+            after = recording.stores[number + 1 :]
+            lost = [s for s in after if isinstance(s, UndefineStore) and self._touches(s, window)]
+            if not lost:
+                self.windows[window] = reached(store.cells)
+
+    @staticmethod
+    def _touches(store: WindowStore, window: NamedWindow) -> bool:
+        """Whether elements that lose their values may be those of a window."""
+        other = NamedWindow.of(store.cells, store.rows, store.cols)
+        return other.memory == window.memory and not window.apart(other)
+
+    def _lose(self, store: WindowStore, shadow: Codes) -> None:
+        """Elements of a window may have no value any more."""
+        rows, cols = exactly(store.rows), exactly(store.cols)
+        down, across = rows or around(store.rows), cols or around(store.cols)
+        elements = over(shadow, store.cells)
+        if elements is None or down is None or across is None or not _within(elements, down, across):
+            shadow[:] = 0
+        else:
+            elements.write(down, across, np.zeros((1, 1), elements.dtype.storage))
+        lost = NamedWindow.of(store.cells, store.rows, store.cols)
+        self._forget_windows(lost.memory, reached(store.cells), lost)
+
+    def _forget_windows(
+        self, name: str, bytes: range | None, lost: NamedWindow | None = None
+    ) -> None:
+        """Windows of a memory that may have some of these bytes are not proven any more."""
+
+        def meets(window: NamedWindow, other: range | None) -> bool:
+            if window.memory != name or (lost is not None and window.apart(lost)):
+                return False
+            if bytes is None or other is None:
+                return True
+            return bytes.start < other.stop and other.start < bytes.stop
+
+        self.windows = {w: some for w, some in self.windows.items() if not meets(w, some)}
+
+    def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+        """Return whether a window has values, or one that may be anywhere in an axis."""
+        name = self.name_of(cells)
+        if self._shadow(name) is None:
+            return True
+        if name not in self.fallen and self._proven(cells, rows, cols):
+            return True
+        self.unproven.add(name)
+        return False
+
+    def _proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+        if NamedWindow.of(cells, rows, cols) in self.windows:
+            return True
         elements, down, across = self._elements(cells), around(rows), around(cols)
-        if (
-            elements is None
-            or down is None
-            or across is None
-            or not _within(elements, down, across)
-            or elements.unwritten(down, across) is not None
-        ):
-            self.unproven.add(space.name)
+        return (
+            elements is not None
+            and down is not None
+            and across is not None
+            and _within(elements, down, across)
+            and elements.unwritten(down, across) is None
+        )
 
     def _elements(self, cells: Elements) -> Elements | None:
         """The same elements over the shadow, if their place is known."""
@@ -79,47 +179,73 @@ class Initial:
         return space.name
 
     def unknown(self, values: Iterator[Any]) -> None:
-        """An instruction the reference runs: it looks at shadows."""
+        """An instruction the reference runs: it looks at shadows, and may change any of them."""
         for value in values:
             if isinstance(value, Recorded):
                 self.unproven.add(value.memory.name)
+                self._forget_windows(value.memory.name, None)
 
     def forget(self, name: str, address: int, nbytes: int) -> None:
         """A new tile: its content is undefined."""
         shadow = self._shadow(name)
         if shadow is not None:
             shadow[address : address + nbytes] = 0
+            self._forget_windows(name, range(address, address + nbytes))
 
     def enter_loop(self, *blocks: Block) -> None:
         """What an iteration finds: what was there before, without tiles that each makes anew."""
-        self.entered.append(self.copy())
+        before = self.copy()
         for op in (op for block in blocks for op in block.walk()):
             made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
             if made is not None:
                 kind, address = made
                 self.forget(SPACES[kind.loc], address, kind.nbytes)
+        self.entered.append((before, self.copy()))
 
     def leave_loop(self, *, runs: bool) -> None:
         """After the loop; it may have had no iteration."""
-        before = self.entered.pop()
+        before, first = self.entered.pop()
+        self._fall(first)
         if not runs:
             self.meet(before, self.copy())
 
-    def copy(self) -> Shadows:
-        return {name: shadow.copy() for name, shadow in self.shadows.items()}
+    def _fall(self, first: Proven) -> None:
+        """Where an iteration leaves less than it found, a later one may find less, too."""
+        less = {w.memory for w in first.windows if w not in self.windows}
+        for name, shadow in first.shadows.items():
+            if (shadow & ~self.shadows[name]).any():
+                less.add(name)
+        self.fallen |= less
+        self.unproven |= less
 
-    def restore(self, shadows: Shadows) -> None:
-        self.shadows = {name: shadow.copy() for name, shadow in shadows.items()}
+    def copy(self) -> Proven:
+        shadows = {name: shadow.copy() for name, shadow in self.shadows.items()}
+        return Proven(shadows, dict(self.windows))
 
-    def meet(self, *ways: Shadows) -> None:
+    def restore(self, proven: Proven) -> None:
+        self.shadows = {name: shadow.copy() for name, shadow in proven.shadows.items()}
+        self.windows = dict(proven.windows)
+
+    def meet(self, *ways: Proven) -> None:
         """What is written on every way."""
-        names = {name for way in ways for name in way}
+        names = {name for way in ways for name in way.shadows}
         result: Shadows = {}
         for name in names:
             first = self.start(name)
-            found = [way.get(name, first) for way in ways]
+            found = [way.shadows.get(name, first) for way in ways]
             result[name] = np.bitwise_and.reduce([f for f in found if f is not None])
         self.shadows = result
+        one, *others = (way.windows for way in ways)
+        self.windows = {w: some for w, some in one.items() if all(w in other for other in others)}
+
+
+def reached(cells: Elements) -> range | None:
+    """The bytes of all elements of a view, if they are known."""
+    address: Any = cells.address
+    if not (isinstance(address, int) and settled(cells)):
+        return None
+    start = address + cells.dtype.nbytes(cells.origin)
+    return range(address, start + cells.dtype.nbytes(cells.map.span))
 
 
 def settled(cells: Elements) -> bool:

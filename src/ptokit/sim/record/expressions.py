@@ -250,8 +250,8 @@ class WindowStore:
 
 
 @dataclass(eq=False)
-class FreezeStore(WindowStore):
-    """Write zeros where nothing was ever written; the other elements of the window stay."""
+class UndefineStore(WindowStore):
+    """The elements of a window have no value from here on; their bytes stay."""
 
     @property
     def definite(self) -> bool:

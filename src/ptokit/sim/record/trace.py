@@ -24,13 +24,13 @@ from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import Int, NotNative, Num, Truth
 from ptokit.sim.record.expressions import (
     AxisWindow,
-    FreezeStore,
     Known,
     Positions,
     Recording,
     ScatterStore,
     Taken,
     Traced,
+    UndefineStore,
     WindowRead,
     WindowStore,
     as_expression,
@@ -81,15 +81,15 @@ class Recorded(Matrix):
         rows, cols = self._spans(window)
         self.recording.stores.append(WindowStore(self.elements, rows, cols, self._value(value)))
 
-    def freeze(self, window: Windows) -> None:
+    def undefine(self, window: Windows) -> None:
         rows, cols = self._spans(window)
         if known(rows.count, 0) or known(cols.count, 0):
             return
-        store = FreezeStore(self.elements, rows, cols, as_expression(self.constant(0), self.dtype))
-        self.recording.stores.append(store)
+        nothing = as_expression(self.constant(0), self.dtype)
+        self.recording.stores.append(UndefineStore(self.elements, rows, cols, nothing))
 
     def multiplied(self, window: Windows, number: Number) -> Array:
-        """As what was written; where something was not, the reference runs the instruction."""
+        """As what has a value; where something has none, the reference runs the instruction."""
         return self[window]
 
     def put(self, window: Windows, value: Array, where: Array) -> None:

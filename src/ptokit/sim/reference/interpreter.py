@@ -37,7 +37,6 @@ from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
-from ptokit.sim.partlydefined import leave_undefined
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
@@ -246,7 +245,6 @@ class OpExecution:
         self.refine = op.page.type_of
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.waits = not CORES.isdisjoint(op.page.uses)
-        self.tolerated = False  # a rule that chips do not ask of the valid regions as they are now
 
     @cached_property
     def offer(self) -> Offer:
@@ -293,7 +291,7 @@ class OpExecution:
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate the rules that were open; the refined type of the result, if any."""
-        target, self.tolerated = self.run.facts.target, False
+        target = self.run.facts.target
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
         if self.ready.result is not None:
             seen[self.ready.result] = target.resolve_any(self.op.results[0].type)
@@ -301,7 +299,6 @@ class OpExecution:
             goes_on = tolerated(rule, seen)  # what types state was judged before the run
             made, where = taken if goes_on else violation, blamed(self.op, rule)
             problem = made(self.page, rule, seen, where)
-            self.tolerated |= goes_on
             if problem.is_error:
                 raise PtoError(problem)
             self.run.core.warned.setdefault((self.op, rule), problem)
@@ -316,8 +313,6 @@ class OpExecution:
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
-        if self.tolerated:
-            self._leave_undefined(values, inside=False)
         try:
             outcome = self.ready.run(values, offer)
         except ZeroDivisionError:
@@ -325,17 +320,10 @@ class OpExecution:
             raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
         except PtoError as problem:
             raise problem.at(self.op.span) from None
-        if self.tolerated:
-            self._leave_undefined(values, inside=True)
+        self.run.core.note_lost(self.op, values.values())
         if self.page.reported:
             self.run.count[self.page.mnemonic()] += 1
         return outcome
-
-    def _leave_undefined(self, values: Mapping[str, Any], *, inside: bool) -> None:
-        """What nothing wrote of the results, `inside`, or beyond the valid regions of operands."""
-        for name, value in values.items():
-            if isinstance(value, Tile) and (name in self.ready.outs) is inside:
-                leave_undefined(value, inside=inside)
 
     def define(self, env: Env, outcome: Any) -> None:
         """Give the results their handles and numbers."""
