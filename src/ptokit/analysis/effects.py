@@ -6,7 +6,7 @@ page: scratch operands, the pipe, the registers that hardware needs. Every analy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -30,6 +30,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.sim.memory import WRITTEN, Codes, Elements
 from ptokit.sim.record.code import NotNative
 from ptokit.sim.record.definite import around, exactly, mark
+from ptokit.sim.record.expressions import UndefineStore
 from ptokit.sim.record.isolated import Isolated, recordings, spanned
 
 MOST_BYTES = 1 << 24  # of an operand: more than any memory holds
@@ -63,15 +64,17 @@ class Effects:
     """What one instruction does to the memory behind its values, and where it executes.
 
     `reads` and `writes` hold every byte that it may read or write; `fills` those that it writes on
-    each way through its body. A value that is a view of a part of another tile keeps that tile's
-    strides: its bytes are counted as if it stood alone. `scratch` are tiles that hardware may read
-    and write as a whole, which is not repeated in the other fields. `pipe`: None for a path that no
+    each way through its body, `defines` those that it may give a value. A value that is a view of a
+    part of another tile keeps that tile's strides: its bytes are counted as if it stood alone.
+    `scratch` are tiles that hardware may read and write as a whole, which is not repeated in the
+    other fields. `pipe`: None for a path that no
     target has. Flags are a matter of their own: they order pipes and hold no data.
     """
 
     reads: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
     writes: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
     fills: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
+    defines: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
     scratch: tuple[Value, ...] = ()
     pipe: Pipe | None = None
     registers_read: frozenset[str] = frozenset()
@@ -86,26 +89,34 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     """
     if isinstance(op, Op) and CALLS in op.page.traits:
         used = [value for _, value in op.values()]
-        return Effects(dict.fromkeys(used, ANYWHERE), dict.fromkeys(used, ANYWHERE))
+        return _anywhere(used)
     if isinstance(op, Op) and op.page.declared:
         return _declared(op, facts)
     if isinstance(op, OpaqueOp):
-        return Effects(dict.fromkeys(op.uses, ANYWHERE), dict.fromkeys(op.uses, ANYWHERE))
+        return _anywhere(op.uses)
     env = facts.environment(op)
     if not op.page.executes or ALIASES in op.page.traits:  # they make handles, and numbers
         return Effects(pipe=op.page.pipe_of(env))
     values, signature = signature_of(op, facts)
     attrs = tuple(sorted(op.attrs.items()))
-    reads, writes, fills, registers = _recorded(op.page, signature, attrs, facts.target)
+    *parts, registers = _recorded(op.page, signature, attrs, facts.target)
+    reads, writes, fills, defines = ({values[n]: some for n, some in part} for part in parts)
     return Effects(
-        {values[n]: some for n, some in reads},
-        {values[n]: some for n, some in writes},
-        {values[n]: some for n, some in fills},
+        reads,
+        writes,
+        fills,
+        defines,
         tuple(v for name in scratch_of(op, facts.target) for v in op.bound(name)),
         op.page.pipe_of(env),
         _needed(op, env),
         registers,
     )
+
+
+def _anywhere(values: Iterable[Value]) -> Effects:
+    """Anything that may be done to these values."""
+    every = dict.fromkeys(values, ANYWHERE)
+    return Effects(every, every, {}, every)
 
 
 def _declared(op: Op, facts: Facts) -> Effects:
@@ -118,7 +129,8 @@ def _declared(op: Op, facts: Facts) -> Effects:
     stages = (v for name in scratch_of(op, facts.target) for v in op.bound(name))
     return Effects(
         {v: _part(op, v, facts) for o, v in memory if o.read and ADDRESSES not in op.page.traits},
-        {v: _part(op, v, facts) for o, v in memory if o.written},
+        (written := {v: _part(op, v, facts) for o, v in memory if o.written}),
+        defines=written,
         scratch=tuple(v for v in stages if isinstance(v.type, TileType)),
         pipe=op.page.pipe_of(facts.environment(op)),
     )
@@ -164,8 +176,8 @@ Shadows: TypeAlias = "dict[Value, Codes | None]"  # None: any byte of its memory
 @lru_cache(maxsize=4096)
 def _recorded(
     page: type[Instr], signature: Signature, attrs: Attributes, target: Target
-) -> tuple[Found, Found, Found, frozenset[str]]:
-    """Reads, writes and fills by number of the value, and the registers that are written."""
+) -> tuple[Found, Found, Found, Found, frozenset[str]]:
+    """Reads, writes, fills and what is defined by number of the value; registers written."""
     op, numbers = rebuilt(page, signature, attrs)
     footprint, registers = _Footprint(op), set[str]()
     try:
@@ -176,9 +188,9 @@ def _recorded(
         footprint.give_up()
     if _elements(op) is not True:
         footprint.fills = {}
-    parts = (footprint.reads, footprint.writes, footprint.fills)
+    parts = (footprint.reads, footprint.writes, footprint.fills, footprint.defines)
     found = [tuple((int(v.name), _bytes(s)) for v, s in part.items()) for part in parts]
-    return found[0], found[1], found[2], frozenset(registers)
+    return found[0], found[1], found[2], found[3], frozenset(registers)
 
 
 def ways(op: Op, target: Target, numbers: dict[Value, int]) -> Iterator[Isolated]:
@@ -245,6 +257,7 @@ class _Footprint:
         self.reads: Shadows = {}
         self.writes: Shadows = {}
         self.fills: Shadows = {}
+        self.defines: Shadows = {}
         self.ways = 0
 
     def add(self, way: Isolated) -> None:
@@ -259,6 +272,8 @@ class _Footprint:
             rows, cols = exactly(store.rows), exactly(store.cols)
             down, across = rows or around(store.rows), cols or around(store.cols)
             self._may(self.writes, value, store.cells, down, across)
+            if not isinstance(store, UndefineStore):
+                self._may(self.defines, value, store.cells, down, across)
             size = self.sizes[value]
             if size is not None and store.definite and rows and cols:
                 mark(filled.setdefault(value, np.zeros(size, np.uint8)), store.cells, rows, cols)
@@ -299,7 +314,7 @@ class _Footprint:
                 if operand.in_memory and operand.role in (Role.IN, Role.INOUT):
                     self.reads[value] = whole
                 if operand.written:
-                    self.writes[value] = whole
+                    self.writes[value] = self.defines[value] = whole
 
 
 def _size(kind: Type) -> int | None:

@@ -17,7 +17,7 @@ from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import Planned, check_addresses, plan
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
-from ptokit.analysis.uninitialised import Trial, uninitialised
+from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
@@ -185,6 +185,8 @@ def judged(
     unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
     if waits_early(func):  # what is above in the text may come later
         unwritten = []
+    else:
+        unwritten += undefined_stores(interference, facts, intervals.dead)
     # nobody else looks at data
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting

@@ -12,6 +12,7 @@ runs it has to, and what it reads first is a warning (dispute X62).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -26,11 +27,13 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.operands import STORED
-from ptokit.isa.lang.traits import ALIASES, CALLS
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CALLS
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are unwritten; see `analysis.readtrial`.
-EXCERPT = "nothing in this function fills some of the tiles that it reads: a run ends here"
+EXCERPT = "nothing in this function fills some of the tiles that it reads: who runs it has to"
+MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
@@ -165,3 +168,69 @@ class FirstIterations(Search):
         else:
             return carried
         return tuple(UNKNOWN for _ in carried)
+
+
+def undefined_stores(
+    points_to: PointsTo, facts: Facts, dead: Container[Block]
+) -> Iterator[Diagnostic]:
+    """Warn of stores that take elements which no instruction of the function computes.
+
+    What is stored is the valid region of a tile of known extents, that has one handle. Where such
+    elements come from further away, the run finds them.
+    """
+    living = [*_living(points_to.func.body, dead)]
+    if any(isinstance(op, OpaqueOp) or CALLS in op.page.traits for op in living):
+        return
+    ops = [op for op in living if isinstance(op, Op)]
+    storage, writers = AliasClasses(points_to, facts), dict[Value, list[Op]]()
+    handles = Counter(storage.of(value) for value in points_to.func.named())
+    for op in ops:
+        for _, value in _written(op) if ALIASES not in op.page.traits else ():
+            writers.setdefault(storage.of(value), []).append(op)
+    for store, tile in ((op, tile) for op in ops for tile in _stored(op)):
+        made = points_to.definitions.get(tile)
+        alone = handles[storage.of(tile)] == 1 and made is not None
+        if made is None or not alone or ALLOCATES not in made.page.traits:
+            continue
+        some = [writer for writer in writers.get(storage.of(tile), ()) if writer is not made]
+        if some and any(_smaller(writer, tile, facts) for writer in some):
+            yield from _undefined_store(store, tile, some, facts)
+
+
+def _stored(op: Op) -> Iterator[Value]:
+    """The tile whose valid region an instruction stores in global memory."""
+    written = (v for o in op.page.operands if o.written for v in op.bound(o.name))
+    if op.page.executes and any(isinstance(v.type, GlobalType) for v in written):
+        tiles = [value for _, value in _read(op) if isinstance(value.type, TileType)]
+        yield from tiles if len(tiles) == 1 else ()
+
+
+def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
+    """Whether what an instruction reads is smaller than the valid region of a tile it writes."""
+    kind = facts.type_of(tile)
+    if not isinstance(kind, TileType) or not kind.valid.static or not kind.nbytes <= MOST_BYTES:
+        return False
+    kinds = [facts.type_of(value) for _, value in _read(op) if value is not tile]
+    return any(
+        (n or 0) < (m or 0)
+        for other in kinds
+        if isinstance(other, TileType) and other.valid.static
+        for n, m in zip(other.valid, kind.valid, strict=True)
+    )
+
+
+def _undefined_store(op: Op, tile: Value, writers: list[Op], facts: Facts) -> Iterator[Diagnostic]:
+    from ptokit.analysis.definedparts import undefined_part  # few programs need it
+
+    found = undefined_part(tile, writers, facts)
+    if found is not None:
+        count, first = found
+        yield Diagnostic(
+            "undefined-store",
+            f"{op.name}: elements of %{tile.name} are stored that nothing computes",
+            op.span,
+            Severity.WARNING,
+            seen=f"{count} element{'s' * (count != 1)}, first {first}; a run stores 0 instead",
+            help="compute them, pad them, or store what is computed alone",
+            targets=(facts.target.name,),
+        )

@@ -32,6 +32,7 @@ from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import WRITTEN
 from ptokit.sim.observer import Observer, RunWarnings
 from ptokit.sim.patches import Patch
+from ptokit.sim.undefinedstore import require_defined
 
 if TYPE_CHECKING:
     from ptokit.sim.native.blockrange import RangeResult, Sizes
@@ -71,6 +72,7 @@ def launched(
     bound, function = made.prepared(named_arguments(made.func, given, arrays), limits)
     launch = Launch(client, made, bound, limits, observers)
     outputs, count = launch.run(function)
+    require_defined(launch.warnings.found, strict=made.options.strict)
     return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)
 
 

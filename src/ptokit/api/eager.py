@@ -33,7 +33,8 @@ from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
 from ptokit.sim.execute import ReadyOp
 from ptokit.sim.reference.interpreter import InterpretedMachine
-from ptokit.sim.tile import Matrix
+from ptokit.sim.tile import GlobalView, Matrix
+from ptokit.sim.undefinedstore import told
 
 EVENTS = "events"
 HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: Tensor, Kind.CONV: ConvTile}
@@ -156,6 +157,9 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
         ready.run(ready.converted(operands), {} if ready.standalone else core.offer())
     except PtoError as problem:
         raise problem.at(caller()) from None
+    if any(v.lost for v in operands.values() if isinstance(v, GlobalView)):
+        core.note_lost(ready.op, operands.values(), caller())
+        told(core.taken_warnings(), strict=core.strict)
     note = executed.get()
     if note is not None:
         note(page, given)

@@ -32,6 +32,7 @@ from ptokit.sim.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import NO_LIMITS, RunLimits
 from ptokit.sim.observer import Observer, RunWarnings
+from ptokit.sim.undefinedstore import require_defined, told
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 NOTHING = 1, 0  # the least and largest number of an empty range
@@ -44,7 +45,8 @@ T = TypeVar("T")
 class Run(Rich):
     """What a run produced: arrays and element types by argument name, counts of instructions.
 
-    `warnings`: what it left in the FIFOs between its cores. `whole`: one worker of a cluster ran
+    `warnings`: what it left in the FIFOs between its cores, and where it stored elements that
+    nothing computed. `whole`: one worker of a cluster ran
     all blocks, since they have to run in order or at once.
     """
 
@@ -88,6 +90,7 @@ class Options:
     slots: bool = False  # numbers are no part of the code
     schedule: str | None = None  # of cores: "random:SEED"
     ranks: int = 1
+    strict: bool = False  # elements that nothing computed are not stored: an error
 
     def __post_init__(self) -> None:
         require_blocks(self.blocks)
@@ -102,7 +105,7 @@ class Options:
     def key(self) -> tuple[object, ...]:
         """Options with equal keys are equal: a target is known by its identity."""
         how = self.engine, self.fixpipe, self.blocks, self.types, self.slots
-        return id(self.target), *how, self.schedule, self.ranks
+        return id(self.target), *how, self.schedule, self.ranks, self.strict
 
 
 class _Prepared(NamedTuple):
@@ -152,7 +155,9 @@ class Executable:
         As `Program.run`, with the options that were chosen when it was compiled.
         """
         every = named_arguments(self.func, given, arrays)
-        return self.execute(every, max_instructions=max_instructions, timeout=timeout).outputs
+        done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
+        told(done.warnings, strict=False)
+        return done.outputs
 
     def execute(
         self,
@@ -169,6 +174,7 @@ class Executable:
         warnings = RunWarnings()
         watching = (*observers, warnings, *filter(None, [races]))
         outputs, count = function.run(bound, limits, watching)
+        require_defined(warnings.found, strict=self.options.strict)
         return Run(outputs, dict(count), bound.dtypes, warnings.found)
 
     def prepared(

@@ -26,6 +26,7 @@ from ptokit.numerics.host import native, rounded_codes, values_of
 from ptokit.sim import convtile
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
+from ptokit.sim.undefinedstore import UnwrittenWarning
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
@@ -42,10 +43,6 @@ class SupportsDLPack(Protocol):
 
     def __dlpack__(self) -> Any: ...  # Any: a capsule
     def __dlpack_device__(self) -> tuple[int, int]: ...
-
-
-class UnwrittenWarning(UserWarning):
-    """Elements were read as an array that no instruction and no data has written."""
 
 
 class HostArray(Rich, Generic[Handle]):
@@ -112,18 +109,18 @@ class HostArray(Rich, Generic[Handle]):
 
 
 class _Stored(HostArray[Handle]):
-    """A tile or convolution tile: codes in bytes of which some may never have been written."""
+    """A tile or convolution tile: codes in bytes, some of which may have no value."""
 
     def numpy(self) -> AnyArray:
         """The values in logical order: a copy.
 
-        Elements that were never written show whatever their bytes hold, zeros at first, and an
-        UnwrittenWarning says so; `written()` tells them apart.
+        Elements without a value show 0, and an UnwrittenWarning says so; `written()` tells them
+        apart.
         """
         return self._warned(values_of(self._codes(), self.dtype), ...)
 
     def written(self) -> NDArray[np.bool_]:
-        """Which of the elements of `numpy()` were written."""
+        """Which of the elements of `numpy()` have a value."""
         raise NotImplementedError
 
     def storage(self) -> NDArray[np.uint8]:
@@ -156,13 +153,13 @@ class _Stored(HostArray[Handle]):
         missing = np.size(written[key]) - np.count_nonzero(written[key])
         if missing:
             first = tuple(map(int, np.argwhere(~written)[0]))
-            seen = f"{missing} elements of {self.handle.type} were never written"
+            seen = f"{missing} elements of {self.handle.type} have no value"
             advice = f"the first of the tile is {first}; written() tells which"
             warnings.warn(f"{seen}; {advice}", UnwrittenWarning, stacklevel=depth())
         return values[key]
 
     def __repr__(self) -> str:
-        """Type, address and some values; `--` stands for an element that was never written."""
+        """Type, address and some values; `--` stands for an element without a value."""
         values = values_of(self._codes(), self.dtype)
         lines = _picture(values, self.written())
         return (
@@ -298,8 +295,8 @@ class Tile(Operators, _Stored[handles.Tile]):
         return self.handle.address
 
     def written(self) -> NDArray[np.bool_]:
-        """Which elements of the valid region were written."""
-        return self.handle.elements.written(*self._region())
+        """Which elements of the valid region have a value."""
+        return self.handle.has_value()
 
     def storage(self) -> NDArray[np.uint8]:
         """All bytes of the tile, in hardware order: a copy."""
@@ -338,8 +335,8 @@ class ConvTile(_Stored[convtile.ConvTile]):
         return self.type.matrix.rows or 0, self.type.matrix.cols or 0
 
     def written(self) -> NDArray[np.bool_]:
-        """Which elements were written."""
-        return self.handle.flat().elements.written(*self._line()).reshape(self.shape)
+        """Which elements have a value."""
+        return self.handle.has_value().reshape(self.shape)
 
     def storage(self) -> NDArray[np.uint8]:
         """All bytes, in hardware order: a copy."""

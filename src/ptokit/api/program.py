@@ -224,6 +224,7 @@ class Program(Rich):
         timeout: float | None = None,
         cluster: object = None,
         schedule: str | None = None,
+        strict: bool = False,
         **arrays: Any,  # Any: as above
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers, by position or by name; returns its outputs.
@@ -237,16 +238,19 @@ class Program(Rich):
         `sim.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
         `dask.distributed.Client`, whose workers run the blocks. `schedule`: "random:SEED" lets the
         cores go on in another order than the fixed one, by the reference, and raises where two
-        touch the same bytes in no order.
+        touch the same bytes in no order. Elements that nothing computed are stored as 0, and an
+        UnwrittenWarning says where and how many; with `strict` that is a PtoError.
         """
-        made = self._executable(
-            target, func, fixpipe, blocks, engine, schedule=schedule, ranks=ranks
-        )
+        how: dict[str, Any] = {"schedule": schedule, "ranks": ranks, "strict": strict}
+        made = self._executable(target, func, fixpipe, blocks, engine, **how)
         if cluster is None:
             return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
         from ptokit.api.cluster import launched
+        from ptokit.sim.undefinedstore import told
 
-        return launched(cluster, made, given, arrays, max_instructions, timeout).outputs
+        done = launched(cluster, made, given, arrays, max_instructions, timeout)
+        told(done.warnings, strict=False)
+        return done.outputs
 
     def execute(
         self,
@@ -264,14 +268,19 @@ class Program(Rich):
         observers: Sequence[Observer] = (),
         cluster: object = None,
         schedule: str | None = None,
+        strict: bool = False,
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name.
 
         `observers` look on while it runs, see `sim.observer`.
         """
-        made = self._executable(
-            target, func, fixpipe, blocks, engine, types=types, schedule=schedule, ranks=ranks
-        )
+        how: dict[str, Any] = {
+            "types": types,
+            "schedule": schedule,
+            "ranks": ranks,
+            "strict": strict,
+        }
+        made = self._executable(target, func, fixpipe, blocks, engine, **how)
         if cluster is not None:
             from ptokit.api.cluster import launched
 
@@ -291,6 +300,7 @@ class Program(Rich):
         engine: str | None = None,
         schedule: str | None = None,
         slots: bool = False,
+        strict: bool = False,
     ) -> Executable:
         """The function for a target and an engine, as something that runs again and again.
 
@@ -299,9 +309,8 @@ class Program(Rich):
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        return self._executable(
-            target, func, fixpipe, blocks, engine, slots=slots, schedule=schedule, ranks=ranks
-        )
+        how: dict[str, Any] = {"slots": slots, "schedule": schedule, "ranks": ranks}
+        return self._executable(target, func, fixpipe, blocks, engine, strict=strict, **how)
 
     def _executable(
         self,
@@ -315,13 +324,15 @@ class Program(Rich):
         slots: bool = False,
         schedule: str | None = None,
         ranks: int = 1,
+        strict: bool = False,
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
         from ptokit.api.executable import Executable, Options
         from ptokit.passes.percore import launched_cores, whole_kernel
 
-        options = Options(chosen, engine, reading(fixpipe), blocks, stated, slots, schedule, ranks)
+        how = engine, reading(fixpipe), blocks, stated, slots, schedule, ranks, strict
+        options = Options(chosen, *how)
         key = func, *options.key
 
         def make() -> Executable:

@@ -141,11 +141,12 @@ def current_target() -> Target:
 
 
 @contextmanager
-def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
+def target(name: str, *, fixpipe: str | FixPipe = "cpu", strict: bool = False) -> Generator[Target]:
     """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
 
     "a5:left,larger-views" is a5 with another order of sums and a reading: `ptokit explain a5`.
     `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
+    With `strict` it is an error to store an element that nothing computed, else a warning.
     Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
     and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
     """
@@ -154,6 +155,7 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu") -> Generator[Target]:
     if recording.get() is not None:
         raise ValueError("a kernel is recorded for all targets: choose one where it is called")
     core = Core(target_named(name), reading(fixpipe))
+    core.strict = strict
     token = _core.set(core)
     try:
         yield core.target

@@ -253,13 +253,27 @@ CATALOGUE: dict[str, Entry] = {
     "uninitialised-read": Entry(
         "a tile is read before it is written",
         "On-chip memory has no defined content until a program writes it. ptokit tracks every "
-        "byte and reports the first element that was never written. `check` reports a tile of "
-        "which nothing was written on any way to the instruction, if it surely runs: an error, but "
-        "a warning in an excerpt, a function that reads tiles which nothing in it writes. To "
-        "multiply a tile by the number 0 is no such read: it clears the tile. On chips an operand "
-        "behind a `?` may be valid for less than the result: a warning, and what is computed of "
-        "elements that nothing wrote is undefined. Further instructions pass that on, element by "
-        "element; a store or a scalar that takes it is this error.",
+        "byte. An instruction may read elements without a value: what it computes of them has none "
+        "either, and `explain undefined-store` says what a store does with it. To decide on one is "
+        "this error: a number that the scalar unit takes, a branch, an address, the index of a "
+        "gather or a scatter. An index that a chip reads beyond a valid region picks an element "
+        "without a value instead. To multiply a tile by the number 0 is no read: it clears the "
+        "tile. `check` reports a tile of which nothing was written on any way to the instruction, "
+        "if it surely runs: an error, but a warning in an excerpt, a function that reads tiles "
+        "which nothing in it writes.",
+    ),
+    "undefined-store": Entry(
+        "elements that nothing computed are stored",
+        "An element has no value where nothing wrote it: in rows below what was loaded (a null pad "
+        "fills nothing), in the rows and columns that a product leaves of its last boxes of 16 x "
+        "16, behind the records that a sort writes, and in what was computed of any of them. An "
+        "elementwise instruction gives an element without a value for each that it reads, a sum or "
+        "a maximum takes in all of its elements, a product all along k, a sort the block of such a "
+        "key. Moves, windows and FIFOs between cores take them along. A chip stores whatever the "
+        "bytes hold. ptokit stores 0, on both engines, and warns: which instruction, which array, "
+        "how many elements of all blocks and iterations, and the first of them. The array has "
+        "values from then on. `run --strict`, in Python `strict=True`, makes this an error. "
+        "`check` warns where the extents of a tile and of what computes it are known.",
     ),
     "box-pitch": Entry(
         "the boxes of a tile lie at another pitch than the cube unit takes them",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func, Value
+from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
@@ -27,6 +27,7 @@ from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.memory import Memory, copied
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.undefinedstore import UndefinedStore
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -72,7 +73,7 @@ class Bound:
     def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The same function on other arrays of the same types."""
         other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
-        kept = {"tiles": self.tiles, "dtypes": self.dtypes}
+        kept = {"tiles": self.tiles, "dtypes": self.dtypes, "computed": self.computed}
         other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
         return other
 
@@ -192,12 +193,28 @@ class Bound:
         kinds = [(v.name, v.type) for v in self.candidate_outputs]
         return {name: kind.dtype for name, kind in kinds if isinstance(kind, OUTPUTS)}
 
+    @cached_property
+    def computed(self) -> frozenset[Value]:
+        """The tiles that instructions write, as they are named there."""
+        ops = (op for op in self.func.body.walk() if isinstance(op, Op) and op.page.executes)
+        outs = {v for op in ops for o in op.page.outs() for v in op.bound(o.name)}
+        return frozenset(outs.intersection(self.candidate_outputs))
+
+    def undefined(self, env: Env) -> Iterator[UndefinedStore]:
+        """Warn of tiles that are outputs some elements of which have no value."""
+        for value in self.candidate_outputs:
+            handle = env.get(value)
+            if isinstance(handle, Tile | ConvTile) and value in self.computed:
+                missing = np.argwhere(~handle.has_value())
+                if missing.size:
+                    yield UndefinedStore.of_result(handle, len(missing), missing[0])
+
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Arrays by name: pointers and tiles that were written, and a flat program's results."""
         found: dict[str, AnyArray] = {}
         for value in self.candidate_outputs:
             handle = env.get(value)
-            if isinstance(handle, Tile | ConvTile) and handle.written():
+            if isinstance(handle, Tile | ConvTile) and (value in self.computed or handle.written()):
                 found[value.name] = values_of(handle.codes(), handle.dtype)
             elif isinstance(handle, Pointer | GlobalView):
                 found[value.name] = _array(handle, self.arrays.get(value.name))

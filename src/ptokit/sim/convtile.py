@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ptokit.isa.model.layouts import IndexMap
 from ptokit.isa.model.tiles import ConvTileType, Shape
 from ptokit.sim.memory import Codes, Elements, Memory
@@ -22,9 +25,13 @@ class ConvTile(Matrix):
         return self.type.inner
 
     def codes(self) -> Codes:
-        """The element codes, in the extents of the layout."""
+        """The element codes, in the extents of the layout; 0 where there is no value."""
         line = self.flat().elements
-        return line.read(range(1), range(self.type.numel)).reshape(self.type.shape)
+        return line.read_written(range(1), range(self.type.numel)).reshape(self.type.shape)
+
+    def has_value(self) -> NDArray[np.bool_]:
+        """Which elements have a value, in one row."""
+        return self.flat().elements.written(range(1), range(self.type.numel))
 
     def assign(self, codes: Codes) -> None:
         """Store the codes of all elements."""

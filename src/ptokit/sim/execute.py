@@ -11,6 +11,7 @@ import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, error
+from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
@@ -53,6 +54,7 @@ class Core:
     subblock_idx = 0
     lanes = 1
     whole = False
+    strict = False  # of eager functions: to store what has no value is an error
 
     def __init__(
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
@@ -77,12 +79,14 @@ class Core:
         self.lost.clear()
         return found
 
-    def note_lost(self, op: Op, operands: Iterable[Any]) -> None:  # Any: handles and numbers
+    def note_lost(
+        self, op: Op, operands: Iterable[Any], span: Span | None = None
+    ) -> None:  # Any: handles and numbers
         """Note the elements without a value that an instruction stored in arrays of the host."""
         for view in operands:
             for one in lost_in(view):
                 place = self.block_idx, self.subblock_idx
-                found = UndefinedStore.of(op.name, op.span, view, one, place)
+                found = UndefinedStore.of(op.name, span or op.span, view, one, place)
                 key = op, view.memory.name
                 self.lost[key] = self.lost[key].merged(found) if key in self.lost else found
 

@@ -34,7 +34,7 @@ NOWHERE = np.zeros((1, 1), np.bool_)
 class Lost(NamedTuple):
     """Elements without a value that an instruction stored in an array of the host."""
 
-    count: int
+    number: int
     first: tuple[int, int]
 
 
@@ -163,10 +163,8 @@ def _unordered(word: str, keys: Mask, parameters: dict[str, Any]) -> Mask:
     block = parameters["block"] if word == "sort" else max(cols, 1)
     whole = np.zeros((rows, -(-cols // block) * block), np.bool_)
     whole[:, :cols] = keys
-    spoilt = whole.reshape(rows, -1, block).any(axis=2)
-    if word != "sort":
-        return spoilt
-    return np.repeat(spoilt, block, axis=1)[:, :cols]
+    spoilt = np.asarray(whole.reshape(rows, -1, block).any(axis=2))
+    return spoilt if word != "sort" else np.repeat(spoilt, block, axis=1)[:, :cols]
 
 
 def partly_read(matrix: Any, rows: range, cols: range, found: NumpyArray) -> Array:

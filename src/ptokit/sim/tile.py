@@ -100,7 +100,7 @@ class Matrix:
             *np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
         )
 
-    def _at(self, rows: Index, cols: Index) -> NumpyArray:
+    def _at(self, rows: Index, cols: Index) -> Array:
         """The elements at row and column numbers given element by element."""
         missing = self.elements.taken_unwritten(rows, cols)
         found = NumpyArray(self.elements.take(rows, cols), self.dtype)
@@ -204,7 +204,8 @@ class Matrix:
             codes, without = NumpyArray(new[now], self.dtype), missing[now]
             if word is not None:
                 old = self._at(rows[now], cols[now])
-                codes, without = defined(old).apply(word, codes), without | undefined(old)
+                codes = defined(old).apply(word, codes)
+                without = without | old.undefined if isinstance(old, PartlyDefined) else without
             self._put_taken(rows[now], cols[now], self._codes(codes), without)
 
     def _put_taken(self, rows: Index, cols: Index, codes: Codes, missing: Mask) -> None:
@@ -255,7 +256,7 @@ class Matrix:
         self._stored(rows, cols, missing)
 
     def _stored(self, rows: range, cols: range, missing: Mask) -> None:
-        """Some elements of a window that was stored have no value: an array of the host lost them."""
+        """Note which elements of a window that was stored have no value."""
         if not missing.any():
             return
         if self.memory.host:
@@ -440,8 +441,12 @@ class Tile(Matrix):
         return self.elements.unwritten(range(self.valid.rows), range(self.valid.cols)) is None
 
     def codes(self) -> Codes:
-        """The element codes of the valid region, in logical order."""
-        return self.elements.read(range(self.valid.rows), range(self.valid.cols))
+        """The element codes of the valid region, in logical order; 0 where there is no value."""
+        return self.elements.read_written(range(self.valid.rows), range(self.valid.cols))
+
+    def has_value(self) -> Mask:
+        """Which elements of the valid region have a value."""
+        return self.elements.written(range(self.valid.rows), range(self.valid.cols))
 
     def assign(self, codes: Codes) -> None:
         """Store element codes in the valid region."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.callsite import depth
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.sim.partlydefined import DOCUMENTED, Lost
 from ptokit.sim.tile import Matrix
 
 SLUG = "undefined-store"
-HELP = "compute them, pad them, or store the valid region alone; --strict makes this an error"
+HELP = "compute them, pad them, or store the valid region alone"
+STRICT = "--strict, in Python strict=True, makes this an error"
 Place = tuple[int, int]  # a block, and the vector core in it
+
+
+class UnwrittenWarning(UserWarning):
+    """Elements that no instruction computed and no data wrote were read by the host, or stored."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +33,23 @@ class UndefinedStore(Diagnostic):
     view: str = ""
 
     @classmethod
-    def of(cls, name: str, span: Span | None, view: Matrix, lost: Lost, place: Place) -> Diagnostic:
+    def of(
+        cls, name: str, span: Span | None, view: Matrix, lost: Lost, place: Place
+    ) -> UndefinedStore:
         """Make the warning for one execution of the instruction `name`."""
         array = view.memory.name
         through = view.label if view.label and view.label != array else ""
         message = f"{name}: {array} receives elements that nothing computed"
-        made = cls(SLUG, message, span, Severity.WARNING, help=HELP)
-        return replace(made, count=lost.count, first=lost.first, place=place, view=through)._told()
+        made = cls(SLUG, message, span, Severity.WARNING, help=f"{HELP}; {STRICT}")
+        return replace(made, count=lost.number, first=lost.first, place=place, view=through)._told()
+
+    @classmethod
+    def of_result(cls, tile: Matrix, count: int, first: Sequence[Any]) -> UndefinedStore:
+        """Make the warning for a tile that the host gets. Any: numbers."""
+        message = f"{tile.label} is an output with elements that nothing computed"
+        made = cls(SLUG, message, None, Severity.WARNING, help=f"{HELP}; {STRICT}")
+        row, col = map(int, first)
+        return replace(made, count=count, first=(row, col))._told()
 
     def merged(self, other: UndefinedStore) -> UndefinedStore:
         """Return the warning for the executions of both; the first block's element comes first."""
@@ -45,7 +62,7 @@ class UndefinedStore(Diagnostic):
         what = "element" if self.count == 1 else "elements"
         first = f"first ({self.first[0]}, {self.first[1]}){of}"
         first += f" in block {self.place[0]}" if self.place[0] else ""
-        seen = f"{self.count} {what}, {first}; {DOCUMENTED} is stored instead"
+        seen = f"{self.count} {what}, {first}; {DOCUMENTED} stands in their place"
         return replace(self, seen=seen)
 
 
@@ -55,3 +72,18 @@ def lost_in(handle: Any) -> Iterator[Lost]:  # Any: a handle or a number
     if lost:
         yield from (*lost,)
         handle.lost.clear()
+
+
+def told(found: Iterable[Diagnostic], *, strict: bool) -> None:
+    """Warn Python of what a run stored without a value; with `strict` raise the error."""
+    undefined = [one for one in found if isinstance(one, UndefinedStore)]
+    require_defined(undefined, strict=strict)
+    for one in undefined:
+        warnings.warn(one.render(), UnwrittenWarning, stacklevel=depth())
+
+
+def require_defined(found: Iterable[Diagnostic], *, strict: bool) -> None:
+    """Raise PtoError if a run that is `strict` stored elements without a value."""
+    undefined = [one for one in found if isinstance(one, UndefinedStore)]
+    if strict and undefined:
+        raise PtoError([replace(one, severity=Severity.ERROR, help=HELP) for one in undefined])

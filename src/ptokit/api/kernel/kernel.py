@@ -41,6 +41,7 @@ from ptokit.numerics.fixpipe import CPU_READING, FixPipe
 from ptokit.passes.split import is_mixed, split
 from ptokit.sim.cores.races import detector
 from ptokit.sim.limits import require_limits
+from ptokit.sim.undefinedstore import told
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -62,6 +63,7 @@ class LaunchOptions:
     schedule: str | None = None
     max_instructions: int | None = None
     timeout: float | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         """ValueError or TypeError for what no launch can have."""
@@ -119,6 +121,7 @@ class Capture:
                 blocks=options.blocks,
                 fixpipe=options.fixpipe,
                 schedule=options.schedule,
+                strict=options.strict,
                 slots=True,
             )
         return found
@@ -168,14 +171,16 @@ class Kernel(Rich, Generic[P]):
         schedule: str | None = None,
         max_instructions: int | None = None,
         timeout: float | None = None,
+        strict: bool = False,
     ) -> Kernel[P]:
         """The same kernel, launched on a target, by an engine, on so many blocks.
 
-        Options are those of `Program.run`; `debug` runs on the target and the fix-pipe reading.
+        Options are those of `Program.run`; `debug` runs on the target and the fix-pipe reading,
+        and is as `strict`.
         """
         limits = max_instructions, timeout
         new = copy(self)
-        new.options = LaunchOptions(target, engine, blocks, fixpipe, schedule, *limits)
+        new.options = LaunchOptions(target, engine, blocks, fixpipe, schedule, *limits, strict)
         return new
 
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
@@ -195,6 +200,7 @@ class Kernel(Rich, Generic[P]):
         run = capture.executable(options).execute(
             given.arrays, max_instructions=options.max_instructions, timeout=options.timeout
         )
+        told(run.warnings, strict=False)
         given.put_back(run.outputs)
 
     def prepare(self, *args: P.args, **names: P.kwargs) -> Callable[[], None]:
@@ -244,7 +250,8 @@ class Kernel(Rich, Generic[P]):
         }
         for index in every:
             options = self.options
-            with target_context(options.target or current_target().name, fixpipe=options.fixpipe):
+            how: Any = {"fixpipe": options.fixpipe, "strict": options.strict}
+            with target_context(options.target or current_target().name, **how):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
                 self._done(self.function(**values, **given.static))  # type: ignore[call-arg]

@@ -139,6 +139,7 @@ class CompiledFunction(CompiledBody):
             observer.begins(session.done)
         env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
+        found += bound.undefined(env)
         for observer in observers:
             observer.warned(found)
         for name, memory in session.arrays.items() if self.repeats else ():

@@ -37,7 +37,9 @@ class NamedWindow(NamedTuple):
     @classmethod
     def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
         """Name the window of a view."""
-        digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+        digits: list[Any] = [
+            n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d
+        ]
         place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
         lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
         return cls(Initial.name_of(cells), place, *lines)
@@ -45,7 +47,9 @@ class NamedWindow(NamedTuple):
     def apart(self, other: NamedWindow) -> bool:
         """Return whether the other window of these elements begins where this one ends."""
         pairs = ((self.rows, other.rows), (self.cols, other.cols))
-        behind = (mine[0] == "0" and mine[1] == theirs[0] and mine[2] == 1 for mine, theirs in pairs)
+        behind = (
+            mine[0] == "0" and mine[1] == theirs[0] and mine[2] == 1 for mine, theirs in pairs
+        )
         return self.place == other.place and any(behind)
 
 
@@ -125,10 +129,15 @@ class Initial:
         rows, cols = exactly(store.rows), exactly(store.cols)
         down, across = rows or around(store.rows), cols or around(store.cols)
         elements = over(shadow, store.cells)
-        if elements is None or down is None or across is None or not _within(elements, down, across):
+        if (
+            elements is None
+            or down is None
+            or across is None
+            or not _within(elements, down, across)
+        ):
             shadow[:] = 0
         else:
-            elements.write(down, across, np.zeros((1, 1), elements.dtype.storage))
+            elements.undefine(down, across)
         lost = NamedWindow.of(store.cells, store.rows, store.cols)
         self._forget_windows(lost.memory, reached(store.cells), lost)
 

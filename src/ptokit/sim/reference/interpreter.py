@@ -329,12 +329,19 @@ class OpExecution:
         """Give the results their handles and numbers."""
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
-            value = given.kept() if isinstance(given, NumpyArray) else given
+            value = self._kept(given) if isinstance(given, NumpyArray) else given
             # what a region passes on keeps its name there: the result is another handle
             another = result.resized or (self.regions and isinstance(value, Matrix))
             env[result] = value = copy(value) if another else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
+
+    def _kept(self, given: NumpyArray) -> Any:  # Any: a number
+        """The number that the scalar unit keeps of an array of one element."""
+        try:
+            return given.kept()
+        except PtoError as problem:  # it has no value
+            raise problem.at(self.op.span) from None
 
 
 def _refuse(problem: Diagnostic) -> Step:

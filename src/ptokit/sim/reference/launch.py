@@ -50,7 +50,10 @@ class InterpretedFunction:
             found = core.taken_warnings()
             for observer in observers:
                 observer.warned(found)
-        return bound.outputs(env if blocks == 1 else shared), count
+        last = env if blocks == 1 else shared
+        for observer in observers:
+            observer.warned(bound.undefined(last))
+        return bound.outputs(last), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
         """Run the function on a core whose memories are blank; instructions add to `count`."""

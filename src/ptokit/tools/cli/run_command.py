@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     help="Stop in pdb before this line, or before %NAME is written.",
 )
 @click.option("--progress/--no-progress", default=None, help="Show a bar while many blocks run.")
+@click.option("--strict", is_flag=True, help="Refuse to store what nothing computed.")
 @click.option("--report", is_flag=True, help="Say what ran and how long it took.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
@@ -147,6 +148,7 @@ class RunCall:
     trace_values: tuple[str, ...]
     breaks: tuple[str, ...]
     progress: bool | None
+    strict: bool
     report: bool
     show_code: str | None
 
@@ -174,7 +176,7 @@ class RunCall:
             issue = self._issue(program)
             every = [*observers, *filter(None, [issue])]
             how |= {"engine": self.engine, "observers": every, "cluster": cluster}
-            how |= {"schedule": self.schedule, "ranks": self.ranks}
+            how |= {"schedule": self.schedule, "ranks": self.ranks, "strict": self.strict}
             result = program.execute(given, **how, **limits)
         if issue is not None:
             self._say_races(program, issue)
