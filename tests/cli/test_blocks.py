@@ -86,8 +86,13 @@ def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     )
     text = part("here", "row") + ALLOC + first + store("t", "here")
     assert np.array_equal(program(text).run(x=X)["x"], X)
+    done = program(text).execute({"x": X}, blocks=2)
+    (found,) = done.warnings
+    assert found.slug == "undefined-store"
+    assert "16 elements, first (0, 0) of %here in block 1" in str(found.seen)
+    read = "  %x0 = pto.tgetval ins(%t, %zero : {}, index) outs : f32\n".format(TILE)
     with pytest.raises(pto.PtoError) as caught:
-        program(text).run(x=X, blocks=2)
+        program(text + read).run(x=X, blocks=2)
     (found,) = caught.value.diagnostics
     assert found.slug == "uninitialised-read"
     assert [n.message for n in found.notes] == ["in block 1"]
@@ -118,7 +123,7 @@ def test_a_query_knows_the_grid() -> None:
 
 def test_one_block_has_no_note() -> None:
     with pytest.raises(pto.PtoError) as caught:
-        program(part("here", "row") + ALLOC + store("t", "here")).run(x=X)
+        program(part("here", "row") + ALLOC + store("t", "here")).run(x=X, strict=True)
     assert caught.value.diagnostics[0].notes == ()
 
 

@@ -115,7 +115,9 @@ func.func @f(%x: !pto.ptr<f16>, %n: index) {{
 
 
 def test_a_trace_of_a_run_that_fails_ends_where_it_fails() -> None:
-    Path("k.pto").write_text(KERNEL.replace("outs(%u", "outs(%t.0"))
+    stored = f"pto.tstore ins(%u : {TILE}) outs(%q : {PART})"
+    read = f"%x0 = pto.tgetval ins(%u, %c0 : {TILE}, index) outs : f32"
+    Path("k.pto").write_text(KERNEL.replace("outs(%u", "outs(%t.0").replace(stored, read))
     result = run("--trace", "t.txt")
     assert result.exit_code == 1
     assert "uninitialised-read" in result.output

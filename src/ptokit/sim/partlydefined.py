@@ -31,7 +31,7 @@ BY_ROW = ("count", "taken", "tally")  # each row of the result follows from a ro
 NOWHERE = np.zeros((1, 1), np.bool_)
 
 
-class Lost(NamedTuple):
+class LostElements(NamedTuple):
     """Elements without a value that an instruction stored in an array of the host."""
 
     number: int

@@ -23,7 +23,7 @@ from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
 from ptokit.sim.merging import distinct_batches
 from ptokit.sim.partlydefined import (
     DOCUMENTED,
-    Lost,
+    LostElements,
     Mask,
     PartlyDefined,
     defined,
@@ -54,7 +54,7 @@ class Matrix:
         self.elements = elements
         self.extent = KnownRegion(rows, cols)
         self.label = ""
-        self.lost: list[Lost] = []  # what it was to store in an array of the host, since asked last
+        self.lost: list[LostElements] = []  # what it was to store in an array of the host, since asked last
 
     def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
         if name.startswith("_") or name == "type":
@@ -215,7 +215,7 @@ class Matrix:
             return
         if self.memory.host:
             codes = np.where(missing, DOCUMENTED, codes).astype(codes.dtype)
-            self.lost.append(Lost(int(missing.sum()), first_taken(missing, rows, cols)))
+            self.lost.append(LostElements(int(missing.sum()), first_taken(missing, rows, cols)))
         self.elements.put(rows, cols, codes)
         if not self.memory.host:
             self.elements.undefine_taken(rows[missing], cols[missing])
@@ -262,7 +262,7 @@ class Matrix:
         if self.memory.host:
             row, col = np.argwhere(missing)[0]
             first = rows.start + int(row), cols.start + int(col)
-            self.lost.append(Lost(int(missing.sum()), first))
+            self.lost.append(LostElements(int(missing.sum()), first))
         else:
             self.elements.undefine(rows, cols, missing)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
-from ptokit.sim.partlydefined import DOCUMENTED, Lost
+from ptokit.sim.partlydefined import DOCUMENTED, LostElements
 from ptokit.sim.tile import Matrix
 
 SLUG = "undefined-store"
@@ -34,7 +34,7 @@ class UndefinedStore(Diagnostic):
 
     @classmethod
     def of(
-        cls, name: str, span: Span | None, view: Matrix, lost: Lost, place: Place
+        cls, name: str, span: Span | None, view: Matrix, lost: LostElements, place: Place
     ) -> UndefinedStore:
         """Make the warning for one execution of the instruction `name`."""
         array = view.memory.name
@@ -66,7 +66,7 @@ class UndefinedStore(Diagnostic):
         return replace(self, seen=seen)
 
 
-def lost_in(handle: Any) -> Iterator[Lost]:  # Any: a handle or a number
+def lost_in(handle: Any) -> Iterator[LostElements]:  # Any: a handle or a number
     """Take what a handle was to store without a value."""
     lost = handle.lost if isinstance(handle, Matrix) else ()
     if lost:
