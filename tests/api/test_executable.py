@@ -61,6 +61,7 @@ func.func @first(%n: index, %x: {TILE}, %y: {TILE}) {{{HEAD}
     pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%t : {TILE})
   }}
   pto.tadd ins(%t, %x : {TILE}, {TILE}) outs(%y : {TILE})
+  %first = pto.tgetval ins(%y, %c0 : {TILE}, index) outs : f32
   return
 }}
 """

@@ -90,7 +90,7 @@ def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     (found,) = done.warnings
     assert found.slug == "undefined-store"
     assert "16 elements, first (0, 0) of %here in block 1" in str(found.seen)
-    read = "  %x0 = pto.tgetval ins(%t, %zero : {}, index) outs : f32\n".format(TILE)
+    read = f"  %x0 = pto.tgetval ins(%t, %zero : {TILE}, index) outs : f32\n"
     with pytest.raises(pto.PtoError) as caught:
         program(text + read).run(x=X, blocks=2)
     (found,) = caught.value.diagnostics

@@ -40,6 +40,7 @@ from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.passes.pipeline import run_passes
+from ptokit.sim.memory import Memory
 
 PROGRAMS = scaled(6)
 WRITTEN_OUT = "the same, addresses written out"
@@ -134,6 +135,7 @@ def test_every_tile_might_have_memory_of_its_own(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TARGETS, SMALL.name, SMALL)
+    monkeypatch.setattr(Memory, "refuses", True)
     verdicts = Counter(judged(seed) for seed in range(part, PROGRAMS, 2))
     ran = verdicts["the same"] + verdicts[WRITTEN_OUT]
     assert ran > sum(verdicts.values()) // 2, verdicts
@@ -188,5 +190,6 @@ def test_in_the_least_memory_tiles_share_what_none_of_them_needs(
 ) -> None:
     for target in TIGHT:
         monkeypatch.setitem(TARGETS, target.name, target)
+    monkeypatch.setattr(Memory, "refuses", True)
     verdicts = Counter(shared_tightly(seed, first=first) for seed in range(scaled(8)))
     assert verdicts["the same"] > sum(verdicts.values()) // 4, verdicts

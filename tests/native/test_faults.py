@@ -55,6 +55,8 @@ MOVED = f"""
     pto.textract ins(%t, %c0, %c0 : {WIDE}, index, index) outs(%out : {T})
 """
 
+READ = f"    %seen = pto.tgetval ins(%out, %c0 : {T}, index) outs : f32\n"
+
 # The body of a loop; the target; the slug, and the iteration that says it.
 FAULTS: dict[str, tuple[str, str, str, int]] = {
     "window": (COLUMN + EXTRACT, "cpu", "window-out-of-bounds", 2),
@@ -68,7 +70,7 @@ FAULTS: dict[str, tuple[str, str, str, int]] = {
     ),
     "past the array": (LOAD, "cpu", "global-out-of-bounds", 2),
     "never written": (
-        f"    pto.tadd ins(%old, %out : {T}, {T}) outs(%out : {T})",
+        f"    pto.tadd ins(%old, %out : {T}, {T}) outs(%out : {T})\n{READ}",
         *("cpu", "uninitialised-read", 0),
     ),
     "written in some iterations": (
@@ -80,7 +82,7 @@ FAULTS: dict[str, tuple[str, str, str, int]] = {
       pto.textract ins(%wide, %c0, %c0 : {WIDE}, index, index) outs(%new : {T})
     }}
     pto.tadd ins(%new, %new : {T}, {T}) outs(%out : {T})
-""",
+{READ}""",
         *("cpu", "uninitialised-read", 2),
     ),
     "more rows than were written": (
@@ -92,6 +94,9 @@ FAULTS: dict[str, tuple[str, str, str, int]] = {
     pto.subview ins(%old : {T}) outs(%all : {ANY})
     pto.textract ins(%wide, %c0, %c0 : {WIDE}, index, index) outs(%part : {ANY})
     pto.trelu ins(%all : {ANY}) outs(%all : {ANY})
+    %last = arith.addi %k, %c2 : index
+    %element = arith.muli %last, %c16 : index
+    %seen = pto.tgetval ins(%all, %element : {ANY}, index) outs : f32
 """,
         *("cpu", "uninitialised-read", 1),
     ),
@@ -126,7 +131,7 @@ FAULTS: dict[str, tuple[str, str, str, int]] = {
         *("cpu", "address-out-of-range", 1),
     ),
     "nothing was put there": (
-        "    %n = arith.muli %k, %n2 : index\n" + MOVED,
+        "    %n = arith.muli %k, %n2 : index\n" + MOVED + READ,
         *("cpu", "uninitialised-read", 1),
     ),
     "division by zero": (

@@ -17,8 +17,7 @@ TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
   %result = scf.for %i = %c0 to %c1 step %c1 iter_args(%carried = %inner) -> ({TILE}) {{
     scf.yield %inner : {TILE}
   }}
-  %v = pto.make_tensor_view %p, shape = [%c1, %c64], strides = [%c64, %c1] : {VIEW}
-  pto.tstore ins(%NAME : {TILE}) outs(%v : {VIEW})
+  %v = pto.tgetval ins(%NAME, %c0 : {TILE}, index) outs : f32
   return
 }}
 """
@@ -28,7 +27,7 @@ TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
 @pytest.mark.parametrize("name", ["inner", "result"])
 def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> None:
     program = pto.loads(TEXT.replace("NAME", name))
-    with pytest.raises(pto.PtoError, match=f"%{name} is read before it is written"):
+    with pytest.raises(pto.PtoError, match=f"%{name} is read where it has no value"):
         program.run(p=np.zeros(64, np.float32), engine=engine)
 
 
@@ -37,6 +36,7 @@ RESIZED = f"""func.func @f(%n: index) {{
   %open = pto.alloc_tile valid_row = %n valid_col = %n : {OPEN}
   pto.set_validshape %open, %n, %n : {OPEN}
   pto.tadd ins(%open, %open : {OPEN}, {OPEN}) outs(%open : {OPEN})
+  %v = pto.tgetval ins(%open, %n : {OPEN}, index) outs : f32
   return
 }}
 """
@@ -44,5 +44,5 @@ RESIZED = f"""func.func @f(%n: index) {{
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_tile_whose_valid_region_is_set_keeps_its_name(engine: str) -> None:
-    with pytest.raises(pto.PtoError, match="%open is read before it is written"):
+    with pytest.raises(pto.PtoError, match="%open is read where it has no value"):
         pto.loads(RESIZED).run(n=4, engine=engine)

@@ -202,12 +202,9 @@ def _views(case: Case, scene: Scene, got: Side, result: Result) -> Iterator[str]
 
 
 def _bytes(scene: Scene, got: Side) -> Iterator[str]:
-    before = dict(scene.side.memories())
     for name, memory in got.memories():
-        wanted, was = scene.memories[name], before[name]
-        # what was never written holds nothing: an instruction may freeze it to 0
-        frozen = (was.shadow == 0) & (wanted == was.data) & (memory.data == 0)
-        at = np.flatnonzero((wanted != memory.data) & ~frozen)
+        wanted = scene.memories[name]
+        at = np.flatnonzero(wanted != memory.data)
         if at.size:
             spot = _first(scene, got, name, at)
             yield f"{name}: {at.size} bytes are not what the oracle says. {spot}"
