@@ -54,7 +54,9 @@ class Matrix:
         self.elements = elements
         self.extent = KnownRegion(rows, cols)
         self.label = ""
-        self.lost: list[LostElements] = []  # what it was to store in an array of the host, since asked last
+        self.lost: list[
+            LostElements
+        ] = []  # what it was to store in an array of the host, since asked last
 
     def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
         if name.startswith("_") or name == "type":

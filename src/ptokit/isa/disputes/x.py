@@ -214,21 +214,6 @@ X: dict[str, Dispute] = {
         "rows and columns as they were pushed; what lies beyond them stays as it was",
         "the hardware's reading is skewed, which no program can mean",
     ),
-    "X73": Dispute(
-        "what is in the rows and columns that a product leaves of its last boxes?",
-        "Cube unit of A2/A3 and A5: it works on boxes of 16 x 16; their headers replace M = 1 by "
-        "16. Page of the fix-pipe: surplus rows of a product are dropped. Kernels store them.",
-        "elements without a value: M is the valid rows of the left factor",
-        "no source says what they hold; a run goes on and warns where one is stored",
-    ),
-    "X74": Dispute(
-        "what does a load with a null pad leave outside of the tile's valid region?",
-        "Documentation: undefined. CPU simulator: 0. Headers of A2/A3 and A5: rows below are not "
-        "touched, columns to the next 32 bytes hold anything.",
-        "what was there: elements that nothing computed have no value",
-        "the same answer for a load of 0 rows and of some; nobody may rely on zeros",
-        'target "a5:zero-pads" in Python, --reading zero-pads at the command line',
-    ),
     "X71": Dispute(
         "what waits where a pop finds no entry, or a push no free slot?",
         "A2/A3: the scalar unit, which waits for all signals. A5: the queue that uses the entry "
@@ -242,6 +227,21 @@ X: dict[str, Dispute] = {
         "Assembler: as si8 or ui8 only (v0.57). Manual and C++: int8_t is the signed type.",
         "yes: i8 and si8 are one type, which text keeps the spelling of",
         "no instruction computes with numbers that have no sign",
+    ),
+    "X80": Dispute(
+        "what is in the rows and columns that a product leaves of its last boxes?",
+        "Cube unit of A2/A3 and A5: it works on boxes of 16 x 16; their headers replace M = 1 by "
+        "16. Page of the fix-pipe: surplus rows of a product are dropped. Kernels store them.",
+        "elements without a value: M is the valid rows of the left factor",
+        "no source says what they hold; a run goes on and warns where one is stored",
+    ),
+    "X81": Dispute(
+        "what does a load with a null pad leave outside of the tile's valid region?",
+        "Documentation: undefined. CPU simulator: 0. Headers of A2/A3 and A5: rows below are not "
+        "touched, columns to the next 32 bytes hold anything.",
+        "what was there: elements that nothing computed have no value",
+        "the same answer for a load of 0 rows and of some; nobody may rely on zeros",
+        'target "a5:zero-pads" in Python, --reading zero-pads at the command line',
     ),
     "X73": Dispute(
         "which pipe executes gathers and scatters of global memory?",
