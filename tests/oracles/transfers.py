@@ -13,9 +13,10 @@ from oracles.registry import Seen, arithmetic, meaning
 
 @meaning("TLoad")
 def load(dst: Seen, src: Seen, target: str) -> Array:
-    """Bits move; the whole of dst's storage outside takes the pad."""
+    """Bits move; the whole of dst's storage outside takes the pad, or stays (X81)."""
     rows, cols = dst.valid
-    return padded(dst, src.codes[:rows, :cols].astype(dst.codes.dtype), target)
+    codes = src.codes[:rows, :cols].astype(dst.codes.dtype)
+    return typed(codes, dst.dtype) if str(dst.kind.pad) == "null" else padded(dst, codes, target)
 
 
 @meaning("TLoadConv")

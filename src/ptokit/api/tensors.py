@@ -98,7 +98,7 @@ def tile(
 
     `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
     element type, else rounded half to even. It may be what NumPy reads or what has `__dlpack__` (a
-    PyTorch tensor on the CPU). Without data the tile is uninitialised: reading it is an error.
+    PyTorch tensor on the CPU). Without data no element has a value, nor what is computed of it.
     PtoError if the type breaks a rule of tile types. On a2a3 and a5 a boxed Left tile has the
     one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """

@@ -328,7 +328,8 @@ class Worker:
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
         self._execute_on(request, number, op, env)
         for name, memory in self._named():
-            if memory.undefined and name not in self.session.plan.tracked:
+            alone = not self.session.rules  # one instruction: nothing comes after it
+            if memory.undefined and not alone and name not in self.session.plan.tracked:
                 raise NotNative(f"compiled code does not know what of {name} has a value")
 
     def _execute_on(self, request: Request, number: int, op: Any, env: Env) -> None:
