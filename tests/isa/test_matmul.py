@@ -299,7 +299,7 @@ def test_an_element_along_k_without_a_value_spoils_the_sum() -> None:
 
 @pytest.mark.parametrize("rows", [1, 8, 16])
 def test_rows_of_a_box_that_no_product_has_lose_their_values(rows: int) -> None:
-    """X80: M is the valid rows of the left factor; what is behind it to 16 was there before."""
+    """X95: M is the valid rows of the left factor; what is behind it to 16 was there before."""
     a = made(f"left f32 16x16 nz valid {rows}x4", np.ones((rows, 4), np.float32))
     _, right, _ = tiles("f32", 16, 4, 16)
     c = made("acc f32 16x16 nz/1024", np.ones((16, 16), np.float32))

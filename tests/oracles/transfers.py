@@ -13,7 +13,7 @@ from oracles.registry import Seen, arithmetic, meaning
 
 @meaning("TLoad")
 def load(dst: Seen, src: Seen, target: str) -> Array:
-    """Bits move; the whole of dst's storage outside takes the pad, or stays (X81)."""
+    """Bits move; the whole of dst's storage outside takes the pad, or stays (X96)."""
     rows, cols = dst.valid
     codes = src.codes[:rows, :cols].astype(dst.codes.dtype)
     return typed(codes, dst.dtype) if str(dst.kind.pad) == "null" else padded(dst, codes, target)

@@ -228,14 +228,14 @@ X: dict[str, Dispute] = {
         "yes: i8 and si8 are one type, which text keeps the spelling of",
         "no instruction computes with numbers that have no sign",
     ),
-    "X80": Dispute(
+    "X95": Dispute(
         "what is in the rows and columns that a product leaves of its last boxes?",
         "Cube unit of A2/A3 and A5: it works on boxes of 16 x 16; their headers replace M = 1 by "
         "16. Page of the fix-pipe: surplus rows of a product are dropped. Kernels store them.",
         "elements without a value: M is the valid rows of the left factor",
         "no source says what they hold; a run goes on and warns where one is stored",
     ),
-    "X81": Dispute(
+    "X96": Dispute(
         "what does a load with a null pad leave outside of the tile's valid region?",
         "Documentation: undefined. CPU simulator: 0. Headers of A2/A3 and A5: rows below are not "
         "touched, columns to the next 32 bytes hold anything.",

@@ -51,7 +51,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "X70", "X81")
+    disputes = ("D2", "D3", "D14", "D17", "X70", "X96")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
