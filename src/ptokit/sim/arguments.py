@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
@@ -25,9 +25,9 @@ from ptokit.numerics.fixpipe import FixPipe
 from ptokit.numerics.formats import pack, unpack
 from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.convtile import ConvTile
-from ptokit.sim.memory import Memory, copied
+from ptokit.sim.memory import Memory, blank_copies, copied
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
-from ptokit.sim.undefinedstore import UndefinedStore
+from ptokit.sim.undefinedstore import written_tiles
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -105,7 +105,7 @@ class Bound:
         Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
         the others are the same at each call.
         """
-        blank = _blanks(self.targets(self.inputs), kept)
+        blank = blank_copies(self.targets(self.inputs), kept)
         return {arg: _elsewhere(handle, blank) for arg, handle in self.inputs.items()}
 
     def targets(self, env: Env) -> dict[str, Memory]:
@@ -195,19 +195,8 @@ class Bound:
 
     @cached_property
     def computed(self) -> frozenset[Value]:
-        """The tiles that instructions write, as they are named there."""
-        ops = (op for op in self.func.body.walk() if isinstance(op, Op) and op.page.executes)
-        outs = {v for op in ops for o in op.page.outs() for v in op.bound(o.name)}
-        return frozenset(outs.intersection(self.candidate_outputs))
-
-    def undefined(self, env: Env) -> Iterator[UndefinedStore]:
-        """Warn of tiles that are outputs some elements of which have no value."""
-        for value in self.candidate_outputs:
-            handle = env.get(value)
-            if isinstance(handle, Tile | ConvTile) and value in self.computed:
-                missing = np.argwhere(~handle.has_value())
-                if missing.size:
-                    yield UndefinedStore.of_result(handle, len(missing), missing[0])
+        """The outputs that are tiles which instructions write, as they are named there."""
+        return written_tiles(self.func).intersection(self.candidate_outputs)
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Arrays by name: pointers and tiles that were written, and a flat program's results."""
@@ -219,17 +208,6 @@ class Bound:
             elif isinstance(handle, Pointer | GlobalView):
                 found[value.name] = _array(handle, self.arrays.get(value.name))
         return found
-
-
-def _blanks(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[Memory, Memory]:
-    """For each of these one as large of which nothing is written, or a copy."""
-    made: dict[Memory, Memory] = {}
-    for name, memory in memories.items():
-        made[memory] = other = Memory.blank(memory.name, memory.size, host=memory.host)
-        other.growable = memory.growable
-        if name in kept and memory.given:
-            other.hold(memory.data, shown=False)
-    return made
 
 
 def _elsewhere(handle: Any, memories: Mapping[Memory, Memory]) -> Any:  # Any: as in Env
@@ -282,7 +260,7 @@ class BoundKernel:
 
     def apart(self, kept: frozenset[str] = frozenset()) -> dict[KernelKind, Env]:
         """`shared`, for some blocks that run apart from the others: see `Bound.apart`."""
-        blank = _blanks(self.targets(self.inputs), kept)
+        blank = blank_copies(self.targets(self.inputs), kept)
         return {
             kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}
             for kind, env in self.inputs.items()

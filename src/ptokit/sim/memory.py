@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -139,6 +139,17 @@ class Memory:
                 data[:before], shadow[:before] = self.data, self.shadow
                 self._spare = data, shadow
             self.data, self.shadow = (part[:nbytes] for part in self._spare)
+
+
+def blank_copies(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[Memory, Memory]:
+    """For each of these one as large of which nothing is written, or a copy."""
+    made: dict[Memory, Memory] = {}
+    for name, memory in memories.items():
+        made[memory] = other = Memory.blank(memory.name, memory.size, host=memory.host)
+        other.growable = memory.growable
+        if name in kept and memory.given:
+            other.hold(memory.data, shown=False)
+    return made
 
 
 class Elements:

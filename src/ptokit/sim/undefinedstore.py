@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Func, Op, Value
 from ptokit.sim.partlydefined import DOCUMENTED, LostElements
 from ptokit.sim.tile import Matrix
 
@@ -72,6 +75,20 @@ def lost_in(handle: Any) -> Iterator[LostElements]:  # Any: a handle or a number
     if lost:
         yield from (*lost,)
         handle.lost.clear()
+
+
+def written_tiles(func: Func) -> frozenset[Value]:
+    """Return the tiles that instructions of a function write, as they are named there."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.executes)
+    return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
+
+
+def undefined_results(env: Mapping[Value, Any], tiles: Iterable[Value]) -> Iterator[UndefinedStore]:
+    """Warn of tiles that the host gets some elements of which have no value. Any: handles."""
+    for handle in (env[tile] for tile in tiles if hasattr(env.get(tile), "has_value")):
+        missing = np.argwhere(~handle.has_value())
+        if missing.size:
+            yield UndefinedStore.of_result(handle, len(missing), missing[0])
 
 
 def told(found: Iterable[Diagnostic], *, strict: bool) -> None:

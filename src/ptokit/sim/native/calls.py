@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ptokit.ir.module import Op
+from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.sim.kernels.functionbase import numbered
 from ptokit.sim.kernels.opfunction import OpFunction
@@ -55,7 +55,7 @@ def size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
     return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
-def counts_of_output(op: Op, values: Mapping[str, Any]) -> tuple[str, ...]:
+def counts_of_output(op: Op, env: Mapping[Value, Any]) -> tuple[str, ...]:  # Any: handles
     """The extents of the only output's valid region, as code has them; none of several outputs."""
-    outs = [values.get(o.name) for o in op.page.operands if o.role is Role.OUT]
+    outs = [env[v] for o in op.page.operands if o.role is Role.OUT for v in op.bound(o.name)]
     return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()

@@ -42,6 +42,7 @@ from ptokit.sim.record.expressions import AxisWindow, Traced
 from ptokit.sim.record.trace import FRAME, Recorded
 from ptokit.sim.reference.interpreter import InterpretedMachine
 from ptokit.sim.reference.launch import InterpretedFunction
+from ptokit.sim.undefinedstore import undefined_results
 
 Variant: TypeAlias = "tuple[bool, cache.Processor]"
 MOST_TRIES = 12  # a try tracks one more memory at least
@@ -139,7 +140,7 @@ class CompiledFunction(CompiledBody):
             observer.begins(session.done)
         env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
-        found += bound.undefined(env)
+        found += undefined_results(env, bound.computed)
         for observer in observers:
             observer.warned(found)
         for name, memory in session.arrays.items() if self.repeats else ():

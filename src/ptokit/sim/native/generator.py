@@ -396,7 +396,7 @@ class Compiler(MainFunction):
             self._require(op, env, every((condition, *self.recording.guards)))
             self._finish()
             return
-        self._perform(op, env, condition, size, counts=counts_of_output(op, values))
+        self._perform(op, env, condition, size)
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes; NotNative where it works on what only the reference has."""
@@ -409,25 +409,15 @@ class Compiler(MainFunction):
         return arguments(op.page, values, offered)
 
     def _perform(
-        self,
-        op: Op,
-        env: Env,
-        condition: Condition,
-        size: Condition,
-        result: int | None = None,
-        counts: tuple[str, ...] = (),
+        self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
     ) -> None:
-        """Compile and call what was recorded; `counts`: of the valid region of its output."""
+        """Compile and call what was recorded."""
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
-        before = None if size is True else self.initial.copy()
-        proven = self.initial.effects(self.recording)
-        if before is not None:  # it may do nothing
-            self.initial.meet(before, self.initial.copy())
-        if proven:
-            self.initial.by_name(self.recording, None if size is True else counts)
+        counts = None if size is True else counts_of_output(op, env)
+        self.initial.effects(self.recording, counts)
         self.read_arrays |= _arrays(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]
         self.written_arrays |= _arrays(written)

@@ -84,11 +84,20 @@ class Initial:
             self.shadows[name] = first.copy()
         return self.shadows[name]
 
-    def effects(self, recording: Recording) -> bool:
+    def effects(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
         """An instruction: what it reads must be proven; what it writes of proven values has one.
 
-        Return whether it reads proven values alone.
+        `counts`: the extents of its output, if it does nothing where that is empty.
         """
+        before = None if counts is None else self.copy()
+        proven = self._effects(recording)
+        if before is not None:
+            self.meet(before, self.copy())
+        if proven:
+            self._name(recording, counts)
+
+    def _effects(self, recording: Recording) -> bool:
+        """What it does if it does anything; whether it reads proven values alone."""
         reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
         for store in recording.stores:
             shadow = self._shadow(self.name_of(store.cells))
@@ -104,11 +113,8 @@ class Initial:
                 mark(shadow, store.cells, rows, cols)
         return all(reads)
 
-    def by_name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
-        """Windows that an instruction writes of proven values are proven, whatever their extents.
-
-        `counts`: those of these counts alone, which it writes unless they are empty.
-        """
+    def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
+        """Windows that are written are proven by name; where they may be empty, of these counts."""
         for number, store in enumerate(recording.stores):
             window = NamedWindow.of(store.cells, store.rows, store.cols)
             if not store.definite or counts not in (None, (window.rows[1], window.cols[1])):

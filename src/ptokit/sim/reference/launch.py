@@ -18,6 +18,7 @@ from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpreter import InterpretedMachine, Interpreter
 from ptokit.sim.reference.queuedinterpreter import interpreter_of
+from ptokit.sim.undefinedstore import undefined_results
 
 
 class InterpretedFunction:
@@ -52,7 +53,7 @@ class InterpretedFunction:
                 observer.warned(found)
         last = env if blocks == 1 else shared
         for observer in observers:
-            observer.warned(bound.undefined(last))
+            observer.warned(undefined_results(last, bound.computed))
         return bound.outputs(last), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
