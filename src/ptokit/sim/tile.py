@@ -18,8 +18,8 @@ from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.numerics.formats import pack
+from ptokit.sim.elementmatrix import KnownRegion, Matrix
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.matrix import KnownRegion, Matrix
 from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
 from ptokit.sim.partlydefined import (
     Mask,
