@@ -46,13 +46,15 @@ struct AsyncSession {};
 using AsyncEvent = Asked;
 enum class DmaEngine { SDMA };
 template <DmaEngine> void BuildAsyncSession(auto &, auto *, AsyncSession &, int = 0);
-struct ParallelGroup { ParallelGroup(int, auto &&...); };
+template <class G> struct ParallelGroup { ParallelGroup(G *, int, int); };
 }
 enum class HistByte { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
 enum class MxQuantAlg { Hif4, OcpMxFp8E4M3, OcpMxFp4E2M1, NvMxFp8E4M3, NvMxFp4E2M1 };
 enum class Direction {};
 enum class TileSplitAxis {};
-template <int, Direction, int, int = 8, int = 8> struct TPipe { TPipe(auto &&...); };
+template <int, Direction, int, int, int = 2, bool = false> struct TPipe {
+  TPipe(void *, uint32_t, uint32_t);
+};
 struct PrefetchAsyncContext {
   PrefetchAsyncContext(auto *);
   comm::AsyncSession session;
@@ -64,6 +66,7 @@ template <TileType L, class T, int R, int C, BLayout B = BLayout::RowMajor, int 
           CompactMode M = CompactMode::Null>
 struct Tile {
   static constexpr int Numel = R * C;
+  using DType = T;
   Tile(int64_t = R, int64_t = C);
   T *data() const;
   T GetValue(int64_t) const;
@@ -71,15 +74,23 @@ struct Tile {
   void SetValidShape(int64_t, int64_t);
   int64_t GetValidRow() const, GetValidCol() const;
 };
-template <int64_t...> struct Shape {};
-template <int64_t...> struct Stride {};
+template <int64_t... N> struct Five {
+  Five() {}
+  Five(std::convertible_to<int64_t> auto... n) {
+    static_assert(sizeof...(n) == ((N == DYNAMIC) + ...));
+  }
+};
+template <int64_t... N> requires(sizeof...(N) == 5) struct Shape : Five<N...> {
+  using Five<N...>::Five;
+};
+template <int64_t... N> requires(sizeof...(N) == 5) struct Stride : Five<N...> {
+  using Five<N...>::Five;
+};
 template <int64_t...> struct ConvTileShape {};
 template <TileType L, class T, int64_t N, Layout F, class S> struct ConvTile { T *data() const; };
-template <class T, class S, class D> struct GlobalTensor {
-  template <size_t N>
-  GlobalTensor(T *, const std::array<int64_t, N> &, const std::array<int64_t, N> &);
-  template <size_t N> GlobalTensor(T *, const int64_t (&)[N], const int64_t (&)[N]);
-  template <class P, size_t N> P partition(const int64_t (&)[N], const int64_t (&)[N]) const;
+template <class T, class S, class D, Layout L = Layout::ND> struct GlobalTensor {
+  using DType = T;
+  GlobalTensor(T *, const S & = {}, const D & = {});
   GlobalTensor();
   T *data() const;
   int64_t GetShape(int64_t) const, GetStride(int64_t) const;
@@ -92,7 +103,8 @@ template <class T> constexpr bool conv_v = false;
 template <TileType L, class T, int64_t N, Layout F, class S>
 constexpr bool conv_v<ConvTile<L, T, N, F, S>> = true;
 template <class T> constexpr bool global_v = false;
-template <class T, class S, class D> constexpr bool global_v<GlobalTensor<T, S, D>> = true;
+template <class T, class S, class D, Layout L>
+constexpr bool global_v<GlobalTensor<T, S, D, L>> = true;
 template <class T> concept TILE = tile_v<std::remove_cvref_t<T>>;
 template <class T> concept CONV = conv_v<std::remove_cvref_t<T>>;
 template <class T> concept GLOBAL = global_v<std::remove_cvref_t<T>>;
@@ -114,8 +126,11 @@ template <class Given, class Known> concept IN_ORDER = in_order(Given(), Known()
 """
 OTHERS = """\
 #define __VEC_SCOPE__
-struct TRandomKey { uint32_t of[2]; };
-struct TRandomCounter { uint32_t of[4]; };
+using TRandomKey = uint32_t[2];
+using TRandomCounter = uint32_t[4];
+struct MrgSortExecutedNumList {
+  uint16_t mrgSortList0, mrgSortList1, mrgSortList2, mrgSortList3;
+};
 enum class cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 struct RecordEvent {};
 template <Op, Op, bool, event_t> struct Event {
@@ -153,7 +168,9 @@ int64_t get_l2_cache_offset();
 """
 COMM = "comm::"  # the namespace of what ranks do together
 CALL = re.compile(r"\b((?:comm::)?[A-Z][A-Z0-9_]+)(<.*?>)?\(((?:[^()]|\([^()]*\))*)\);")
+STATED = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)")
 OPTIONAL = re.compile(r"\[(.*?)\]")
+HANDLES = ("TILE", "CONV", "GLOBAL")
 BY_VALUE = {Kind.INDEX: "INDEX auto", Kind.SCALAR: "SCALAR auto", Kind.PTR: "PTR auto"}
 
 
@@ -217,10 +234,13 @@ def _intrinsics() -> Iterator[str]:
     found: dict[Signature, list[str]] = {}
     for page in pages():
         if page.asm.dialect == "pto":
-            for signature, words in _of_text(page) if page.asm.cpp_text else _of_page(page):
+            calls = _of_text(page) if page.asm.cpp_text else _of_page(page)
+            for signature, words in () if page.asm.call else calls:
                 found.setdefault(signature, [])
                 if words not in found[signature]:
                     found[signature].append(words)
+    stated = [line for page in pages() if page.asm.call for line in _stated(page)]
+    yield from dict.fromkeys(stated)
     for (name, kinds, deduced), lists in sorted(found.items()):
         yield _declared(name, kinds, deduced, lists)
 
@@ -246,6 +266,32 @@ def _of_page(page: type[Instr]) -> Iterator[tuple[Signature, str]]:
     choices = [_ways(operand) for operand in page.operands]
     for kinds in product(*choices):
         yield (page.cpp, tuple(k for some in kinds for k in some), page.asm.deduced), words
+
+
+def _stated(page: type[Instr]) -> Iterator[str]:
+    """The call that a page states, with and without what may be left out."""
+    found = STATED.fullmatch(page.asm.call)
+    assert found is not None
+    name, listed, arguments = found.groups()
+    operands = {o.name: o for o in page.operands}
+    attrs = {a.name: a for a in page.attrs}
+    passed: list[list[list[str]]] = []
+    for word in arguments.split(", "):
+        if word in operands:
+            ways = _ways(operands[word])
+            passed.append([[f"{k} auto &" if k in HANDLES else k for k in way] for way in ways])
+        else:
+            passed.append([[_attribute(attrs[word]) if word in attrs else "auto &&"]])
+    words: list[list[str]] = []
+    for word in (listed or "").split(", "):
+        attr, operand = attrs.get(word.strip("&?=")), operands.get(word)
+        optional = word[-1:] in ("?", "=") or (operand is not None and not operand.required)
+        words.append(["class" if attr is None else _attribute(attr), *([""] if optional else [])])
+    some = {tuple(filter(None, chosen)) for chosen in product(*words)} if listed else {()}
+    given = [chosen if {*chosen} != {"class"} else () for chosen in some]
+    for types, ways in product(dict.fromkeys(given), product(*passed)):
+        head = f"template <{', '.join(types)}> " if types else ""
+        yield f"{head}Asked {name}({', '.join(k for way in ways for k in way)});"
 
 
 def _ways(operand: Operand) -> list[list[str]]:
@@ -300,6 +346,8 @@ def _argument(page: type[Instr], text: str) -> str:
         operand = next((o for o in page.operands if o.name == match[2]), None)
         kind = "auto &&" if operand is None else _kind(operand)
         return f"{kind} auto *" if match[1] else kind
+    if text.startswith("(uint64_t)"):
+        return BY_VALUE[Kind.SCALAR]
     match = re.match(r"((?:comm::)?(?!comm\b)\w+)::", text)
     return match[1] if match else "auto &&"
 

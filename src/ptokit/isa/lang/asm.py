@@ -47,8 +47,12 @@ class Asm:
     # before operands in newer text: `fp %f : T`; TYPED_LAST is `, %f : T`, LISTED_LAST among others
     words: tuple[tuple[str, str], ...] = ()
     deduced: bool = False  # C++ deduces the types of tiles: its template arguments are attributes
-    # C++ that is no call of the intrinsic; {operand}, [left out unless all in it is given]. {type}
-    # is that of the result, {unsigned} that of unsigned integers of its source's or its width;
+    # the call in C++ where it is not `NAME(operands in order)`: `<...>` are template arguments,
+    # where an operand stands for its type; `&` takes an address; what is not given is left out
+    call: str = ""
+    # C++ that is no call alone; {call} is the call, {operand}, [left out unless all in it is
+    # given], {name?} asks whether it is, {name|else this}. {type} is that of the result,
+    # {unsigned} that of unsigned integers of its source's or its width;
     # {minus} is given for a source of one bit, {lowest} for a result of one bit, {pair} for a
     # pointer to elements of four bits.
     cpp_text: str | None = None

@@ -147,6 +147,7 @@ class Attr(Field):
     word alone behind the types of operands. `newer`: its key in newer DPS text, `older`: in older.
     `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
     `family`: the attribute that spells the word of a string, `#pto.family<WORD>`.
+    `in_cpp`: the text in C++ of a string.
     """
 
     def __init__(
@@ -162,9 +163,10 @@ class Attr(Field):
         bits: int = 64,
         family: str = "",
         in_values: object = None,
+        in_cpp: Callable[[str], str] = str,
     ) -> None:
         super().__init__("?")
-        self.in_values = in_values
+        self.in_values, self.in_cpp = in_values, in_cpp
         self.cpp, self.quoted, self.bits = cpp, quoted, bits
         self.newer, self.older, self.family = newer, older, family
         self.name = "?"  # as above

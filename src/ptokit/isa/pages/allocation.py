@@ -178,6 +178,7 @@ class BindTile(Instr, name="bind_tile", pipe=S):
 class SubView(
     Instr,
     name="subview",
+    cpp="TSUBVIEW",
     asm=Asm(spellings=("tsubview", "subset")),
     traits=(ALIASES, WINDOW),
     pipe=S,
@@ -256,8 +257,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         since=(("v0.57", "subview"),),
         brackets=("row", "col"),
         typed=("src",),
-        cpp_text="auto {dst} = {src}; SUBVIEW({dst}, {src}, {row}, {col}); "
-        "{dst}.SetValidShape({sizes});[ {dst}.SetValidShape({valid});]",
+        cpp_text="{window} {dst}{open}; TSUBVIEW({dst}, {src}, {row}, {col});",
     )
 
     example = f"%dst = pto.subset %src[4, 8] sizes [8, 16] : {VEC_F32}"

@@ -268,12 +268,14 @@ def filled(group: Operand) -> tuple[Ruled, ...]:
 
 def collective(function: str, data: str, acc: str = "", *, alone: bool = True) -> Asm:
     """The text forms. `alone`: no instruction of one core has the name, which older text gives."""
-    text = f"comm::{function}(comm::ParallelGroup({{root}}, {{group}}), {{{data}}}, "
+    members = "{{ std::array members{{{group}}}; "
+    group = "comm::ParallelGroup group(members.data(), int(members.size()), {root}); "
+    text = f"{members}{group}comm::{function}(group, {{{data}}}, "
     return Asm(
         spellings=(function.lower(),) if alone else (),
         order=(data, *((acc,) if acc else ()), "ping", "pong", "group"),
         clauses=GROUP,
-        cpp_text=text + (f"{{{acc}}}, " if acc else "") + "{ping}[, {pong}]);",
+        cpp_text=text + (f"{{{acc}}}, " if acc else "") + "{ping}[, {pong}]); }}",
     )
 
 

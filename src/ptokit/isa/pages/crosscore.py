@@ -6,7 +6,14 @@ from math import prod
 from ptokit.isa.formula.formulas import Env, Evaluate, Missing, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.pages.synchronisation import OPERATION, CoreFlags, PipeOf, known, order
+from ptokit.isa.pages.synchronisation import (
+    OPERATION,
+    CoreFlags,
+    PipeOf,
+    known,
+    order,
+    pipe_in_cpp,
+)
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 
@@ -288,7 +295,8 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
 
     asm = Asm(
         shape="worded",
-        cpp_text="SYNCALL<SyncAllMode::{mode}, SyncCoreType::{cores}>([{workspace}][, {used}]);",
+        cpp_text="SYNCALL<[{workspace?}SyncAllMode::{mode}, ]SyncCoreType::{cores}>("
+        "[{workspace}][, {used}]);",
     )
     example = "NAME() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
     workspace = Scratch(Any_, None, doc="numbers in global memory, 16 i32 at least")
@@ -332,7 +340,7 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     """
 
     asm = Asm(shape="bracketed", order=("mode",))
-    op = Attr(str, key="op_type", family=OPERATION)
+    op = Attr(str, key="op_type", family=OPERATION, in_cpp=pipe_in_cpp)
     mode = Attr(int, 0)
     rules = (
         *known(op),
@@ -364,7 +372,7 @@ class ComputedBuffer(BufferSync, abstract=True):
 
 
 def buffer_asm(function: str) -> Asm:
-    return Asm(cpp_text=f"{function}(pipe_of(Op::{{op}}), {{buffer}}, {{mode}});")
+    return Asm(cpp_text=f"{function}({{op}}, {{buffer}}, {{mode}});")
 
 
 def acquired(flags: CoreFlags, op: str, buffer: int, mode: int) -> None:

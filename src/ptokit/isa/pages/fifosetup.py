@@ -155,9 +155,10 @@ class InitializePipe(FifoShape, abstract=True):
 
     asm = Asm(
         shape="configured",
-        cpp_text="TPipe<2 * {id}, Direction({dir_mask}), {slot_size}[, {slot_num}]"
-        "[, {local_slot_num}]> pipe{id}({gm_slot_buffer}{gm_slot_tensor}"
-        "[, {c2v_consumer_buf}][, {v2c_consumer_buf}]);",
+        cpp_text="TPipe<2 * {id}, Direction({dir_mask}), {slot_size}, "
+        "{slot_num|({dir_mask} == 3 ? 4 : 8)}, {local_slot_num|2}, {nosplit|false}> pipe{id}("
+        "{gm_slot_buffer_ptr|gm_slot_tensor_ptr|nullptr}, "
+        "{c2v_consumer_buf|0}, {v2c_consumer_buf|0});",
     )
     id = Attr(int, 0)  # the order of all of these is fixed in text
     dir_mask, slot_size = FifoShape.dir_mask, FifoShape.slot_size
@@ -227,13 +228,15 @@ class FifoOfHandle(FifoShape, abstract=True):
     )
 
 
-def made(arguments: str) -> Asm:
+def made(memory: str) -> Asm:
     return Asm(
         shape="configured",
         each_typed=True,
         order=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
-        cpp_text="TPipe<0[ + {flag_base}], Direction({dir_mask}), {slot_size}, {slot_num}> "
-        f"{{pipe_result}}({arguments});",
+        cpp_text="TPipe<{flag_base|0}, Direction({dir_mask}), {slot_size}, {slot_num}, "
+        "{local_slot_num|2}, {nosplit|false}> "
+        f"{{pipe_result}}({memory}, {{dir_mask}} & 1 ? {{local_addr|0}} : 0, "
+        "{dir_mask} == 3 ? {peer_local_addr|0} : {dir_mask} & 2 ? {local_addr|0} : 0);",
     )
 
 
@@ -245,7 +248,7 @@ TWO = "a FIFO in both directions has slots at both ends, another one at one"
 class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLED):
     """A FIFO whose slots lie in the memory of the core that pops."""
 
-    asm = made("{local_addr}[, {peer_local_addr}]")
+    asm = made("nullptr")
     local_addr = In(Any_, doc="where the slots are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")
     room = FifoShape.slot_size * FifoOfHandle.slot_num
@@ -264,7 +267,7 @@ class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLE
 class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
     """A FIFO whose slots lie in global memory, with copies of some at the core that pops."""
 
-    asm = made("{gm_addr}[, {local_addr}][, {peer_local_addr}]")
+    asm = made("{gm_addr_ptr}")
     gm_addr = Scratch(Any_, doc="the slots in global memory")
     local_addr = In(Any_, None, doc="where the copies are")
     peer_local_addr = In(Any_, None, doc="where those of the other direction are")

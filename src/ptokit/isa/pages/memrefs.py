@@ -36,7 +36,7 @@ class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
     asm = Asm(
         dialect="memref",
         shape="recast",
-        cpp_text="{type} {result}({src_begin} + {offset}, {{{sizes}}}, {{{strides}}});",
+        cpp_text="{type} {result}({src_begin} + {offset}, {{{sizes_open}}}, {{{strides}}});",
     )
     result = Result(Global)
     src = In(Global, doc="a buffer of global memory, or a cast or part of one")
@@ -155,8 +155,7 @@ class MemrefPart(Instr, name="subview", form="of a tile", traits=(WINDOW,), pipe
     asm = Asm(
         dialect="memref",
         shape="memref_part",
-        cpp_text="auto {result} = {src}; SUBVIEW({result}, {src}, {offsets}); "
-        "{result}.SetValidShape({sizes});",
+        cpp_text="{window} {result}{open}; TSUBVIEW({result}, {src}, {offsets});",
     )
     example = f"""\
 func.func @example(%a: {LINES}, %i: index) {{
@@ -206,8 +205,8 @@ class MemrefStepped(Instr, name="subview", form="with steps", pipe=S):
     asm = Asm(
         dialect="memref",
         shape="memref_part",
-        cpp_text="auto {result} = {src}.partition<{type}>({{{offsets}}}, {{{sizes}}}); "
-        "/* in steps of {steps} */",
+        cpp_text="{type} {result}({src}.data(){offsets_at}, {{{sizes_open}}}, "
+        "{{{strides_by_steps}}});",
     )
     result = Result(Global)
     src = In(Global)

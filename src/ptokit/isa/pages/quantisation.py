@@ -345,7 +345,7 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     asm = Asm(
         spellings=("tquant",),
         always=("quant_type",),
-        cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}, {interleave}>"
+        cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}[, {interleave}]>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});",
     )
     rules = (
@@ -428,7 +428,7 @@ class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS
     """
 
     asm = Asm(
-        cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}, {interleave}>"
+        cpp_text="TQUANT<0, MxQuantAlg::{scale}Mx{format}[, {interleave}]>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});"
     )
     example = {

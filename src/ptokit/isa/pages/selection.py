@@ -63,7 +63,12 @@ def comparing(*types: Ruled) -> tuple[Ruled, ...]:
     )
 
 
-class TCmp(Compare, disputes=("E25", "E56"), recorded={"plain": {"cmp": "cmp_mode"}}):
+class TCmp(
+    Compare,
+    asm=Asm(call="TCMP(dst, src0, src1, cmp)"),
+    disputes=("E25", "E56"),
+    recorded={"plain": {"cmp": "cmp_mode"}},
+):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
     w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
@@ -101,6 +106,7 @@ WITH_ONE = comparing(
 
 class TCmpS(
     Compare,
+    asm=Asm(call="TCMPS(dst, src0, scalar, cmp)"),
     inner_flags=(A2A3,),
     form="scalar",
     rules=WITH_ONE,
@@ -125,6 +131,7 @@ class TCmpS(
 
 class TCmpSTile(
     Compare,
+    asm=Asm(call="TCMPS(dst, src0, src1, cmp)"),
     inner_flags=(A2A3,),
     name="tcmps",
     form="tile",

@@ -106,6 +106,12 @@ def order(operation: str) -> Pipe | str:
     return pipe_of(operation) or operation.upper()
 
 
+def pipe_in_cpp(operation: str) -> str:
+    """Return the pipe of an operation as C++ names it; the operation where its pipe is unknown."""
+    pipe = pipe_of(operation)
+    return f"PIPE_{operation.upper()}" if pipe is None else pipe.cpp
+
+
 OPERATION = "pipe_event_type"  # which the assembler takes in full only
 
 FLAGS_EXAMPLE = """\
@@ -205,8 +211,8 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
     """A flag between the pipes of two operations."""
 
     example = EVENTS
-    source = Attr(str, key="src_op", family=OPERATION)
-    target = Attr(str, key="dst_op", family=OPERATION)
+    source = Attr(str, key="src_op", family=OPERATION, in_cpp=pipe_in_cpp)
+    target = Attr(str, key="dst_op", family=OPERATION, in_cpp=pipe_in_cpp)
     event = Attr(EventId, key="event_id")
     rules = known(source, target)
 
@@ -218,13 +224,13 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
 class RecordEvent(OfOperations, name="record_event", up=True):
     """Raise the flag between the pipes of two operations when the first is done."""
 
-    asm = Asm(cpp_text="Event<Op::{source}, Op::{target}, false, {event}>() = RecordEvent();")
+    asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
 
 
 class WaitEvent(OfOperations, name="wait_event", up=False):
     """Let the second operation's pipe go on only when the flag is up, and lower it."""
 
-    asm = Asm(cpp_text="Event<Op::{source}, Op::{target}, false, {event}>().Wait();")
+    asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
 
 
 A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order by itself"
@@ -259,11 +265,11 @@ class OfOperation(
     uses=(FLAGS,),
     traits=(STOPS,),
     pipe=S,
-    asm=Asm(cpp_text="TSYNC<Op::{op}>();"),
+    asm=Asm(cpp_text="pipe_barrier({op});"),
 ):
     """A wait for the pipe of an operation."""
 
-    op = Attr(str, key="op_type")
+    op = Attr(str, key="op_type", in_cpp=pipe_in_cpp)
 
     @staticmethod
     def run(flags: CoreFlags, op: str) -> None:

@@ -195,6 +195,9 @@ def store(dst: Cells, region: ValidRegion, value: Array, atomic: AtomicType) -> 
     dst[region] = dst[region] + value if atomic is AtomicType.ADD else value
 
 
+STORED = "TSTORE<phase?, src, dst, atomic=, relu=>(dst, src, quant)"
+
+
 class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
 
@@ -234,7 +237,11 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     )
 
 
-class TStore(StoreFamily, uses=(FIXPIPE,), asm=Asm(words=(("quant", TYPED_LAST),))):
+class TStore(
+    StoreFamily,
+    uses=(FIXPIPE,),
+    asm=Asm(words=(("quant", TYPED_LAST),), call=STORED),
+):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
     An accumulator passes the fix-pipe: it may narrow, `relu` clears negative values, `quant` is the
@@ -311,7 +318,11 @@ class TStoreFp(
     StoreFamily,
     uses=(FIXPIPE,),
     name="tstore_fp",
-    asm=Asm(since=(("v0.57", "tstore"),), words=FP),
+    asm=Asm(
+        since=(("v0.57", "tstore"),),
+        words=FP,
+        call="TSTORE_FP<src, dst, fp, atomic=, relu=>(dst, src, fp)",
+    ),
     recorded_op="tstore",
 ):
     """Write an accumulator to memory through the fix-pipe, one parameter for each column."""

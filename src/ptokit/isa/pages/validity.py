@@ -88,6 +88,8 @@ class TileValidCols(
 class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S, specials=NAN_MOVES):
     """`dst` becomes another handle on the bytes of `src`, row by row as they lie."""
 
+    asm = Asm(cpp_text="TASSIGN({dst}, (uint64_t){src}.data());")
+
     dst = Out(Tile, doc="the new handle")
     src = In(Tile, doc="the tile whose bytes it names")
     rules = (

@@ -22,7 +22,7 @@ def known_extents(
 class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disputes=("X41",)):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
-    asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape}}}, {{{strides}}});")
+    asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape_open}}}, {{{strides}}});")
     result = Result(Global)
     ptr = In(Ptr)
     shape = In(Index, many=True, key="shape", counts="extents")
@@ -74,7 +74,8 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
     asm = Asm(
         shape="part",
         spellings=("subview", "memref_subview"),
-        cpp_text="auto {result} = {view}.partition<{type}>({{{offsets}}}, {{{sizes}}});",
+        cpp_text="{type} {result}({view}.data(){offsets_at}, {{{sizes_open}}}, "
+        "{{{strides_of_view}}});",
     )
     result = Result(Global)
     view = In(Global)

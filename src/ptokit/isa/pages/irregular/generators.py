@@ -5,13 +5,22 @@ from ptokit.isa.lang.page import *
 COUNTED = (i16, u16, i32, u32)
 RANDOM = Asm(
     attrs_inside=" ",
-    cpp_text="TRANDOM<{rounds}>({dst}, TRandomKey{{{key0}, {key1}}}, "
-    "TRandomCounter{{{counter0}, {counter1}, {counter2}, {counter3}}});",
+    call="TRANDOM<rounds>(dst, key, counter)",
+    cpp_text="{{ TRandomKey key{{{key0}, {key1}}}; "
+    "TRandomCounter counter{{{counter0}, {counter1}, {counter2}, {counter3}}}; {call} }}",
 )
 TRIANGLES = (*COUNTED, f16, f32)
 
 
-class Consecutive(Instr, abstract=True, asm=Asm(attrs_inside=" ", inside_until="v0.57")):
+class Consecutive(
+    Instr,
+    abstract=True,
+    asm=Asm(
+        attrs_inside=" ",
+        inside_until="v0.57",
+        call="TCI<dst, dst.DType, descending>(dst, start)",
+    ),
+):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     dst = Out(Tile, doc="one row that receives the numbers")
@@ -44,7 +53,14 @@ class TCI(Consecutive, pipe=S, disputes=("X6", "X19")):
     rules = (Consecutive.rules, at(LEVEL3, (A2A3,), by(ASSEMBLER, unnamed)))
 
 
-class TCITmp(Consecutive, name="tci", form="scratch", pipe=V, disputes=("X1", "X6")):
+class TCITmp(
+    Consecutive,
+    name="tci",
+    form="scratch",
+    pipe=V,
+    asm=Asm(call="TCI<dst, tmp, dst.DType, descending>(dst, start, tmp)"),
+    disputes=("X1", "X6"),
+):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""
 
     dst, start = Consecutive.dst, Consecutive.start
@@ -64,7 +80,12 @@ NAME ins(%s, %t : i32, !pto.tile_buf<vec, 1x256xi32>) outs(%dst : !pto.tile_buf<
     )
 
 
-class TTri(Instr, pipe=V, asm=Asm(attrs_inside=" "), specials="It writes 0 and 1 only."):
+class TTri(
+    Instr,
+    pipe=V,
+    asm=Asm(attrs_inside=" ", call="TTRI<dst, upper>(dst, diagonal)"),
+    specials="It writes 0 and 1 only.",
+):
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
     With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.

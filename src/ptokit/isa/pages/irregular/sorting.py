@@ -220,7 +220,14 @@ class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
     tmp = Scratch(Tile, doc="room for what is valid of all sources")
     src0, src1, src2 = MergeLists.src0, MergeLists.src1, MergeLists.src2
     src3 = MergeLists.src3
-    asm = Asm(order=("src0", "src1", "src2", "src3", "tmp"))
+    asm = Asm(
+        order=("src0", "src1", "src2", "src3", "tmp"),
+        call="TMRGSORT<dst, tmp, src0, src1, src2, src3, exhausted>"
+        "(dst, taken, tmp, src0, src1, src2, src3)",
+        cpp_text="{{ MrgSortExecutedNumList taken{{}}; {call} "
+        + " ".join(f"{{executed}}.SetValue({n}, taken.mrgSortList{n});" for n in range(4))
+        + " }}",
+    )
     example = {**LISTS, "tmp": ROW}
     two = src0.valid.cols + src1.valid.cols
     three = two + src2.valid.cols

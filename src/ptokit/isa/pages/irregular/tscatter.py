@@ -61,7 +61,12 @@ def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
 
 
 class TScatterMask(
-    Instr, name="tscatter", uses=(CHIP,), form="mask", pipe=V, asm=Asm(attrs_inside=", ")
+    Instr,
+    name="tscatter",
+    uses=(CHIP,),
+    form="mask",
+    pipe=V,
+    asm=Asm(attrs_inside=", ", call="TSCATTER<pattern, axis?>(dst, src)"),
 ):
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
