@@ -22,7 +22,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
-from ptokit.text.write.cpp import identifier
+from ptokit.text.write.cpptypes import identifier
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 DECLARED = re.compile(r"(?<!return)(?:[\w>] [*&]?|[>*&\]] ?|auto \[(?:\w+, )*|, )$")

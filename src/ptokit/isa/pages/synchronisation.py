@@ -300,6 +300,6 @@ class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled"), disputes=("
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     example = "tsync.op #pto.op<TLOAD>"
-    op = Attr(str, key="op_type", family="op")
+    op = Attr(str, key="op_type", family="op", in_cpp=pipe_in_cpp)
     here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))

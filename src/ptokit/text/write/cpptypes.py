@@ -1,0 +1,146 @@
+"""Names and types in C++: of tiles, views and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from functools import cache
+from itertools import chain, count
+
+from ptokit.isa.index import walk
+from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, TileType
+from ptokit.isa.model.types import (
+    EVENT,
+    PREFETCHING,
+    SESSION,
+    ArrayType,
+    Elided,
+    HandleType,
+    OpaqueType,
+    PtrType,
+    ScalarType,
+    StructType,
+    Type,
+)
+from ptokit.isa.model.words import GlobalLayout
+
+DYNAMIC = "DYNAMIC"
+SPACE = {
+    **{"gm": "__gm__", "vec": "__ubuf__", "mat": "__cbuf__"},
+    **{"left": "__ca__", "right": "__cb__", "acc": "__cc__"},
+}
+HANDLE_CPP = {
+    SESSION: "comm::AsyncSession",
+    EVENT: "comm::AsyncEvent",
+    PREFETCHING: "PrefetchAsyncContext",
+}
+KEYWORDS = """\
+alignas alignof and asm auto bool break case catch char class concept const constexpr continue
+decltype default delete do double else enum explicit export extern false float for friend goto if
+inline int long main mutable namespace new noexcept not nullptr operator or private protected public
+register requires return short signed sizeof static struct switch template this throw true try
+typedef typename union unsigned using virtual void volatile while xor"""
+RESERVED = {
+    *KEYWORDS.split(),
+    *(dtype.cpp for dtype in DTYPES),
+    *("pto", "std", "cce", "Tile", "GlobalTensor", "Shape", "Stride", "ConvTile", "AICORE"),
+    *(DYNAMIC, "TileType", "Layout", "BLayout", "SLayout", "PadValue", "CompactMode", "__global__"),
+    *SPACE.values(),
+}
+# what a template calls or qualifies names with, no member and no part of a namespace
+CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*(?:\(|<|::))")
+
+
+def tile_cpp(kind: TileType) -> str:
+    """The C++ type of a tile, template arguments up to the last that is not a default."""
+    valid = [DYNAMIC if n is None else str(n) for n in (kind.valid.rows, kind.valid.cols)]
+    pad = kind.pad
+    padding = f"PadValue({pad.code:#x})" if isinstance(pad, CustomPad) else f"PadValue::{pad.cpp}"
+    arguments = [
+        *(f"TileType::{kind.loc.cpp}", kind.dtype.cpp, str(kind.rows), str(kind.cols)),
+        *(f"BLayout::{kind.blayout.cpp}", *valid, f"SLayout::{kind.slayout.cpp}"),
+        *(str(kind.fractal), padding, f"CompactMode::{kind.compact.cpp}"),
+    ]
+    defaults = ["BLayout::RowMajor", str(kind.rows), str(kind.cols)]
+    defaults += ["SLayout::NoneBox", "512", "PadValue::Null", "CompactMode::Null"]
+    while len(arguments) > 4 and arguments[-1] == defaults[len(arguments) - 5]:
+        arguments.pop()
+    return f"Tile<{', '.join(arguments)}>"
+
+
+def global_cpp(kind: GlobalType) -> str:
+    """Return the C++ type of a view: five extents and strides, the outer ones 1.
+
+    Strides are constructor arguments, so views that differ only in them have one type.
+    """
+    outer = ["1"] * (5 - kind.rank)
+    shape = ", ".join(outer + [DYNAMIC if n is None else str(n) for n in kind.shape])
+    steps = ", ".join(outer + [DYNAMIC] * kind.rank)
+    layout = "" if kind.layout in (None, GlobalLayout.ND) else f", Layout::{kind.layout.cpp}"
+    return f"GlobalTensor<{kind.dtype.cpp}, Shape<{shape}>, Stride<{steps}>{layout}>"
+
+
+def identifier(name: str) -> str:
+    """A name as C++ takes it. Different names may become one: the printer numbers them."""
+    clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    if clean in RESERVED or clean in _intrinsics():
+        return f"{clean}_"
+    return clean if clean[:1].isalpha() or clean[:1] == "_" else f"v{clean}"
+
+
+@cache
+def _intrinsics() -> frozenset[str]:
+    """The names that C++ of pages calls: no value and no function may hide them."""
+    texts = (p.asm.call + (p.asm.cpp_text or "") or p.cpp for p in walk())
+    return frozenset(name for text in texts for name in CALLED.findall(f"{text}("))
+
+
+def unlike(base: str, taken: Container[str]) -> str:
+    """The identifier, numbered where it is taken."""
+    choices = chain((base,), (f"{base}_{n}" for n in count(2)))
+    return next(name for name in choices if name not in taken)
+
+
+def literal(text: str) -> str:
+    """A string literal of C++: octal digits spell what is no printed character."""
+    plain = "".join(c if c.isprintable() and c not in '"\\?' else _octal(c) for c in text)
+    return f'"{plain}"'
+
+
+def _octal(char: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+def type_cpp(kind: Type) -> str:
+    """The C++ type of a value."""
+    match kind:
+        case MultiTileType():
+            return f"std::array<{tile_cpp(kind.slot)}, {kind.count}>"
+        case TileType():
+            return tile_cpp(kind)
+        case PtrType():
+            return f"{SPACE.get(kind.space, '')} {kind.dtype.cpp} *".lstrip()
+        case ScalarType():
+            return kind.dtype.cpp if kind.dtype else ("bool" if kind.name == "i1" else "int64_t")
+        case ArrayType():
+            inner = type_cpp(kind.element)
+            for extent in kind.shape[::-1]:
+                inner = f"std::array<{inner}, {extent}>"
+            return inner
+        case StructType():
+            return f"std::tuple<{', '.join(map(type_cpp, kind.fields))}>"
+        case GlobalType():
+            return global_cpp(kind)
+        case ConvTileType():
+            dims = ", ".join(map(str, kind.shape))
+            layout = f"Layout::{kind.layout.cpp}"
+            return (
+                f"ConvTile<TileType::{kind.loc.cpp}, {kind.dtype.cpp}, {kind.nbytes}, {layout}, "
+                f"ConvTileShape<{dims}>>"
+            )
+        case HandleType():
+            return HANDLE_CPP.get(kind, "auto")
+        case Elided() | OpaqueType():
+            return "auto"
