@@ -65,7 +65,7 @@ def test_cpp_scalar() -> None:
     assert cpp_names(page) == ["dst", "src", "preQuantScalar", "indexRow", "indexCol"]
     assert page.operand("quant").scalar == "u64"
     text = f"pto.textract ins(%src, %q, %r, %c : {B}, i64, i16, i16) outs(%dst : {B})"
-    assert "TEXTRACT(dst, src, q, r, c);" in pto.loads(text).text("cpp")
+    assert "TEXTRACT(dst, src, (uint64_t)q, r, c);" in pto.loads(text).text("cpp")
     assert inspect.signature(pto.textract).parameters["quant"].default is None
 
 
