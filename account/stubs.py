@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Iterator
 
 from ptokit.api.eager import instructions, public_signature
-from ptokit.api.kernel.valueforms import listed, sources, value_names, windowed
+from ptokit.api.kernel.choices import sources, value_names, windowed
+from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES

@@ -1,7 +1,7 @@
-"""Instructions that may write their output over an input: element by element, each from its own.
+"""Elementwise instructions: each element of the output depends on the inputs at its own place.
 
-Both tiles begin at one address then. An element of the output depends on the elements of the input
-at the same place alone, so it does not matter which are written when others are read.
+So an output may be written over an input that begins at the same address, in any order of elements.
+And a column may be computed as the row of the same bytes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,22 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.targets import Target
+from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.sim.memory import Elements
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.record.expressions import Apply, Known, Scalar, Traced, WindowRead, WindowStore
+from ptokit.sim.record.expressions import (
+    Apply,
+    Known,
+    Scalar,
+    ScatterStore,
+    Traced,
+    Whole,
+    WindowRead,
+    WindowStore,
+)
 from ptokit.sim.record.isolated import Isolated
 
+MASKS = ("pack", "bits")  # words that put truth values into bits, and take them out
 Pairs = frozenset[tuple[int, int]]
 
 
@@ -65,16 +75,55 @@ def _pairs(way: Isolated) -> Iterator[tuple[int, int]]:
 
 def _of_elements(parts: Iterable[Traced]) -> bool:
     """Whether each element follows from elements at its own place."""
+    return all(isinstance(leaf, Known | Scalar | WindowRead) for leaf in _leaves(parts))
+
+
+def _leaves(parts: Iterable[Traced], words: tuple[str, ...] = ()) -> Iterator[Traced]:
+    """What elementwise words, and these other words, are applied to."""
     left, seen = [*parts], set[int]()
     while left:
         part = left.pop()
         if id(part) not in seen:
             seen.add(id(part))
-            if isinstance(part, Apply):
+            if isinstance(part, Apply) or (isinstance(part, Whole) and part.word in words):
                 left += part.args
-            elif not isinstance(part, Known | Scalar | WindowRead):
-                return False
-    return True
+            else:
+                yield part
+
+
+@lru_cache(maxsize=1024)
+def elementwise(page: type[Instr], signature: Signature, attrs: Attributes) -> bool:
+    """True if every element that an instruction writes depends on its own place alone.
+
+    A bit of a mask has the place of the element that it stands for. The operands have several rows
+    and columns: else what is spread along them would seem to stay in its place.
+    """
+    op, numbers = rebuilt(page, signature, attrs)
+    for target in TARGETS.values():
+        try:
+            found = [*ways(op, target, numbers)]
+        except NotNative:
+            continue
+        stores = [store for way in found for store in way.recording.stores]
+        return bool(stores) and all(map(_own_places, stores))
+    return False
+
+
+def _own_places(store: WindowStore) -> bool:
+    """Whether a store writes each element from elements at its own place, or from numbers."""
+    fixed = isinstance(store.rows.start, int) and isinstance(store.cols.start, int)
+    if isinstance(store, ScatterStore) or not fixed:
+        return False
+    bits = any(isinstance(leaf, Whole) for leaf in _leaves(store.parts))
+    return all(_at(store, leaf, bits) for leaf in _leaves(store.parts, MASKS))
+
+
+def _at(store: WindowStore, leaf: Traced, bits: bool) -> bool:
+    """Whether a leaf is one number, or is read where it is stored; of `bits` columns are bytes."""
+    if isinstance(leaf, WindowRead):
+        first = leaf.col_span.start == store.cols.start
+        return leaf.row_span == store.rows and (leaf.col_span == store.cols or (bits and first))
+    return isinstance(leaf, Scalar) or (isinstance(leaf, Known) and leaf.array.codes.size == 1)
 
 
 def _same_place(read: WindowRead, store: WindowStore) -> bool:

@@ -489,6 +489,7 @@ def finish(record: Recorder) -> None:
     """At the end of a kernel: every loop was recorded to its end; the function returns."""
     if record.open:
         raise left(record.open[-1])
+    record.drop_unread_views()
     page = page_called("return", executes=False)
     assert page is not None
     record.emit(page, {})

@@ -165,13 +165,13 @@ def full(
 ) -> Tile:  # Any: two numbers
     """A vector tile all of whose elements are `value`."""
     kind = usual_type(VEC, tensors.dtype_of(dtype), rows, cols)
-    tile = new_tile(replace(kind, rows=rows, cols=cols), valid or (rows, cols))
-    _do("full", tile, value, names=("dtype", "rows", "cols", "value"))
-    return tile
+    form, tile = value_form("full"), new_tile(kind, valid or (rows, cols))
+    assert form is not None
+    return form(value, out=tile)
 
 
-def copy(tile: Tile, *, out: Tile) -> Tile:
-    """Copy a tile into another one."""
+def copy(tile: Tile, *, out: Tile | None = None) -> Tile:
+    """Copy a tile into another one, or into a new one."""
     form = value_form("to")
     assert form is not None
     return form(tile, out=out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -54,6 +55,8 @@ class Recorder:
         self.unused: dict[Value, CallPlace] = {}  # results of value forms that nobody read yet
         self.refused: Exception | None = None  # what a kernel's own `except` must not hide
         self.stored: set[str] = set()  # arrays that something was stored into
+        self.views: dict[Value, list[RecordedTile]] = {}  # of a tile: its rows as columns
+        self.made_views: list[tuple[Block, Value]] = []
 
     def sees(self, code: CodeType) -> bool:
         """Whether names and branches of this code are seen: it is the kernel's, or rewritten."""
@@ -101,10 +104,7 @@ class Recorder:
         return op
 
     def _require_visible(self, value: Value, name: str, spans: CallSpans) -> None:
-        home = self.homes[value]
-        if home is self.head or home is self.stack[-1]:
-            return
-        if not any(home is block for block in self.stack):
+        if not self._sees(value):
             raise error(
                 "out-of-scope",
                 f"%{value.name} was made inside a loop or branch that has ended",
@@ -263,15 +263,19 @@ class Recorder:
         return self._allocated(kind, valid, home)
 
     def _allocated(
-        self, kind: TileType | ConvTileType, valid: tuple[Number, ...], home: Block | None
+        self,
+        kind: TileType | ConvTileType,
+        valid: tuple[Number, ...],
+        home: Block | None,
+        name: str = "",
     ) -> RecordedTile:
         operands: dict[str, Sequence[Value]] = {}
         if isinstance(kind, TileType):
             kind = _with_valid(kind, valid)
-            for name, number in zip(("valid_row", "valid_col"), valid, strict=True):
+            for extent, number in zip(("valid_row", "valid_col"), valid, strict=True):
                 if isinstance(number, RunTimeNumber):
-                    operands[name] = (self.number(number),)
-        made = self.value("", kind, home)
+                    operands[extent] = (self.number(number),)
+        made = self.value(name, kind, home)
         page = allocation(Kind.TILE if isinstance(kind, TileType) else Kind.CONV)
         self.emit(page, operands, _in_turn(home), [made], home=home)
         return RecordedTile(made, valid)
@@ -316,6 +320,34 @@ class Recorder:
         chosen = {n: v for n, v in attrs.items() if v is not None and v != stated[n]}
         self.emit(page, operands, chosen, names=names or parameters_of(page))
 
+    def turned(self, tile: Any) -> RecordedTile | None:  # Any: a recorded tile
+        """The view of a tile, its rows as columns, that was made in a block around here."""
+        views = self.views.get(tile.value, ())
+        self.unused.pop(tile.value, None)
+        return next((v for v in views if self._sees(v.value)), None)
+
+    def _sees(self, value: Value) -> bool:
+        """Whether a value was made in a block around here."""
+        return any(self.homes[value] is block for block in (self.head, *self.stack))
+
+    def view(self, tile: Any, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
+        """A handle for a view of a tile, which the next instruction makes it. Any: as above."""
+        made = self._allocated(kind, valid, None, f"{tile.value.name}_view")
+        self.views.setdefault(tile.value, []).append(made)
+        self.views.setdefault(made.value, []).append(tile)
+        self.made_views.append((self.stack[-1], made.value))
+        return made
+
+    def drop_unread_views(self) -> None:
+        """Remove the views that nothing reads or writes through."""
+        values = (v for op in self.body.walk() if isinstance(op, Op) for _, v in op.values())
+        uses = Counter(values)
+        for home, view in reversed(self.made_views):
+            if uses[view] == 1:  # by the instruction that makes it a view
+                gone = [op for op in home.ops if isinstance(op, Op) and _concerns(op, view)]
+                uses.subtract(v for op in gone for _, v in op.values())
+                home.ops = [op for op in home.ops if not any(op is o for o in gone)]
+
     def _written(self, things: Sequence[Any]) -> None:
         for thing in things:
             if isinstance(thing, RecordedView):
@@ -337,6 +369,10 @@ class Recorder:
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
         return self.number(cast(Number, given), ScalarType(operand.scalar or _like(page, others)))
+
+
+def _concerns(op: Op, value: Value) -> bool:
+    return value in op.results or any(v is value for _, v in op.values())
 
 
 def _in_turn(home: Block | None) -> dict[str, object]:

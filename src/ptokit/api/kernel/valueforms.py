@@ -1,111 +1,52 @@
 """Instructions as values: `pto.exp(t)`, `a - b`; the output, its type and the page are found.
 
-One call is one instruction. The pages that stand behind a name are the one that is called so and
-those that compute the same `f` on other shapes: a column, a row or a number with a tile.
+One call is one instruction. Where hardware wants rows, columns are computed as the rows of the same
+bytes: views go in, and a view comes out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
-from keyword import iskeyword
-from typing import Any, NamedTuple, TypeAlias
+from enum import Enum
+from functools import cache
+from typing import Any
 
 from ptokit.api import eager, tensors
-from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
+from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel.callplaces import here
+from ptokit.api.kernel.choices import (
+    NUMBERS,
+    TYPED,
+    Changes,
+    Choice,
+    choices,
+    completed,
+    fits,
+    operation_pages,
+    output,
+    sources,
+    takes,
+    value_names,
+    windowed,
+)
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedTile
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.runtimenumbers import Number, extreme, is_number
 from ptokit.api.settings import current_target, recording
-from ptokit.isa.formula.formulas import ABSENT, Const, Expr, Field
-from ptokit.isa.formula.rules import doubtful
-from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
-from ptokit.isa.lang.instr import Instr, Like, Operand, Role
-from ptokit.isa.model.dtypes import DType
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.usual import usual_type
+from ptokit.isa.model.usual import flipped
 from ptokit.isa.model.words import Loc
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
-NUMBERS = (Kind.SCALAR, Kind.INDEX)
-TYPED = (Tile, ConvTile)
 MOST = 512  # choices that a form remembers
-
-
-@cache
-def value_names() -> dict[str, tuple[type[Instr], ...]]:
-    """Every name of a value form, and the pages behind it."""
-    found: dict[str, list[type[Instr]]] = {}
-    computing = [page for page in pages() if page.executes and _output(page) is not None]
-    for page in computing:
-        if page.value_name() != page.python():
-            name = page.value_name()
-            found.setdefault(f"{name}_" if iskeyword(name) else name, []).append(page)
-    for several in found.values():
-        alike = sorted(filter(partial(_same_work, several[0]), computing), key=_length)
-        several += [page for page in alike if page not in several]
-    return {name: tuple(several) for name, several in found.items()}
-
-
-def _same_work(page: type[Instr], other: type[Instr]) -> bool:
-    """Whether two pages compute the same of operands of other shapes."""
-    function = getattr(page, "f", None)
-    same = function is not None and getattr(other, "f", None) is function
-    return same or (other.symbol != "" and other.symbol == page.operation())
-
-
-def _length(page: type[Instr]) -> int:
-    return len(page.name)
-
-
-@cache
-def operation_pages(symbol: str) -> tuple[type[Instr], ...]:
-    """The pages behind an operator of Python's."""
-    named = (several for several in value_names().values() if several[0].operation() == symbol)
-    return min(named, key=lambda several: _length(several[0]), default=())  # the plain one first
-
-
-def _output(page: type[Instr]) -> Operand | None:
-    """Its one output, a tile; None if it has others."""
-    outs = [o for o in page.operands if o.written]
-    one = len(outs) == 1 and outs[0].role is Role.OUT and outs[0].kind is Kind.TILE
-    return outs[0] if one else None
-
-
-@cache
-def sources(page: type[Instr]) -> tuple[Operand, ...]:
-    """What a value form takes, in order: inputs, of optional ones where a window begins first."""
-    found = (o for o in page.operands if o.role is Role.IN)
-    return tuple(sorted(found, key=lambda o: not o.required and o.kind is not Kind.INDEX))
-
-
-@cache
-def windowed(page: type[Instr]) -> bool:
-    """Whether the page takes a window that begins somewhere: its value forms say how large."""
-    return any(o.kind is Kind.INDEX and not o.required for o in sources(page))
-
-
-# an extent: a number, or the argument that has it, and which of its axes
-Axis: TypeAlias = "int | tuple[str, int]"
-
-
-class Choice(NamedTuple):
-    """What stands behind a call with arguments of some types, and the type of its output."""
-
-    page: type[Instr]
-    names: tuple[str, ...]  # of the arguments
-    output: str
-    kind: TileType | None  # all of it valid; None: `out` must be given
-    region: tuple[Axis, Axis] | None  # its valid region; None: as the page's formulas say
-    held: tuple[object, ...]  # the types, so that no other object gets their ids
-    words: Mapping[str, object]  # attributes that value forms have of their own
+WORDS = (str, int, float, Enum)  # of attributes
 
 
 class ValueForm:
@@ -121,55 +62,65 @@ class ValueForm:
         """The result; behind the start of a window its extents. Any: tiles, numbers, words."""
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
-        key = (*map(_sort, args), *names)
+        return self.perform(args, names, out, valid)
+
+    def perform(
+        self,
+        args: Sequence[Any],
+        names: Mapping[str, Any],
+        out: Tile | None = None,
+        valid: Any = None,
+        changes: Changes | None = None,
+    ) -> Tile:  # Any: as above
+        """Perform the instruction; the tile that it writes, with `changes` of its type."""
+        words = ((n, _word(v)) for n, v in names.items())
+        key: object = (*map(_sort, args), _sort(out), changes, *words)
         chosen = self._choices.get(key)
         if chosen is None:
             if len(self._choices) >= MOST:
                 self._choices.clear()
-            chosen = self._choices[key] = self._choose(args, names)
-        given = dict(zip(chosen.names, args, strict=False))
-        result = _made(chosen, given, valid) if out is None else out
-        words = {**chosen.words, **names}
-        perform(chosen.page, {chosen.output: result, **given, **words}, chosen.names)
-        return result if out is not None else noted(result)
+            chosen = self._choices[key] = self._choose(args, names, out, changes or Changes())
+        given = {**dict(zip(chosen.names, args, strict=False)), **chosen.words, **names}
+        where = chosen.names if changes is None else ("self", *changes.stated)
+        return _performed(chosen, given, out, valid, where)
 
     def knows(self, args: Sequence[Any]) -> bool:
         """Whether it was called with such arguments before."""
-        return (*map(_sort, args),) in self._choices
+        return (*map(_sort, args), _sort(None), None) in self._choices
 
-    def _choose(self, args: Sequence[Any], names: Mapping[str, Any]) -> Choice:
-        """The page that takes these: by their kinds, and where several do, by its rules."""
+    def _choose(
+        self, args: Sequence[Any], names: Mapping[str, Any], out: Tile | None, changes: Changes
+    ) -> Choice:
+        """The page and the type of the result of which fewest rules are broken."""
         *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
         args, sized = inputs, size is not None
-        fitting = [p for p in self.pages if _takes(p, args, names) and (windowed(p) or not sized)]
+        fitting = [p for p in self.pages if takes(p, args, names) and (windowed(p) or not sized)]
         if not _spread(args):
             fitting = [p for p in fitting if p.value_name() == self.pages[0].value_name()]
         if not fitting:
             raise TypeError(_what_it_takes(self.name, self.pages, args, names))
-        page = fitting[0] if len(fitting) == 1 else min(fitting, key=lambda p: _broken(p, args))
-        operand, fields = _output(page), tuple(o.name for o in sources(page)[: len(args)])
-        assert operand is not None
-        types = {n: a.type for n, a in zip(fields, args, strict=True) if isinstance(a, Tile)}
-        held = tuple(a.type for a in args if isinstance(a, TYPED))
-        words = {a.name: a.in_values for a in page.attrs if a.in_values is not None}
-        if size is not None:
-            kind = usual_type(operand.fixed_loc or held[0].loc, held[0].dtype, *size)
-            return Choice(page, fields, operand.name, kind, size, held, words)
-        kind, wide = _type(page, operand, {n: _whole(t) for n, t in types.items()})
-        like = _like(page, operand, types)
-        axes = (_axis(like.rows), _axis(like.cols)) if like is not None else (None, None)
-        region = None if axes[0] is None or axes[1] is None else (axes[0], axes[1])
-        region = ((wide, 0), (wide, 1)) if wide is not None else region
-        return Choice(page, fields, operand.name, kind, region, held, words)
+        if size is None and out is None and any(_begins(page, args) for page in fitting):
+            raise TypeError(_no_size(self.name, args))
+        changes = changes._replace(size=size)
+        found = (c for page in fitting for c in choices(page, args, names, out, changes))
+        return min(found, key=lambda choice: choice.broken)
 
 
-def _axis(formula: Expr) -> Axis | None:
-    """An extent that is a number or that of an argument's valid region."""
-    if isinstance(formula, Const):
-        return formula.value
-    if isinstance(formula, Field) and formula.path in (("valid", "rows"), ("valid", "cols")):
-        return formula.operand, int(formula.path[1] == "cols")
-    return None
+def _performed(
+    chosen: Choice, given: Mapping[str, Any], out: Tile | None, valid: Any, names: tuple[str, ...]
+) -> Tile:  # Any: tiles, numbers, words
+    """Perform the instruction; the tile that it writes."""
+    given = {n: turned(v) if n in chosen.turned else v for n, v in given.items()}
+    back = chosen.output in chosen.turned
+    if out is None:
+        valid = valid if valid is None or not back else (valid[1], valid[0])
+        made = _made(chosen, given, valid)
+    else:
+        made = turned(out) if back else out
+    perform(chosen.page, {chosen.output: made, **given}, names)
+    if out is not None:
+        return out
+    return noted(turned(made) if back else made)
 
 
 def noted(made: Tile) -> Tile:
@@ -187,24 +138,9 @@ def _sort(given: Any) -> object:  # Any: a user's
     return id(given.type) if isinstance(given, TYPED) else "number" if is_number(given) else "other"
 
 
-def _takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
-    """Whether the arguments are of the kinds that a page has."""
-    fields = sources(page)
-    required = [o.name for o in fields if o.required]
-    known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}
-    positional = fields[: len(args)]
-    given = {*(o.name for o in positional), *names}
-    twice = len(given) < len(positional) + len(names)
-    if len(args) > len(fields) or twice or not given <= known or not {*required} <= given:
-        return False
-    return all(_fits(o, a) for o, a in zip(positional, args, strict=True))
-
-
-def _fits(operand: Operand, given: Any) -> bool:  # Any: a user's
-    if operand.kind in NUMBERS:
-        return is_number(given)
-    wanted = {Kind.TILE: Tile, Kind.CONV: HostArray, Kind.GLOBAL: Tensor}
-    return isinstance(given, wanted.get(operand.kind, object))
+def _word(given: Any) -> object:  # Any: a user's
+    """The same of what is given by name: words count themselves."""
+    return given if isinstance(given, WORDS) else _sort(given)
 
 
 def _spread(args: Sequence[Any]) -> bool:
@@ -212,8 +148,8 @@ def _spread(args: Sequence[Any]) -> bool:
 
     32 bytes in each row are such a column too.
     """
-    kinds = [a.type for a in args if isinstance(a, Tile)]
-    if not all(isinstance(k, TileType) for k in kinds):  # pyright: ignore - maps are like tiles
+    kinds: list[Any] = [a.type for a in args if isinstance(a, Tile)]  # Any: of maps, too
+    if not all(isinstance(k, TileType) for k in kinds):
         return True
     high = max((k.rows for k in kinds), default=0)
     narrow = (
@@ -221,6 +157,19 @@ def _spread(args: Sequence[Any]) -> bool:
         for k in kinds
     )
     return len(kinds) < 2 or any(narrow)
+
+
+def _begins(page: type[Instr], args: Sequence[Any]) -> bool:
+    """Whether the start of a window is given."""
+    fields = sources(page)[: len(args)]
+    return any(o.kind is Kind.INDEX and not o.required for o in fields)
+
+
+def _no_size(name: str, args: Sequence[Any]) -> str:
+    """A window begins somewhere, and nothing says where it ends."""
+    numbers = ", ".join(str(n) for n in args if not isinstance(n, Tile))
+    help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
+    return f"{name}: the window starts at ({numbers}) and has no size: {help}"
 
 
 def _what_it_takes(
@@ -238,7 +187,7 @@ def _what_it_takes(
     for operand, given in zip(fields, args, strict=False):
         if operand.name in names:
             return f"{called}: {operand.name} is given twice, by position and by name"
-        if not _fits(operand, given):
+        if not fits(operand, given):
             what = "number" if operand.kind in NUMBERS else operand.kind.value
             seen = "a tile" if isinstance(given, Tile) else eager.shown(given)
             into = " (the value form makes dst itself: out= names another)" * (seen == "a tile")
@@ -246,67 +195,6 @@ def _what_it_takes(
     words = "".join(f", {w}=..." for w in dict.fromkeys(words))
     called = f"{called[:-1]}{words})"
     return f"{called}: no form takes {len(args)} arguments of these kinds by position"
-
-
-def _broken(page: type[Instr], args: Sequence[Any]) -> int:
-    """How many rules of the page are broken by what the types tell."""
-    operand = _output(page)
-    assert operand is not None
-    given = dict(zip((o.name for o in sources(page)), args, strict=False))
-    types = {name: _whole(a.type) for name, a in given.items() if isinstance(a, Tile)}
-    result = _type(page, operand, types)[0] or ABSENT
-    env = environment(page, types | {operand.name: result}, {}, DEFAULT_TARGET)
-    rules = page.rules_on(DEFAULT_TARGET)
-    return sum(outcome is False for _, outcome in doubtful(rules, env))
-
-
-@lru_cache(maxsize=1024)
-def _whole(kind: TileType) -> TileType:
-    """The type with all of it valid."""
-    return replace(kind, valid=Shape(kind.rows, kind.cols))
-
-
-def _like(page: type[Instr], operand: Operand, given: Mapping[str, Any]) -> Like | None:
-    """How the page completes its output; as the first tile, where it says nothing."""
-    stated = page.elided.get(operand.name)
-    if stated is not None:
-        return stated
-    model = next(
-        (o for o in sources(page) if isinstance(given.get(o.name), (Tile, TileType))), None
-    )
-    return None if model is None else Like(model, model.valid.rows, model.valid.cols)
-
-
-def _type(
-    page: type[Instr],
-    operand: Operand,
-    types: Mapping[str, TileType],
-    dtype: DType | None = None,
-    loc: Loc | None = None,
-) -> tuple[TileType | None, str | None]:
-    """The type of the output for tiles of these types, and the tile whose region it has.
-
-    A row or a column that is spread over a tile has a result like that tile.
-    """
-    like = _like(page, operand, types)
-    if like is None or like.model is None:
-        return None, None
-    env = environment(page, types, {}, DEFAULT_TARGET)
-    model, rows, cols = like.model.eval(env), like.rows.eval(env), like.cols.eval(env)
-    wide = next((n for n, other in types.items() if _spreads(model, other)), None)
-    if wide is not None:
-        model = types[wide]
-        rows, cols = model.rows, model.cols
-    made = dtype or (like.dtype(model.dtype) if like.dtype else model.dtype)
-    where = loc or like.loc or operand.fixed_loc or model.loc
-    boxes = (model.layout, model.fractal) if model.boxed and model.loc is where else None
-    return usual_type(where, made, rows, cols, boxes), wide
-
-
-def _spreads(narrow: TileType, wide: TileType) -> bool:
-    shape = narrow.rows, narrow.cols
-    one_axis = shape in ((1, wide.cols), (wide.rows, 1))
-    return one_axis and shape != (wide.rows, wide.cols) and narrow.loc is wide.loc
 
 
 def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any: tiles, numbers
@@ -319,20 +207,19 @@ def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any:
     if chosen.region is not None:
         rows, cols = (n if isinstance(n, int) else given[n[0]].valid[n[1]] for n in chosen.region)
         return new_tile(kind, (rows, cols))
+    return new_tile(kind, _region(chosen.page, given))
+
+
+def _region(page: type[Instr], given: Mapping[str, Any]) -> tuple[Number, Number]:
+    """The valid region of the output, as the page says it of the operands' regions. Any: tiles."""
     tiles = {n: t for n, t in given.items() if isinstance(t, Tile)}
-    operand = _output(chosen.page)
-    assert operand is not None
-    return new_tile(kind, _region(chosen.page, operand, tiles))
-
-
-def _region(
-    page: type[Instr], operand: Operand, tiles: Mapping[str, Tile]
-) -> tuple[Number, Number]:
-    """The valid region of the output, as the page says it of the operands' regions."""
     regions = {n: replace(t.type, valid=Shape(*t.valid)) for n, t in tiles.items()}
-    like = _like(page, operand, regions)
+    attrs = {a.name: eager.chosen_word(a, given[a.name]) for a in page.attrs if a.name in given}
+    operand = output(page)
+    assert operand is not None
+    like = completed(page, operand, regions)
     assert like is not None
-    env = environment(page, regions, {}, DEFAULT_TARGET)
+    env = environment(page, regions, attrs, DEFAULT_TARGET)
     return like.rows.eval(env), like.cols.eval(env)
 
 
@@ -375,63 +262,65 @@ def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
     form = _operator(symbol)
     if not form.pages or not all(isinstance(a, Tile) or is_number(a) for a in args):
         return NotImplemented
-    if not form.knows(args) and not any(_takes(page, args, {}) for page in form.pages):
+    if not form.knows(args) and not any(takes(page, args, {}) for page in form.pages):
         if symbol in COMMUTE and len(args) == 2:
             return form(args[1], args[0])
         return NotImplemented
     return form(*args)
 
 
-def converted(tile: Tile, verb: str, **how: Any) -> Tile:
-    """A tile with the same elements in another type or memory: `verb` is the page's name.
-
-    `dtype` and `loc` are those of the result; other words are the page's attributes.
-    """
-    page = page_called(verb)
-    if page is None:
+def converted(tile: Tile, verb: str, changes: Changes, **how: Any) -> Tile:  # Any: words
+    """A tile with the same elements in another type or memory: `verb` is the page's name."""
+    form = value_form(verb)
+    if form is None:
         raise TypeError(f"no instruction is called {verb}")
-    operand = _output(page)
-    assert operand is not None
-    changes = {name: how.pop(name) for name in ("dtype", "loc") if name in how}
-    if "dtype" in changes:
-        changes["dtype"] = tensors.dtype_of(changes["dtype"])
-    kind, _ = _type(page, operand, {sources(page)[0].name: _whole(tile.type)}, **changes)
-    assert kind is not None
-    layout = how.pop("layout", None)
-    if layout is not None:
-        kind = replace(kind, layout=tensors.word(Layout, layout, "layout"))
-    made = new_tile(kind, tile.valid)
-    names = ("self", *changes)
-    perform(page, {operand.name: made, sources(page)[0].name: tile, **how}, names)
-    return noted(made)
+    return form.perform((tile,), how, None, tile.valid, changes)
 
 
 def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
     """`tile.to(loc)`."""
-    return converted(tile, "to", loc=tensors.word(Loc, loc, "location"), **how)
+    layout = how.pop("layout", None)
+    layout = None if layout is None else tensors.word(Layout, layout, "layout")
+    return converted(tile, "to", Changes(None, tensors.word(Loc, loc, "location"), layout), **how)
 
 
 def cast(tile: Tile, dtype: tensors.ElementType, **how: Any) -> Tile:  # Any: rounding
     """`tile.cast(dtype)`: the tile itself if it has that type and no rounding is asked for."""
     if tensors.dtype_of(dtype) is tile.dtype and not how:
         return tile
-    return converted(tile, "cast", dtype=tensors.dtype_of(dtype), **how)
+    return converted(tile, "cast", Changes(tensors.dtype_of(dtype)), **how)
 
 
 def reshaped(tile: Tile) -> Tile:
     """`.T` of a row or column: the same bytes as a column or row."""
-    kind, page = tile.type, page_called("reshape")
-    if 1 not in (kind.rows, kind.cols):
+    if 1 not in (tile.type.rows, tile.type.cols):
         raise TypeError(
             "`.T` of a tile is a view of one row or one column; pto.trans transposes others"
         )
+    return turned(tile)
+
+
+def turned(tile: Tile) -> Tile:
+    """The rows of a tile as columns of the same bytes, its columns as rows.
+
+    While a kernel is recorded a tile has one such view in each block and those inside of it.
+    """
+    record = recording.get()
+    known = record.turned(tile) if isinstance(record, Recorder) else None
+    if known is not None:
+        return known
+    page = page_called("reshape")
     assert page is not None
-    operand = _output(page)
+    operand = output(page)
     assert operand is not None
-    other = usual_type(kind.loc, kind.dtype, kind.cols, kind.rows)
-    made = new_tile(replace(other, rows=kind.cols, cols=kind.rows), (tile.valid[1], tile.valid[0]))
+    make = record.view if isinstance(record, Recorder) else _new_view
+    made = make(tile, flipped(tile.type), (tile.valid[1], tile.valid[0]))
     perform(page, {operand.name: made, sources(page)[0].name: tile}, ("self",))
     return made
+
+
+def _new_view(_: Tile, kind: TileType, valid: tuple[Number, Number]) -> Tile:
+    return new_tile(kind, valid)
 
 
 def listed() -> list[str]:

@@ -346,4 +346,11 @@ E: dict[str, Dispute] = {
         "its sum with 0 on cpu; left out on a2a3 and a5",
         "each target as it does; the chips' own data decide for them",
     ),
+    "E62": Dispute(
+        "how many rows does the result of TROWSUM declare?",
+        "CPU simulator: as many as src, at compile time; other reductions do not ask. Its tiles, "
+        "columns too, are whole lines of 32 bytes. Assembler, A2/A3 and A5: only valid rows count.",
+        "on cpu as many as src has, and of a column the lines that hold them",
+        "else no column holds the sums of 2 or 12 rows, which the other reductions and chips take",
+    ),
 }

@@ -105,9 +105,16 @@ def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, both(*(tile.loc == VEC for tile in tiles)))
 
 
+AS_ROWS = (
+    "`.T` of a column is the row of the same bytes (treshape); of a column that is padded to lines "
+    "a reduction of its rows, pto.rowmax(tile), makes one"
+)
+
+
 def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
     """Hardware computes on row-major tiles."""
-    return on(HARDWARE, both(*(tile.layout == ND for tile in tiles)))
+    rows = both(*(tile.layout == ND for tile in tiles))
+    return on(HARDWARE, named("layout", rows, help=AS_ROWS))
 
 
 def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:

@@ -34,3 +34,9 @@ def usual_type(
     layout, fractal = boxes or usual_layout(loc, rows, cols)
     made = rounded_up(TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal))
     return replace(made, valid=Shape(made.rows, made.cols))
+
+
+def flipped(kind: TileType) -> TileType:
+    """The type of an unboxed tile whose rows are the columns of another: of the same bytes."""
+    layout, valid = DN if kind.layout is ND else ND, Shape(kind.valid.cols, kind.valid.rows)
+    return replace(kind, rows=kind.cols, cols=kind.rows, valid=valid, layout=layout)

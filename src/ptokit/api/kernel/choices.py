@@ -1,0 +1,352 @@
+"""What a call of a value form does: its page, the type of its result, what is seen as rows.
+
+The pages that stand behind a name are the one that is called so and those that compute the same `f`
+on other shapes: a column, a row or a number with a tile. Among all that a call may mean, the one
+is chosen of which the targets refuse least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache, partial
+from keyword import iskeyword
+from typing import Any, NamedTuple, TypeAlias
+
+from ptokit.analysis.inplace import elementwise
+from ptokit.api.eager import chosen_word
+from ptokit.api.hostarrays import ConvTile, Tensor, Tile
+from ptokit.api.kernel.runtimenumbers import is_number
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field
+from ptokit.isa.formula.rules import doubtful
+from ptokit.isa.index import pages
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.instr import Instr, Like, Operand, Role
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
+from ptokit.isa.model.tiles import ConvTileType, Shape, TileType, tile_type
+from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
+from ptokit.isa.model.usual import flipped, usual_type
+from ptokit.isa.model.words import VEC, Loc
+
+NUMBERS = (Kind.SCALAR, Kind.INDEX)
+TYPED = (Tile, ConvTile)
+UNBOXED = (Layout.ND, Layout.DN)
+SAMPLE = (4, 64)  # rows and columns of tiles on which a page is looked at
+
+
+# an extent: a number, or the argument that has it, and which of its axes
+Axis: TypeAlias = "int | tuple[str, int]"
+
+
+@cache
+def value_names() -> dict[str, tuple[type[Instr], ...]]:
+    """Every name of a value form, and the pages behind it."""
+    found: dict[str, list[type[Instr]]] = {}
+    computing = [page for page in pages() if page.executes and output(page) is not None]
+    for page in computing:
+        if page.value_name() != page.python():
+            name = page.value_name()
+            found.setdefault(f"{name}_" if iskeyword(name) else name, []).append(page)
+    for several in found.values():
+        alike = sorted(filter(partial(_same_work, several[0]), computing), key=_length)
+        several += [page for page in alike if page not in several]
+    return {name: tuple(several) for name, several in found.items()}
+
+
+def _same_work(page: type[Instr], other: type[Instr]) -> bool:
+    """Whether two pages compute the same of operands of other shapes."""
+    function = getattr(page, "f", None)
+    same = function is not None and getattr(other, "f", None) is function
+    return same or (other.symbol != "" and other.symbol == page.operation())
+
+
+def _length(page: type[Instr]) -> int:
+    return len(page.name)
+
+
+@cache
+def operation_pages(symbol: str) -> tuple[type[Instr], ...]:
+    """The pages behind an operator of Python's."""
+    named = (several for several in value_names().values() if several[0].operation() == symbol)
+    return min(named, key=lambda several: _length(several[0]), default=())  # the plain one first
+
+
+def output(page: type[Instr]) -> Operand | None:
+    """Its one output, a tile; None if it has others."""
+    outs = [o for o in page.operands if o.written]
+    one = len(outs) == 1 and outs[0].role is Role.OUT and outs[0].kind is Kind.TILE
+    return outs[0] if one else None
+
+
+@cache
+def sources(page: type[Instr]) -> tuple[Operand, ...]:
+    """What a value form takes, in order: inputs, of optional ones where a window begins first."""
+    found = (o for o in page.operands if o.role is Role.IN)
+    return tuple(sorted(found, key=lambda o: not o.required and o.kind is not Kind.INDEX))
+
+
+@cache
+def windowed(page: type[Instr]) -> bool:
+    """Whether the page takes a window that begins somewhere: its value forms say how large."""
+    return any(o.kind is Kind.INDEX and not o.required for o in sources(page))
+
+
+class Changes(NamedTuple):
+    """What a call says of the type of its result."""
+
+    dtype: DType | None = None
+    loc: Loc | None = None
+    layout: Layout | None = None
+    size: tuple[int, int] | None = None
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """The names of what it says."""
+        return tuple(n for n, v in zip(self._fields, self, strict=True) if v is not None)
+
+
+class Choice(NamedTuple):
+    """What stands behind a call with arguments of some types, and the type of its output."""
+
+    page: type[Instr]
+    names: tuple[str, ...]  # of the arguments
+    output: str
+    kind: TileType | None  # None: `out` must be given
+    region: tuple[Axis, Axis] | None  # its valid region; None: as the page's formulas say
+    turned: frozenset[str]  # operands whose rows are computed as columns, or columns as rows
+    broken: int  # how many rules are, on all targets
+    held: tuple[object, ...]  # the types, so that no other object gets their ids
+    words: Mapping[str, object]  # attributes that value forms have of their own
+
+
+def choices(
+    page: type[Instr],
+    args: Sequence[Any],
+    names: Mapping[str, Any],
+    out: Tile | None,
+    changes: Changes,
+) -> Iterator[Choice]:  # Any: a user's
+    """Each way to perform a page: the usual result comes first, then operands are turned."""
+    operand, fields = output(page), tuple(o.name for o in sources(page)[: len(args)])
+    assert operand is not None
+    given = {**dict(zip(fields, args, strict=True)), **names}
+    tiles = {n: t for n, t in given.items() if isinstance(t, TYPED)}
+    attrs = {a.name: chosen_word(a, given[a.name]) for a in page.attrs if a.name in given}
+    numbers = [n for n in given if n not in tiles and n not in attrs]
+    words = {a.name: a.in_values for a in page.attrs if a.in_values is not None}
+    known = {**words, **attrs, **dict.fromkeys(numbers, UNKNOWN)}
+    result: dict[str, Any] = {} if out is None else {operand.name: out.type}
+    types: dict[str, Any] = {**{n: t.type for n, t in tiles.items()}, **result}
+    held = tuple(types.values())
+    for turned in _turns(types):
+        seen = {n: flipped(t) if n in turned else t for n, t in types.items()}
+        single = all(_is_single(types[n]) for n in turned)
+        for kind, region in _results(page, operand, seen, known, changes):
+            every: frozenset[str] | None = turned
+            if kind is not None and not single:
+                every = _as_columns(page, operand.name, kind, types, turned, numbers)
+            if every is not None:
+                judged = {n: _judged(t) for n, t in seen.items()}
+                broken = _broken(page, {**known, **judged, operand.name: kind or ABSENT})
+                yield Choice(page, fields, operand.name, kind, region, every, broken, held, words)
+
+
+def _turns(types: Mapping[str, Any]) -> Iterator[frozenset[str]]:  # Any: types of tiles
+    """Operands whose views may be taken for them: none, single elements, all columns."""
+    yield frozenset()
+    columns = frozenset(n for n, t in types.items() if _is_column(t))
+    singles = frozenset(n for n, t in types.items() if _is_single(t))
+    yield from filter(None, (singles - columns, singles & columns, columns))
+
+
+def _is_column(kind: object) -> bool:
+    """Whether each column of a tile is a line of its bytes."""
+    return isinstance(kind, TileType) and kind.layout is Layout.DN
+
+
+def _is_single(kind: Any) -> bool:  # Any: a type of tiles
+    """Whether a tile is a vector with one element: a row as well as a column."""
+    if not isinstance(kind, TileType) or kind.boxed or kind.loc is not VEC:
+        return False
+    if kind.numel > kind.c0:
+        return False  # its valid region has one element by chance, in a part of an array
+    return (1, 1) in ((kind.cols, kind.valid.rows), (kind.rows, kind.valid.cols))
+
+
+def _as_columns(
+    page: type[Instr],
+    name: str,
+    kind: TileType,
+    types: Mapping[str, Any],
+    turned: frozenset[str],
+    numbers: Sequence[str],
+) -> frozenset[str] | None:  # Any: types of tiles
+    """What is turned where an instruction on columns is that on the rows of the same bytes.
+
+    None where it is not: all are columns, or single elements, and the page is elementwise. That is
+    seen on tiles that have several rows and columns.
+    """
+    kinds: dict[str, TileType] = {**{n: t for n, t in types.items() if n != name}, name: kind}
+    kinds = {n: t for n, t in kinds.items() if page.operand(n).role is not Role.SCRATCH}
+    rest = [t for n, t in kinds.items() if n not in {*turned, name}]
+    if kind.layout is not Layout.ND or not all(map(_is_single, rest)):
+        return None
+    signature: list[tuple[str, tuple[tuple[int, Type, None]]]] = [
+        (n, ((place, tile_type(t.loc, t.dtype, *SAMPLE), None),))
+        for place, (n, t) in enumerate(kinds.items())
+    ]
+    first = next(iter(kinds.values())).dtype.name
+    for place, number in enumerate(numbers, len(kinds)):
+        operand = page.operand(number)
+        index = operand.kind is Kind.INDEX
+        scalar = INDEX if index else ScalarType(operand.scalar or first)
+        signature.append((number, ((place, scalar, None),)))
+    if not elementwise(page, tuple(signature), ()):
+        return None
+    return turned if name in types or rest else turned | {name}
+
+
+def _broken(page: type[Instr], given: Mapping[str, Any]) -> int:  # Any: types, words
+    """How many rules of the page are broken on all targets, by what is known."""
+    count = 0
+    for target in TARGETS.values():
+        found = doubtful(page.rules_on(target), environment(page, given, {}, target))
+        count += sum(outcome is False and rule.required for rule, outcome in found)
+    return count
+
+
+def _results(
+    page: type[Instr],
+    operand: Operand,
+    types: Mapping[str, Any],
+    known: Mapping[str, Any],
+    changes: Changes,
+) -> Iterator[tuple[TileType | None, tuple[Axis, Axis] | None]]:  # Any: types of tiles, words
+    """The types that a result may have, and where the extents of its valid region come from.
+
+    That of `out`, or the usual one and others like it. A row or a column that is spread over a tile
+    has a result like that tile.
+    """
+    if operand.name in types:
+        yield _judged(types[operand.name]), None
+        return
+    if changes.size is not None:
+        first = next(iter(types.values()))
+        usual = usual_type(operand.fixed_loc or first.loc, first.dtype, *changes.size)
+        kinds = _alike(usual, *changes.size, Shape(*changes.size))
+        yield from ((kind, changes.size) for kind in kinds)
+        return
+    whole = {n: _whole(t) if isinstance(t, TileType) else t for n, t in types.items()}
+    stated, like = completed(page, operand, types), completed(page, operand, whole)
+    model, rows, cols = _evaluated(page, like, {**whole, **known})
+    if stated is None or like is None or not isinstance(model, TileType):
+        yield None, None
+        return
+    axes = _axis(stated.rows), _axis(stated.cols)
+    region = None if axes[0] is None or axes[1] is None else (axes[0], axes[1])
+    wide = next((n for n, other in whole.items() if _spreads(model, other)), None)
+    if wide is not None:
+        model = whole[wide]
+        (rows, cols), region = (model.rows, model.cols), ((wide, 0), (wide, 1))
+    if not isinstance(rows, int) or not isinstance(cols, int):
+        yield None, None
+        return
+    judged = {n: _judged(t) for n, t in types.items()}
+    valid = judged[wide].valid if wide is not None else _valid(page, like, {**judged, **known})
+    made = changes.dtype or (like.dtype(model.dtype) if like.dtype else model.dtype)
+    where = changes.loc or like.loc or operand.fixed_loc or model.loc
+    boxes = (model.layout, model.fractal) if model.boxed and model.loc is where else None
+    if isinstance(like.cols, Const) and like.cols.value == 1:
+        boxes = (Layout.DN, 512)  # a column even where it has one row
+    usual = usual_type(where, made, rows, cols, boxes)
+    kinds = _alike(usual, rows, cols, valid)
+    if changes.layout is not None:
+        kinds = [replace(usual, layout=changes.layout, valid=valid)]
+    yield from ((kind, region) for kind in kinds)
+
+
+def _valid(page: type[Instr], like: Like, given: Mapping[str, Any]) -> Shape:  # Any: as below
+    """The extents of an output's valid region, as far as types tell them."""
+    _, rows, cols = _evaluated(page, like, given)
+    return Shape(*(n if isinstance(n, int) else None for n in (rows, cols)))
+
+
+def _alike(usual: TileType, rows: int, cols: int, valid: Shape) -> list[TileType]:
+    """The usual type, and the same extents in other layouts, with this valid region."""
+    others = [layout for layout in UNBOXED if not usual.boxed and layout is not usual.layout]
+    kinds = (usual_type(usual.loc, usual.dtype, rows, cols, (n, usual.fractal)) for n in others)
+    return [replace(kind, valid=valid) for kind in (usual, *kinds)]
+
+
+def completed(page: type[Instr], operand: Operand, given: Mapping[str, Any]) -> Like | None:
+    """How the page completes its output; as the first tile, where it says nothing. Any: tiles."""
+    stated = page.elided.get(operand.name)
+    if stated is not None:
+        return stated
+    model = next(
+        (o for o in sources(page) if isinstance(given.get(o.name), (Tile, TileType))), None
+    )
+    return None if model is None else Like(model, model.valid.rows, model.valid.cols)
+
+
+def _evaluated(
+    page: type[Instr], like: Like | None, given: Mapping[str, Any]
+) -> tuple[object, object, object]:  # Any: types, words
+    """The tile that an output is like, and its extents."""
+    if like is None or like.model is None:
+        return None, None, None
+    env = environment(page, given, {}, DEFAULT_TARGET)
+    return like.model.eval(env), like.rows.eval(env), like.cols.eval(env)
+
+
+def _judged(kind: Any) -> Any:  # Any: a type of tiles
+    """A type as rules are asked about it: valid as a whole, but for a single element."""
+    return _whole(kind) if isinstance(kind, TileType) and not _is_single(kind) else kind
+
+
+@lru_cache(maxsize=1024)
+def _whole(kind: TileType) -> TileType:
+    """The type with all of it valid."""
+    return replace(kind, valid=Shape(kind.rows, kind.cols))
+
+
+def _axis(formula: Expr) -> Axis | None:
+    """An extent that is a number or that of an argument's valid region."""
+    if isinstance(formula, Const):
+        return formula.value
+    if isinstance(formula, Field) and formula.path in (("valid", "rows"), ("valid", "cols")):
+        return formula.operand, int(formula.path[1] == "cols")
+    return None
+
+
+def _spreads(narrow: TileType, wide: TileType) -> bool:
+    shape = narrow.rows, narrow.cols
+    one_axis = shape in ((1, wide.cols), (wide.rows, 1))
+    return one_axis and shape != (wide.rows, wide.cols) and narrow.loc is wide.loc
+
+
+def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
+    """Whether the arguments are of the kinds that a page has."""
+    fields = sources(page)
+    required = [o.name for o in fields if o.required]
+    known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}
+    positional = fields[: len(args)]
+    given = {*(o.name for o in positional), *names}
+    twice = len(given) < len(positional) + len(names)
+    if len(args) > len(fields) or twice or not given <= known or not {*required} <= given:
+        return False
+    return all(fits(o, a) for o, a in zip(positional, args, strict=True))
+
+
+def fits(operand: Operand, given: Any) -> bool:  # Any: a user's
+    if operand.kind in NUMBERS:
+        return is_number(given)
+    kinds = {Kind.TILE: TileType, Kind.CONV: ConvTileType}
+    if operand.kind in kinds:
+        kind: object = given.type if isinstance(given, TYPED) else None
+        return isinstance(kind, kinds[operand.kind])
+    return not isinstance(given, TYPED) and isinstance(
+        given, Tensor if operand.kind is Kind.GLOBAL else object
+    )
