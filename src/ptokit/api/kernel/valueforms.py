@@ -279,9 +279,13 @@ def converted(tile: Tile, verb: str, changes: Changes, **how: Any) -> Tile:  # A
 
 def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
     """`tile.to(loc)`."""
-    layout = how.pop("layout", None)
-    layout = None if layout is None else tensors.word(Layout, layout, "layout")
-    return converted(tile, "to", Changes(None, tensors.word(Loc, loc, "location"), layout), **how)
+    dtype, layout = how.pop("dtype", None), how.pop("layout", None)
+    changes = Changes(
+        None if dtype is None else tensors.dtype_of(dtype),
+        tensors.word(Loc, loc, "location"),
+        None if layout is None else tensors.word(Layout, layout, "layout"),
+    )
+    return converted(tile, "to", changes, **how)
 
 
 def cast(tile: Tile, dtype: tensors.ElementType, **how: Any) -> Tile:  # Any: rounding
