@@ -23,7 +23,7 @@ from ptokit.isa.pages.grid import launch_query
 
 ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do first
 NEXT = opmap["FOR_ITER"]  # what `for` does then, in the same function
-EXTENDED = opmap["EXTENDED_ARG"]
+EXTENDED = opmap["EXTENDED_ARG"]  # before a jump over a long body
 GONE = object()  # what no name is bound to
 ONCE = "in a loop, whose body is recorded once for all iterations"
 BOTH = "in a branch, and both branches run while the kernel is recorded"
@@ -69,9 +69,7 @@ class ProgramRange:
 def _begins_for(frame: FrameType) -> bool:
     """True where a `for` asks for the iterator, not a comprehension or a function."""
     code, at = frame.f_code.co_code, frame.f_lasti
-    after = at + 2
-    while code[after] == EXTENDED:  # of a jump over a long body
-        after += 2
+    after = next(n for n in builtins.range(at + 2, len(code), 2) if code[n] != EXTENDED)
     return code[at] == ITERATES and code[after] == NEXT and frame.f_code.co_name[:1] != "<"
 
 

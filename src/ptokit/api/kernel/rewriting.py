@@ -258,7 +258,7 @@ def _does(code: CodeType) -> list[tuple[str, str]]:
     for one in dis.get_instructions(code):
         if isinstance(one.argval, CodeType):
             made += _does(one.argval)
-        elif one.opname not in ("PUSH_NULL", "NOP", "CACHE"):
+        elif one.opname not in ("PUSH_NULL", "NOP", "CACHE", "EXTENDED_ARG"):
             name = one.opname.replace("_METHOD", "_ATTR")
             made.append((name, "" if one.opcode in JUMPS else repr(one.argval)))
     return made
