@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
@@ -19,7 +21,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ptokit as pto
-from fuzz.scale import sampled
+from fuzz.scale import FACTOR, sampled
 from native import test_kernel_ranges as several
 from native.test_block_ranges import APART, text
 from native.test_blocks_in_order import MEETINGS, PART, RELU, ROWS, T, load, program, store
@@ -375,3 +377,39 @@ def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> 
     killer.join()
     assert before.isdisjoint(client.run(os.getpid).values())
     require_nothing_left(client)
+
+
+@pytest.mark.skipif(FACTOR == 1, reason="two processes start: `make test-all` runs it")
+def test_a_scheduler_that_dies_is_named(tmp_path: Path) -> None:
+    where = tmp_path / "scheduler.json"
+    dask = ["env", f"PYTHONPATH={Path(__file__).parents[1]}", sys.executable, "-m", "dask"]
+    start = ["--scheduler-file", where, "--no-dashboard"]
+    scheduler = Popen([*dask, "scheduler", "--port", "0", *start], stderr=DEVNULL)
+    worker = Popen([*dask, "worker", "--nthreads", "1", *start], stderr=DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while not where.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        with distributed.Client(scheduler_file=str(where), set_as_default=False) as client:
+            killer = when_busy(client, scheduler.kill)
+            found = told(long(10**12), blocks=8, cluster=client)
+            killer.join()
+        assert "error[cluster]: the cluster cannot run this" in str(found)
+        assert "has ended" in str(found)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tcp://127.0.0.1:1", r"the scheduler at tcp://127\.0\.0\.1:1 has ended"),
+        ("inproc://1", "a fault of ours"),  # stays one
+    ],
+)
+def test_what_goes_wrong_because_no_scheduler_is_there_says_so(address: str, said: str) -> None:
+    client = SimpleNamespace(scheduler=SimpleNamespace(address=address))
+    with pytest.raises((pto.PtoError, AttributeError), match=said), workers.attended(client):
+        raise AttributeError("a fault of ours")

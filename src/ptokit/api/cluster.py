@@ -24,7 +24,7 @@ import numpy as np
 from ptokit.api.bind import named_arguments
 from ptokit.api.executable import AnyArray, Executable, Recent, Run
 from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
-from ptokit.api.workers import Attended, Client, Workers, require_workers, threads
+from ptokit.api.workers import Attended, Client, Workers, attended, require_workers, threads
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Value
 from ptokit.sim.arguments import Bound, BoundKernel, Outcome
@@ -71,7 +71,8 @@ def launched(
     client = require_workers(cluster)
     bound, function = made.prepared(named_arguments(made.func, given, arrays), limits)
     launch = Launch(client, made, bound, limits, observers)
-    outputs, count = launch.run(function)
+    with attended(client):
+        outputs, count = launch.run(function)
     require_defined(launch.warnings.found, strict=made.options.strict)
     return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)
 

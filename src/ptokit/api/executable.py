@@ -17,6 +17,7 @@ from ptokit.api.fills import Completed, filled
 from ptokit.api.hostarrays import host_array
 from ptokit.api.ranks import Names, require_ranks, require_whole
 from ptokit.api.settings import PreparedFunction, engine_named
+from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
 from ptokit.diagnostics.rich import Rich
@@ -143,6 +144,7 @@ class Executable:
     def __reduce__(self) -> tuple[object, ...]:
         return Executable, (self.func, self.options, self.cores)
 
+    @door
     def run(
         self,
         *given: Any,  # Any: arrays and numbers
@@ -159,6 +161,7 @@ class Executable:
         told(done.warnings, strict=False)
         return done.outputs
 
+    @door
     def execute(
         self,
         arrays: Mapping[str, Any],  # Any: arrays and numbers

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ptokit.api.files import read_text_bytes
 from ptokit.api.program import Program
+from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import error
 from ptokit.text.read.reader import read
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ptokit.isa.model.words import Loc, PadValue
 
 
+@door
 def loads(text: str, name: str = "<text>") -> Program:
     """Read a program from text; PtoError if it cannot be read."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -43,6 +45,7 @@ def load(
 ) -> Tile: ...
 @overload
 def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
+@door
 def load(path: Any, *where: Any, **how: Any) -> Any:
     """Read a program from a file; PtoError if the file or its text cannot be read.
 

@@ -15,6 +15,7 @@ from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
 from ptokit.api.settings import current_target, reading, target_named
+from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity, call_error
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
@@ -61,6 +62,7 @@ class Program(Rich):
         """The program that the cores of a target run: a text is that as it stands."""
         return self
 
+    @door
     def check(
         self,
         *targets: str,
@@ -80,6 +82,7 @@ class Program(Rich):
         found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level, judge=judge)
         return RichList(merged(found))
 
+    @door
     def verdicts(
         self,
         *targets: str,
@@ -152,6 +155,7 @@ class Program(Rich):
         except PtoError as problem:
             return self, problem.diagnostics
 
+    @door
     def races(
         self,
         *targets: str,
@@ -211,6 +215,7 @@ class Program(Rich):
         advice = "--entry NAME, in Python func=, chooses one" if every else None
         raise call_error("no-such-function", message, seen=f"the program has {found}", help=advice)
 
+    @door
     def run(
         self,
         *given: Any,  # Any: arrays and numbers
@@ -252,6 +257,7 @@ class Program(Rich):
         told(done.warnings, strict=False)
         return done.outputs
 
+    @door
     def execute(
         self,
         arrays: Mapping[str, Any],  # Any: arrays and numbers
@@ -289,6 +295,7 @@ class Program(Rich):
             arrays, max_instructions=max_instructions, timeout=timeout, observers=observers
         )
 
+    @door
     def compile(
         self,
         *,
@@ -345,6 +352,7 @@ class Program(Rich):
 
         return self._executables.get(key, make)
 
+    @door
     def profile(
         self,
         *given: Any,  # Any: arrays and numbers
@@ -365,6 +373,7 @@ class Program(Rich):
         every = named_arguments(self.func(func), given, arrays)
         return profile(self, every, target, func, blocks)
 
+    @door
     def code(
         self,
         instruction: str,
@@ -396,6 +405,7 @@ class Program(Rich):
 
         return "dps" if all(map(names_handles, self.module.funcs)) else "ssa"
 
+    @door
     def memory(self, target: str | None = None, func: str | None = None) -> list[MemoryMap]:
         """What lies where in each memory that a function uses, and the moment with the most bytes.
 
@@ -413,6 +423,7 @@ class Program(Rich):
         ready = [ready_for(program.module, f, "place", chosen) for f in asked if not f.declared]
         return RichList(found for each in ready for found in memory_maps(each, chosen))
 
+    @door
     def text(
         self,
         form: str = "dps",

@@ -107,6 +107,30 @@ def _nobody(client: Client) -> PtoError:
     return problem(f"there is no worker at {address} for {PATIENCE:g} seconds", help)
 
 
+@contextmanager
+def attended(client: Client) -> Generator[None]:
+    """Inside, whatever is raised because the scheduler has ended says that: PtoError."""
+    address = client.scheduler.address
+    try:
+        yield
+    except PtoError:
+        raise
+    except Exception:
+        _require_scheduler(address)
+        raise
+
+
+def _require_scheduler(address: str) -> None:
+    """PtoError if nothing listens at the address of a scheduler in another process."""
+    try:
+        _require_listener(address)
+    except OSError:
+        help = "start it again, and look into its log: often its memory is full"
+        raise problem(f"the scheduler at {address} has ended", help) from None
+    except ValueError:  # it is in this process
+        return
+
+
 def threads(client: Client) -> int:
     """How many threads the workers have."""
     return sum(client.nthreads().values()) or 1
@@ -142,6 +166,7 @@ class Workers(Generic[S]):
 
     def __init__(self, client: Client, shared: S) -> None:
         self.client, self._shared = client, shared
+        self._address: str = client.scheduler.address
         self._data: Any = None  # Any: the Future of `shared`
         self._open: dict[int, Sent] = {}
         self._thread = ThreadPoolExecutor(1)
@@ -179,6 +204,7 @@ class Workers(Generic[S]):
             try:
                 found[number] = self._result(number)
             except dask().CancelledError:
+                _require_scheduler(self._address)  # else Dask waits long for another one
                 deaths[number] += 1
                 if deaths[number] == TRIES:
                     raise _died() from None
@@ -267,5 +293,6 @@ def spread(
     cluster: object, function: Callable[[S, T], R], shared: S, items: Sequence[T]
 ) -> list[R]:
     """`function(shared, item)` for each item, on the workers of a cluster."""
-    with Workers(require_workers(cluster), shared) as workers:
+    client = require_workers(cluster)
+    with attended(client), Workers(client, shared) as workers:
         return workers.call(function, items)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import inspect
 import linecache
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from types import FrameType, TracebackType
+from typing import Any, ParamSpec, TypeVar
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Source, Span
 
+P = ParamSpec("P")
+R = TypeVar("R")
 PACKAGE = str(Path(__file__).parents[1])
+OURS = (PACKAGE, contextlib.__file__, functools.__file__)
 
 
 def depth() -> int:
@@ -27,6 +34,29 @@ def _outside(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
+
+
+def door(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that users call: the traceback of a PtoError has their frames, and one of ours."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **names: P.kwargs) -> R:
+        try:
+            return function(*args, **names)
+        except PtoError as problem:
+            raise problem.with_traceback(_of_users(problem.__traceback__))  # noqa: B904 - the same
+
+    return called
+
+
+def _of_users(found: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package, and of decorators in it."""
+    if found is None:
+        return None
+    rest, frame = _of_users(found.tb_next), found.tb_frame
+    if frame.f_code.co_filename.startswith(OURS):
+        return rest
+    return TracebackType(rest, frame, found.tb_lasti, found.tb_lineno)
 
 
 def known_name(file: str) -> str:

@@ -32,6 +32,7 @@ from ptokit.api.settings import (
     target_named,
 )
 from ptokit.api.settings import target as target_context
+from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
@@ -183,6 +184,7 @@ class Kernel(Rich, Generic[P]):
         new.options = LaunchOptions(target, engine, blocks, fixpipe, schedule, *limits, strict)
         return new
 
+    @door
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
         """Run it on arrays and numbers; outputs are written in place."""
         if recording.get() is not None:
@@ -203,16 +205,19 @@ class Kernel(Rich, Generic[P]):
         told(run.warnings, strict=False)
         given.put_back(run.outputs)
 
+    @door
     def prepare(self, *args: P.args, **names: P.kwargs) -> Callable[[], None]:
         """What a call does once everything is captured and compiled."""
         given = self._given(args, names)
         capture = self._capture(given)
         return lambda: self._launch(capture, given)
 
+    @door
     def program(self, *args: Any, **names: Any) -> Program:
         """The program for such arguments: arrays, or `pto.spec(dtype, shape)` in their place."""
         return self._capture(self._given(args, names)).program
 
+    @door
     def text(self, *args: Any, form: str = "dps", level: int | None = None, **names: Any) -> str:
         """The program as text; without arguments that of the last capture. See `Program.text`."""
         program = self._program(args, names)
@@ -228,6 +233,7 @@ class Kernel(Rich, Generic[P]):
         """What each capture was made for: element types, extents and values."""
         return [key[:3] for key in self.kept]
 
+    @door
     def debug(self, *args: Any, block: int | None = None, blocks: int = 1, **names: Any) -> None:
         """Run the function itself, instruction by instruction: breakpoints and prints work.
 
@@ -257,6 +263,7 @@ class Kernel(Rich, Generic[P]):
                 self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
         return {name: array.base.array for name, array in arguments.items()}
 
+    @door
     def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
         """Compare debug, reference and native, bit for bit; PtoError names the first difference.
 
@@ -273,6 +280,7 @@ class Kernel(Rich, Generic[P]):
         ways = {name: partial(engine, name) for name in ENGINES}
         require_agreement(lambda: self._debugged(given, range(blocks), blocks), ways)
 
+    @door
     def check(self, *args: Any, target: str = "all", **names: Any) -> list[Diagnostic]:
         """What is wrong with the program on a target, or on all; see `Program.check`.
 
@@ -280,6 +288,7 @@ class Kernel(Rich, Generic[P]):
         """
         return self._program(args, names).check(target)
 
+    @door
     def races(
         self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
     ) -> list[Diagnostic]:
@@ -294,6 +303,7 @@ class Kernel(Rich, Generic[P]):
         arrays = given.arrays if given.dtypes.keys() == given.views.keys() else {}
         return program.races(*filter(None, [target]), blocks=blocks, **arrays)
 
+    @door
     def profile(
         self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
     ) -> Profile:
