@@ -181,3 +181,12 @@ def test_signed_types_keep_their_spelling() -> None:
     assert "%p: !pto.ptr<si16>, %u: !pto.ptr<ui8>, %n: i8" in text
     assert pto.loads(text).text() == text
     assert "si" not in program.text("ssa")
+
+
+def test_a_third_tile_of_a_move_is_scratch_or_parameters_by_its_memory() -> None:
+    """Both stand last, with a type of their own."""
+    tiles = ("vec, 32x32xui8", "vec, 1x1120xui8", "vec, 32x32xui8, slayout=row_major, fractal=32")
+    src, tmp, dst = (f"!pto.tile_buf<{kind}>" for kind in tiles)
+    line = f"pto.tmov ins(%a : {src}, %t : {tmp}) outs(%d : {dst})"
+    text = f"func.func @f(%a: {src}, %t: {tmp}, %d: {dst}) {{\n  {line}\n  return\n}}\n"
+    assert pto.loads(text).check("a5") == []

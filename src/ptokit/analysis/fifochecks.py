@@ -7,6 +7,7 @@ rules here look at all functions of a module at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptokit.analysis.fifoentries import (
     SETS,
@@ -24,9 +25,9 @@ from ptokit.analysis.fifoentries import (
     slots_of,
     wrong,
 )
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge
 from ptokit.ir.module import Func, Module, Op
-from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.lang.traits import CALLS, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
@@ -44,6 +45,7 @@ def check_fifos(module: Module) -> Iterator[Diagnostic]:
         if end.every:
             yield from end.check()
             yield from _peers(end, ends, module)
+    yield from _of_one_number([*ends.values()])
 
 
 class _End:
@@ -191,6 +193,10 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
             yield wrong(op, message, "name the function that reserves it")
             continue
         peer = ends[meant[0]]
+        if module.owner(peer.func) is not module.owner(end.func) and _calls(peer.func):
+            message = f"@{name} of another module calls functions"
+            found = wrong(op, message, "let the peer call none: the assembler copies it alone")
+            yield replace(found, by=(Judge.ASSEMBLER,))
         reserved = [r for r in peer.of(FifoRole.RESERVES) if fact(r, "label") == label]
         if not reserved:
             help = "reserve it there under this name"
@@ -209,6 +215,29 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
                 yield from _split(end.using(mine), peer.using(other))
                 yield from check_unconverted(mine, end.using(mine), peer.using(other))
                 yield from _room(reserved[0], other)
+
+
+def _calls(func: Func) -> bool:
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    return any(CALLS in op.page.traits for op in ops)
+
+
+def _of_one_number(ends: list[_End]) -> Iterator[Diagnostic]:
+    """FIFOs with slots in global memory alone are told by number: each is split or is not."""
+    first: dict[tuple[object, object], tuple[Op, bool]] = {}
+    for end in ends:
+        for op in end.of(FifoRole.OPENS):
+            given = {name for name, _ in op.values()}
+            splits = {bool(fact(use, "split")) for use in end.using(op)}
+            if fact(op, "id") is None or not given or given & {*WAYS, "local_addr"} or not splits:
+                continue
+            key = fact(op, "id"), fact(op, "dir_mask")
+            other, shared = first.setdefault(key, (op, True in splits))
+            if shared not in splits:
+                message = f"its entries are {'whole' if shared else 'split'}, elsewhere not"
+                found = wrong(op, message, "split entries at all ends, or at none", other)
+                ends_of_one = other.page.core is not op.page.core
+                yield found if ends_of_one else replace(found, by=(Judge.ASSEMBLER,))
 
 
 def _opened_on(end: _End, buffer: Op) -> list[Op]:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptokit.analysis.cores import KIND
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge
 from ptokit.ir.module import Block, Func, Module, Op
-from ptokit.isa.lang.traits import BRANCHES, LOCAL, TERMINATOR, THREADS
+from ptokit.isa.below import NO_COMPUTING, below_tiles
+from ptokit.isa.lang.traits import ALLOCATES, BRANCHES, FLAGS, LOCAL, TERMINATOR, THREADS
 from ptokit.isa.model.types import Elided, StructType
 from ptokit.text.types.spelling import told_apart
 
 OF_THREADS = "pto.simt_entry"
+BACKEND, FOR_CALLERS = "pto.backend", "pto.ptodsl.logical_name"
+OF_REGISTERS = "pto.tileop.helper"  # a function that computes with registers, for a tile
 STAYS = "declare it in the outer region, and let the inner one change its fields"
 NO_MORE = "let the threads that run already do it, or start others beside them"
 
 
+HELPER = f"what has {OF_REGISTERS} computes with registers: move tiles and wait in its caller"
 CHOOSE = "choose between their fields"
 FOR_THREADS = "say so of the function, or call it"
 OUTSIDE = "declare it in the function that uses it, and give its fields"
@@ -23,8 +28,11 @@ OUTSIDE = "declare it in the function that uses it, and give its fields"
 
 def misused(module: Module) -> Iterator[Diagnostic]:
     """Storage that outlives its region, and threads that start threads, on any target."""
+    yield from _of_one_name(module)
     for func in module.funcs:
         yield from _escaping(func)
+        if OF_REGISTERS in func.attrs:
+            yield from _no_helper(func)
         threads = f"@{func.name} has {OF_THREADS}" if OF_THREADS in func.attrs else ""
         for block in (func.body, *func.blocks):
             yield from _nested(block, threads)
@@ -39,6 +47,9 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         seen = f"%{arg.name} is an argument, {arg.type}"
         yield Diagnostic("scope", message, arg.span, seen=seen, help=OUTSIDE)
+    if any(isinstance(kind, StructType) for kind in func.results):
+        message = f"@{func.name}: {CATALOGUE['scope'].title}"
+        yield Diagnostic("scope", message, func.span, seen="it returns a struct", help=OUTSIDE)
     ops = [op for op in func.walk() if isinstance(op, Op)]
     local = {v for op in ops if LOCAL in op.page.traits for v in op.results}
     for op in (op for op in ops if LOCAL not in op.page.traits):
@@ -48,6 +59,44 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
             for name, value in op.values():
                 if value in local:
                     yield _refusal(op, name, f"%{value.name} ends where {op.name} stands", STAYS)
+
+
+def _of_one_name(module: Module) -> Iterator[Diagnostic]:
+    """Where parts of a module have several back ends, a name for callers means one function."""
+    parts = [part for part in module.modules() if BACKEND in part.attrs]
+    if len({str(part.attrs[BACKEND]) for part in parts}) < 2:
+        return
+    for part in parts:
+        first: dict[str, Func] = {}
+        for func in (f for f in part.parts if isinstance(f, Func) and f.visibility == "public"):
+            name = str(func.attrs.get(FOR_CALLERS, func.name)).strip('"')
+            if first.setdefault(name, func) is not func and KIND not in func.attrs:
+                message = f"@{func.name}: {CATALOGUE['redefined-name'].title}"
+                seen = f"callers know it as {name!r}, and @{first[name].name} too"
+                by = (Judge.ASSEMBLER,)
+                yield Diagnostic("redefined-name", message, func.span, seen=seen, by=by)
+
+
+def _no_helper(func: Func) -> Iterator[Diagnostic]:
+    """What the assembler does not take in helpers: they compute with registers alone."""
+    ops = [*func.walk()]
+    foreign = [op for op in ops if not isinstance(op, Op) and _moves(op.name)]
+    tiles = [
+        op
+        for op in ops
+        if isinstance(op, Op)
+        and (op.page.executes or ALLOCATES in op.page.traits or FLAGS in op.page.uses)
+    ]
+    seen = "it returns something" if func.results else ""
+    seen = f"it has {(*foreign, *tiles)[0].name}" if foreign or tiles else seen
+    if seen:
+        message = f"@{func.name}: {CATALOGUE['scope'].title}"
+        by = (Judge.ASSEMBLER,)
+        yield Diagnostic("scope", message, func.span, seen=seen, help=HELPER, by=by)
+
+
+def _moves(name: str) -> bool:
+    return below_tiles(name) and name.removeprefix("pto.").startswith(NO_COMPUTING)
 
 
 def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:

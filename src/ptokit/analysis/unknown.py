@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.module import Op, OpaqueOp, Value
 from ptokit.isa.below import TYPES, below_tiles
@@ -15,6 +16,10 @@ from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
+# attributes of the fix-pipe, without case and `_`, that the assembler refuses at FIFOs by name
+UNPUBLISHED = frozenset(
+    ("stphase", "atomictype", "subblockid", "cliprelumode", "ischannelsplit", "channelsplit")
+)
 BELOW = "of the level below tiles, is not judged"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
 # dialects of MLIR that text has before buffers are tiles, and that are read as they stand
@@ -68,7 +73,10 @@ def without_effect(op: Op) -> Iterator[Diagnostic]:
             message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
             takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
             at, warning = op.span_of(name), Severity.WARNING
-            yield Diagnostic("unknown-attribute", message, at, warning, help=takes)
+            found = Diagnostic("unknown-attribute", message, at, warning, help=takes)
+            if op.page.fifo_role is not None and name.replace("_", "").lower() in UNPUBLISHED:
+                found = replace(found, severity=Severity.ERROR, by=(Judge.ASSEMBLER,))
+            yield found
 
 
 def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:

@@ -5,6 +5,21 @@ operations on UB of older chips (`pto.ub`) have a prefix.
 """
 
 PREFIXES = ("pto.vmi.", "pto.ub.", "pto.mi.")
+# moves and operations of threads: the rest computes with registers
+NO_COMPUTING = (
+    *("mte_", "copy_", "dma_", "load_", "set_", "wait_", "get_", "atomic_", "shuffle_", "redux_"),
+    *(
+        "vote_",
+        "store_vfsimt",
+        "syncthreads",
+        "threadfence",
+        "prmt",
+        "ldg",
+        "stg",
+        "keep",
+        "resume",
+    ),
+)
 TYPES = ("!pto.vreg", "!pto.mask", "!pto.align", "!pto.vmi.")
 NAMES = frozenset(
     """

@@ -12,7 +12,8 @@ from math import prod
 
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
-from ptokit.isa.formula.rules import Rule, named, of_allocations, rules_of, when
+from ptokit.isa.formula.rules import COMPILED, Rule, named, of_allocations, rules_of, when
+from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.dtypes import DType, i16
 from ptokit.isa.model.extents import FRACTALS, Extents
 from ptokit.isa.model.layouts import (
@@ -276,12 +277,13 @@ def _tile_rules() -> tuple[Rule, ...]:
 def _box_rules() -> tuple[Rule, ...]:
     t = Field("tile")
     whole_boxes = "choose rows and cols that are whole boxes, and let the valid region be smaller"
+    whole = named("tile-shape", t.span <= t.numel, help=whole_boxes)
     rows_free = (t.loc == VEC) | (t.fractal == 32) | (t.rows == 1)
     return (
         *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),
         *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),
         # outside nz, a partial last row of boxes would reach past the tile's bytes
-        *when(t.boxed == Const(True), *named("tile-shape", t.span <= t.numel, help=whole_boxes)),
+        *refused_by(COMPILED, when(t.boxed == Const(True), whole)),
     )
 
 

@@ -26,6 +26,7 @@ FACTORS = {"a": A, "a_scale": A_SCALE, "b": B, "b_scale": B_SCALE}
 ROW_FACTORS = FACTORS | {"a": A_ROW, "a_scale": ROW_SCALE}
 EXAMPLE = FACTORS | {"c": L0C_64, "bias": BIASES}
 ROW_EXAMPLE = EXAMPLE | ROW_FACTORS | {"c": L0C_ROW}
+IN_ZZ, IN_NN = "zz, fractal 32", "nn, fractal 32"
 ENOUGH = "give a scale for each group of 32 along k"
 ANY_SCALES = "the assembler takes any type, hardware reads exponents of 8 bits: f8e8m0"
 EXACTLY = "the scales of a are M x ceil(K/32), those of b ceil(K/32) x N"
@@ -54,6 +55,10 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
     enough = both(
         a_scale.valid.cols * GROUP >= a.valid.cols, b_scale.valid.rows * GROUP >= b.valid.rows
     )
+    ordered = (
+        named("layout", a_scale.layout == ZZ, help=IN_ZZ),
+        named("layout", b_scale.layout == NN, help=IN_NN),
+    )
     scaled = (
         MatMul.extents,
         on(HARDWARE, named("shape", both(a.valid.rows >= 1, a.valid.cols >= 1, b.valid.cols >= 1))),
@@ -67,8 +72,8 @@ class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "
         on(A5, by(BOARDS, warns(named("element-type", scales, help=ANY_SCALES)))),
         named("location", a_scale.loc.isin(SCALE_LEFT, SCALING)),
         named("location", b_scale.loc.isin(SCALE_RIGHT, SCALING)),
-        named("layout", both(a_scale.layout == ZZ, a_scale.fractal == 32), help="zz, fractal 32"),
-        named("layout", both(b_scale.layout == NN, b_scale.fractal == 32), help="nn, fractal 32"),
+        named("layout", a_scale.fractal == 32, help=IN_ZZ),
+        named("layout", b_scale.fractal == 32, help=IN_NN),
         on(
             CPU,
             named("shape", a_scale.valid.rows >= a.valid.rows, help=ENOUGH),
@@ -127,7 +132,7 @@ class TMatMulMx(ScaledProduct, name="tmatmul.mx", recorded_op="tmatmul_mx"):
     Over k ascending; each step rounds to f32.
     """
 
-    rules = (Scaled.scaled, MatMul.some_rows)
+    rules = (Scaled.scaled, Scaled.ordered, MatMul.some_rows)
 
 
 class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
@@ -137,7 +142,7 @@ class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
     """
 
     example = ROW_EXAMPLE
-    rules = (Scaled.scaled, MatMul.one_row)
+    rules = (Scaled.scaled, by(COMPILED, Scaled.ordered), MatMul.one_row)
 
 
 class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
@@ -164,7 +169,7 @@ class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatm
     """c = acc + a x b with their scales: each sum begins with acc's element (recorded: ended)."""
 
     example = accumulating("tmatmul.mx", L0C_64, **FACTORS)
-    rules = (Scaled.scaled, Accumulation.onto, MatMul.some_rows)
+    rules = (Scaled.scaled, Scaled.ordered, Accumulation.onto, MatMul.some_rows)
 
 
 class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"):
@@ -172,7 +177,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
 
     asm = Asm(cpp_text=gemv(ScaledAccumulation))
     example = accumulating("tgemv.mx", L0C_ROW, **ROW_FACTORS)
-    rules = (Scaled.scaled, Accumulation.onto, MatMul.one_row)
+    rules = (Scaled.scaled, by(COMPILED, Scaled.ordered), Accumulation.onto, MatMul.one_row)
 
 
 class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
@@ -197,7 +202,7 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
 class TMatMulMxBias(ScaledBiased, name="tmatmul.mx.bias", recorded_op="tmatmul_mx"):
     """c = bias + a x b with their scales: sums begin with their column's bias (recorded: ended)."""
 
-    rules = (Scaled.scaled, Biased.onto, MatMul.some_rows)
+    rules = (Scaled.scaled, Scaled.ordered, Biased.onto, MatMul.some_rows)
 
 
 class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
@@ -205,7 +210,7 @@ class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
 
     asm = Asm(cpp_text=gemv(ScaledBiased))
     example = ROW_EXAMPLE
-    rules = (Scaled.scaled, Biased.onto, MatMul.one_row)
+    rules = (Scaled.scaled, by(COMPILED, Scaled.ordered), Biased.onto, MatMul.one_row)
 
 
 class TGetScaleAddr(

@@ -84,7 +84,7 @@ def _likeliest(
     selected = [p for p in forms if p.asm.selected and _selected(p, call)]
     if call.keyed:  # something is named that perhaps only a page of another name has
         return forms, selected
-    typed = call.apart and [p for p in forms if _typed_last(p) or _in_place(p, call)]
+    typed = call.apart and [p for p in forms if _typed_last(p, call) or _in_place(p, call)]
     by_place = [p for p in typed or () if p not in named]
     return selected or [*by_place, *(p for p in forms if p in named)] or named, selected
 
@@ -106,10 +106,16 @@ def _bare(word: str) -> str:
     return word.strip('">').rpartition("<")[2].replace("_", "")
 
 
-def _typed_last(page: type[Instr]) -> bool:
+def _typed_last(page: type[Instr], call: Call) -> bool:
     """Whether an operand that the form must have stands last in text, with a type of its own."""
-    words = dict(page.asm.words)
-    return any(words.get(slot.name) == TYPED_LAST and slot.required for slot in signature(page).ins)
+    words, last = dict(page.asm.words), item_type(call.items[-1]) if call.items else None
+    wanted = last.loc if isinstance(last, TileType) else None
+    return any(
+        words.get(slot.name) == TYPED_LAST
+        and slot.required
+        and (wanted is None or slot.operand.fixed_loc in (None, wanted))
+        for slot in signature(page).ins
+    )
 
 
 def _in_place(page: type[Instr], call: Call) -> bool:
