@@ -1,4 +1,4 @@
-"""Addresses that a program computes are judged over all iterations, or left to the run and said."""
+"""Addresses that a program computes: judged over all iterations, or deferred to run time."""
 
 from __future__ import annotations
 

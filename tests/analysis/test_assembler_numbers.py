@@ -180,7 +180,7 @@ LARGEST = program(
 def test_regions_behind_question_marks_are_warned_of_and_left_to_the_run(target: str) -> None:
     (verdict,) = pto.loads(LARGEST).verdicts(target)
     assert [(d.slug, d.is_error) for d in verdict.diagnostics] == [("shape", False)]
-    assert "left to the run" in str(verdict)
+    assert "deferred to run time" in str(verdict)
     (warned,) = pto.loads(LARGEST).execute({}, target=target).warnings
     assert (warned.slug, warned.is_error) == ("shape", False)
 

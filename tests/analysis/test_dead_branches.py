@@ -38,7 +38,7 @@ def test_a_branch_that_may_run_ends_the_run() -> None:
     program = pto.loads(TEXT.replace("constant 9", "constant 2"))
     assert [d.slug for d in program.check("cpu")] == ["window-out-of-bounds"]
     x, y = np.ones((16, 64), np.float32), np.zeros((16, 64), np.float32)
-    with pytest.raises(pto.PtoError, match="the window leaves its tile"):
+    with pytest.raises(pto.PtoError, match="the window is out of bounds"):
         program.run(x=x, y=y)
 
 

@@ -47,7 +47,7 @@ def test_the_table() -> None:
 
 def test_a_program_without_flags_says_so() -> None:
     lines = profile(GEMM, "--target", "a5").output.splitlines()
-    assert lines[1] == "no flags in the program: order by data dependences"
+    assert lines[1] == "no synchronisation found; assuming data-dependence order"
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ ELSEWHERE = {"not-utf8", "nesting-too-deep", "time-limit"}
 OF_KERNELS = {
     *("run-time-number", "rebound", "out-of-scope", "left-loop", "unused-value"),
     *("output-not-written", "debug-differs", "argument-shape", "store-into-input"),
-    "unwatched",
+    *("unwatched", "left-branch"),
 }
 
 

@@ -161,7 +161,7 @@ def stopped(source: Program) -> PtoError | None:
 def test_windows_in_constant_loops(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that fails was refused for that reason, in that iteration; one that does not, was not.
 
-    Nothing is left to the run, but for reads that a branch may skip.
+    Nothing is deferred to run time, but for reads that a branch may skip.
     """
     monkeypatch.setattr(Memory, "refuses", True)
     seen = {"ran": 0, "window": 0, "blank": 0}

@@ -251,3 +251,68 @@ def changed_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
 @pto.kernel
 def unseen(x: pto.In, y: pto.Out, n: int) -> None:
     pto.store(pto.block(y, 0, 0, 8, 64), pto.full(f32, 8, 64, WAITING.qsize()))
+
+
+@pto.inline
+def early(t: pto.Tile, n: int) -> pto.Tile:
+    if n > 2:
+        return t + 1.0
+    return t
+
+
+@pto.kernel
+def return_in_a_helper(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), early(pto.load(pto.block(x, 0, 0, 8, 64)), n))
+
+
+@pto.kernel
+def return_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
+    if n > 2:
+        return
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def raise_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
+    if n > 2:
+        raise ValueError(n)
+
+
+@pto.kernel
+def number_minus_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    pto.store(pto.block(y, 0, 0, 8, 64), 2.0 - pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def fraction_carried(x: pto.In, y: pto.Out, n: int) -> None:
+    a = 0
+    for _ in pto.range(n):
+        a = a + 0.5
+    pto.store(pto.block(y, 0, 0, 8, 64), pto.load(pto.block(x, 0, 0, 8, 64)) + a)
+
+
+@pto.kernel
+def square(x: pto.In, y: pto.Out, n: int) -> None:
+    t: Any = pto.load(pto.block(x, 0, 0, 8, 64))
+    pto.store(pto.block(y, 0, 0, 8, 64), t**2)
+
+
+@pto.kernel
+def product_of_tiles(x: pto.In, y: pto.Out, n: int) -> None:
+    t: Any = pto.load(pto.block(x, 0, 0, 8, 64))
+    pto.store(pto.block(y, 0, 0, 8, 64), t @ t)
+
+
+@pto.kernel
+def part_of_a_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    t: Any = pto.load(pto.block(x, 0, 0, 8, 64))
+    pto.store(pto.block(y, 0, 0, 4, 64), t[0:4])
+
+
+@pto.kernel
+def made_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
+    for p in pto.range(n):
+        if p == 0:
+            t = pto.load(pto.block(x, 0, 0, 8, 64))
+        else:
+            pto.adds(t, 1.0, out=t)  # pyright: ignore

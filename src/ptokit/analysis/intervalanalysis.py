@@ -22,7 +22,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
-BEHIND = "the type says `?`: compilers take it, the run refuses it"
+BEHIND = "the type says `?`: the assembler accepts this, ptokit fails at run time"
 GUARDED = "a condition or a loop bound around it is known only when it runs"
 
 
@@ -46,7 +46,7 @@ def faults_of_run(
 
 
 class UndecidedRule(NamedTuple):
-    """A rule that is left to the run, and why."""
+    """A rule that is deferred to run time, and why."""
 
     span: Span | None
     instruction: str

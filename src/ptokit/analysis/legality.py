@@ -46,7 +46,8 @@ class Verdict(Rich):
     `word`: refused if there is an error; else undecided if something in it is not known (an op or
     a type that was allowed to be unknown, a rule that waits for a number of the running program, a
     tile that nothing in its function writes); else legal. `reason` says why in a line, empty if
-    legal. `left` are the rules left to the run, `judge` whose verdict it is (None: the strictest).
+    legal. `left` are the checks deferred to run time, `judge` whose verdict it is (None: the
+    strictest).
     """
 
     target: str
@@ -161,7 +162,7 @@ def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tupl
     crowded = [d.message for d in found if d.slug == "out-of-memory"]  # by a caller's tiles
     reasons = [*unknown[:1], *elided[:1], *unwritten[:1], *crowded[:1]]
     if left:
-        reasons.append(f"{_count(len(left), 'rule')} left to the run, {left[0].why}")
+        reasons.append(f"{_count(len(left), 'check')} deferred to run time, {left[0].why}")
     return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)
 
 
@@ -172,7 +173,7 @@ def _count(number: int, noun: str) -> str:
 def judged(
     interference: Interference, target: Target, trial: Trial
 ) -> tuple[list[Diagnostic], list[UndecidedRule]]:
-    """Everything wrong with a function on a target, and what is left to the run."""
+    """Everything wrong with a function on a target, and what is deferred to run time."""
     func = interference.func
     intervals = IntervalAnalysis(target)
     intervals.func(func)

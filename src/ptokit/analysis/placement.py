@@ -288,6 +288,7 @@ def _overflowing(
     peak, capacity = peak_live_set(there), target.capacity[space]
     slug, name = "out-of-memory", f"%{peak.defined.value.name}"
     most = max(peak.live, key=lambda tile: tile.kind.nbytes).kind.nbytes
+    many = f"{len(peak.live)} tiles need" if len(peak.live) > 1 else "1 tile needs"
     made = sum(tile.kind.nbytes for tile in peak.live if tile.value not in given)
     placed = peak.live[0].value in given if len(peak.live) == 1 else made <= capacity < peak.nbytes
     gap = "" if peak.nbytes > capacity else f", and no {most} bytes in a row are left"
@@ -297,7 +298,7 @@ def _overflowing(
         peak.defined.value.span,
         severity=Severity.WARNING if placed else Severity.ERROR,
         rule=f"tiles alive together <= {capacity} bytes of {space}",
-        seen=f"{len(peak.live)} tiles need {peak.nbytes} bytes{gap}",
+        seen=f"{many} {peak.nbytes} bytes{gap}",
         help="use smaller tiles, or stop using one before the next is defined",
         targets=(target.name,),
         notes=(*_when(peak), *_who(peak)),

@@ -28,7 +28,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
 
-STEPS = 10_000  # instructions looked at before the rest is left to the run
+STEPS = 10_000  # instructions looked at before the rest is deferred to run time
 TOO_LONG = f"the iterations are too many to decide it in {STEPS} steps"
 
 

@@ -4,7 +4,7 @@ A read is suspect where no instruction before it in the text writes a value that
 bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
 is reported if the first iteration of every loop around it gets there on every path, and if the
 instruction's body, run on unwritten memory, says so: scratch operands are named, not read. A part
-of a tile that was never written while another was is left to the run.
+of a tile that was never written while another was is deferred to run time.
 
 It is an error, but in an excerpt: where a function reads tiles that nothing in it fills, whoever
 runs it has to, and what it reads first is a warning (dispute X62).

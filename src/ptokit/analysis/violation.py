@@ -16,7 +16,9 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 
-UNDEFINED = "the type says `?`: compilers take it; what is computed of nothing is undefined"
+UNDEFINED = (
+    "the type says `?`: the assembler accepts this; what is computed of nothing is undefined"
+)
 
 
 def tolerated(rule: Rule, env: Mapping[str, Any]) -> bool:

@@ -36,7 +36,7 @@ BAR = 20  # characters that stand for all cycles
 UNKNOWN_SIZE = 1 << 16  # elements
 BY_VALUES = {"deadlock", "division-by-zero", "global-out-of-bounds"}  # what data can end a run in
 MOVERS = {Pipe.MTE2, Pipe.MTE3}
-BY_DATA = "no flags in the program: order by data dependences"
+BY_DATA = "no synchronisation found; assuming data-dependence order"
 
 
 @dataclass(frozen=True)

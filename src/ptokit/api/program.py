@@ -77,7 +77,7 @@ class Program(Rich):
         who places tiles; without it a program with any address is of level 3. `judge`: whose
         verdict decides, "assembler", "headers" (of C++) or "hardware"; without one what any of them
         refuses for certain is an error. An empty list does not say that the program is legal:
-        `verdicts` tells what is left to the run.
+        `verdicts` tells what is deferred to run time.
         """
         found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level, judge=judge)
         return RichList(merged(found))

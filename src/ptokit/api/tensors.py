@@ -253,7 +253,7 @@ def _element(array: AnyArray, dtype: ElementType | None) -> DType:
     for known in DTYPES:
         if not known.packed and is_of(array, known):
             return known
-    raise ValueError(f"no element type is like {array.dtype}: give dtype")
+    raise ValueError(f"{array.dtype} is not supported: give dtype")
 
 
 Pair: TypeAlias = "int | tuple[int, int]"

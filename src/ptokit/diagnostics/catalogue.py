@@ -20,7 +20,7 @@ CATALOGUE: dict[str, Entry] = {
         "rule in the message names them, as the page of the instruction does.",
     ),
     "window-out-of-bounds": Entry(
-        "the window leaves its tile",
+        "the window is out of bounds",
         "An instruction that moves a window of a tile names the window's upper left corner. The "
         "window, as large as the smaller tile's valid region, must lie inside the larger tile's "
         "valid region on every target. On A2/A3 and A5 the declared shape of the smaller tile must "
@@ -119,13 +119,19 @@ CATALOGUE: dict[str, Entry] = {
         "Each iteration of a loop makes its tiles anew, and they are gone after it. Make a tile "
         "before the loop and write into it inside.",
     ),
+    "left-branch": Entry(
+        "a branch of the program is left before its end",
+        "Both branches of an `if` that the program decides are recorded, one after the other. "
+        "`return`, `break`, `continue`, `raise` and `yield` inside would leave both. Put what "
+        "follows under `else`, and bind a result in both branches.",
+    ),
     "left-loop": Entry(
         "a loop of the program is left before its end",
         "`break`, `continue` and `return` leave Python's loops. A loop of the program runs to its "
         "bound; its body may be guarded by an `if`, and Python's range makes copies instead.",
     ),
     "unused-value": Entry(
-        "a result that nobody reads",
+        "an unused result",
         "A value form makes a new tile. Binding the name of another tile to it writes nothing: "
         "`out=` writes.",
     ),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, Self
 
+from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 
@@ -86,7 +87,7 @@ class Diagnostic(Rich):
 
     def render(self) -> str:
         """The message as a terminal shows it, several lines."""
-        lines = [f"{self.severity.value}[{self.slug}]: {self.message}"]
+        lines = [f"{self.severity.value}[{self.slug}]: {printable(self.message)}"]
         if self.span is not None:
             lines += [f"  --> {self.span}", *self.span.picture()]
         targets = f"   ({', '.join(self.targets)})" if self.targets else ""
@@ -94,9 +95,9 @@ class Diagnostic(Rich):
         facts |= {"seen": self.seen, "help": self.help}
         for label, text in facts.items():
             if text:
-                lines.append(f"  = {label}: {text}{targets if label == 'rule' else ''}")
+                lines.append(f"  = {label}: {printable(text)}{targets if label == 'rule' else ''}")
         for note in self.explained():
-            lines.append(f"  = note: {note.message}")
+            lines.append(f"  = note: {printable(note.message)}")
             if note.span is not None:
                 lines += [f"  --> {note.span}", *note.span.picture()]
         return "\n".join(lines)

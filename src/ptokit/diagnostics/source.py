@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from ptokit.diagnostics.printable import printable
+
 WIDTH = 160  # a longer line is shown as the part around the span
 
 
@@ -57,7 +59,7 @@ class Span(NamedTuple):
 
     def __str__(self) -> str:
         line, column = self.source.position(self.start)
-        return f"{self.source.name}:{line}:{column}"
+        return f"{printable(self.source.name)}:{line}:{column}"
 
     @property
     def line(self) -> int:
@@ -78,8 +80,11 @@ class Span(NamedTuple):
     def picture(self) -> list[str]:
         """The line of the span with carets below it."""
         line, column = self.source.position(self.start)
-        text = self.source.line(line).replace("\t", " ")
-        count = max(1, min(self.end - self.start, len(text) - column + 1))
+        raw, first = self.source.line(line).replace("\t", " "), column - 1
+        before, text = printable(raw[:first]), printable(raw)
+        column = len(before) + 1
+        inside = printable(raw[first : first + self.end - self.start])
+        count = max(1, min(len(inside), len(text) - column + 1))
         if len(text) > WIDTH:
             cut = max(0, column - 1 - WIDTH // 3)
             text = ("..." if cut else "") + text[cut : cut + WIDTH] + "..."

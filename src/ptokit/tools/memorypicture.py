@@ -115,7 +115,7 @@ def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
     """The capacity, what front ends leave of it, and byte 0."""
     yield f'<text x="-6" y="{HEIGHT}" text-anchor="end">0</text>'
     if not scale.whole:
-        above = f"capacity {each.capacity:,}: further up"
+        above = f"capacity {each.capacity:,} (off scale)"
         yield from _level(scale.y(each.end), f"{each.end:,}", "#888")
         yield f'<text x="{WIDTH - 4}" y="14" text-anchor="end" fill="#c00">{above}</text>'
         return

@@ -11,6 +11,7 @@ from threading import Event, Thread
 import click
 
 from ptokit.sim.observer import Observer
+from ptokit.tools.terminal import drawing
 
 PERIOD = 0.1  # seconds
 PATIENCE = 1.0  # seconds before a bar appears that nobody asked for
@@ -49,7 +50,7 @@ class Progress(Observer):
         if ended.wait(patience):
             return
         with click.progressbar(
-            length=self.blocks, label="blocks", show_pos=True, file=sys.stderr
+            length=self.blocks, label="blocks", show_pos=True, file=drawing(sys.stderr)
         ) as bar:
             while not ended.wait(PERIOD):
                 bar.update(self.done() - bar.pos)

@@ -16,7 +16,7 @@ from ptokit.ir.module import Module, Op
 def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterator[str]:
     """The lines that `check` prints: what is wrong, of several targets a table, the verdicts.
 
-    `verbose` lists the rules that are left to the run, of several targets each with its own.
+    `verbose` lists the rules that are deferred to run time, of several targets each with its own.
     """
     diagnostics = merged(found)
     for diagnostic in diagnostics:
@@ -61,7 +61,7 @@ def _left(found: Sequence[Verdict]) -> Iterator[str]:
         for left in verdict.left:
             targets.setdefault(left, []).append(verdict.target)
     if targets:
-        yield "left to the run:"
+        yield "deferred to run time:"
         yield from (f"  {left} ({', '.join(names)})" for left, names in targets.items())
         yield ""
 

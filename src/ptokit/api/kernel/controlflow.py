@@ -10,12 +10,13 @@ from typing import Any
 
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
+from ptokit.api.kernel.leaving import decided, left
 from ptokit.api.kernel.pagesearch import page_called, shaped
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.settings import current_core, recording
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Block, Value
 from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
@@ -246,6 +247,10 @@ class ProgramLoop(Rebinding):
         _require_same(self.state, ONCE, self.place)
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
+            if is_number(number) and _kind(number).is_float and self.carried[name].type is INDEX:
+                what = f"{name} begins as a whole number and is a fraction after an iteration"
+                raise refused("rebound", what, f"begin with a fraction: {name} = 0.0", self.place)
+        for name, number in found.items():
             if not is_number(number):
                 raise self._rebound(name, number, frame)
         if self.guard is not None:
@@ -310,7 +315,7 @@ class ProgramLoop(Rebinding):
     def end(self) -> None:
         """After the loop: was it left?"""
         if any(open is self for open in self.record.open):
-            raise left(self)
+            raise left(self.place)
 
 
 def _require_same(state: PythonState, where: str, place: CallPlace) -> None:
@@ -318,19 +323,6 @@ def _require_same(state: PythonState, where: str, place: CallPlace) -> None:
     what = state.changed()
     if what is not None:
         raise refused("rebound", f"{what} is changed {where}", LOCAL.format(what), place)
-
-
-def left(loop: ProgramLoop, note: Note | None = None) -> PtoError:
-    """A loop that `break` or `return` left."""
-    return PtoError(
-        Diagnostic(
-            "left-loop",
-            "this loop is left before its end, which a loop of the program cannot be",
-            loop.place.span(),
-            help="end it by its bounds, guard its body with `if`, or unroll it with Python's range",
-            notes=() if note is None else (note,),
-        )
-    )
 
 
 def _targets(frame: FrameType) -> Iterator[str]:
@@ -426,6 +418,7 @@ class ProgramBranch(Rebinding):
         self.record.stack[-1] = self.blocks[1]
         self.update(before)
         self.gone = frozenset(n for n in missing if n in first)
+        self.record.gone.update(dict.fromkeys(self.gone, self.place))
         yield False
         self.clear()
         self.gone = frozenset[str]()
@@ -478,7 +471,7 @@ def loop(
         return PythonLoop(iterable, names, late)
     made = ProgramLoop(iterable, names, frozenset(late), counter, frozenset(bound))
     if leaving is not None:
-        raise left(made, Note("it is left here", made.span(leaving)))
+        raise left(made.place, Note("it is left here", made.span(leaving)))
     return made
 
 
@@ -490,11 +483,11 @@ def branch(test: Any, names: Sequence[str], live: Sequence[str]) -> ProgramBranc
 def finish(record: Recorder) -> None:
     """At the end of a kernel: every loop was recorded to its end; the function returns."""
     if record.open:
-        raise left(record.open[-1])
+        raise left(record.open[-1].place)
     record.drop_unread_views()
     page = page_called("return", executes=False)
     assert page is not None
     record.emit(page, {})
 
 
-__all__ = ["CallPlace", "ProgramRange", "branch", "finish", "grid", "loop"]
+__all__ = ["CallPlace", "ProgramRange", "branch", "decided", "finish", "grid", "loop"]

@@ -115,7 +115,7 @@ class LaunchArguments:
             seen = f"{name} holds {array.dtype}"
             help = "convert it first, with astype(numpy.float32) for example"
             raise call_error(
-                "argument-type", f"{name}: no element type is like it", seen=seen, help=help
+                "argument-type", f"{name}: {array.dtype} is not supported", seen=seen, help=help
             )
         self.views[name], self.dtypes[name], self.shapes[name] = array, dtype, array.shape
 

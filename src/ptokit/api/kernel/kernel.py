@@ -16,6 +16,7 @@ from ptokit.api.kernel import hostside
 from ptokit.api.kernel.controlflow import finish
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.kernel.kernelarrays import ArrayBase, KernelArray
+from ptokit.api.kernel.leaving import unbound
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.rewriting import Rewritten, rewritten
@@ -199,6 +200,10 @@ class Kernel(Rich, Generic[P]):
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
         given.require_outputs(capture.stored)
         options = self.options
+        if not all(a.size for a in given.views.values()):  # nothing has a view without elements
+            left = self._debugged(given, range(options.blocks), options.blocks)
+            given.put_back({n: left[n] for n in capture.stored & left.keys()})
+            return
         run = capture.executable(options).execute(
             given.arrays, max_instructions=options.max_instructions, timeout=options.timeout
         )
@@ -405,6 +410,8 @@ class Kernel(Rich, Generic[P]):
             if record.refused is not None:
                 raise record.refused
             finish(record)
+        except UnboundLocalError as problem:
+            raise unbound(record, problem) from None
         finally:
             recording.reset(token)
         body = Block([*record.body.args], [*record.head.ops, *record.body.ops])

@@ -66,8 +66,24 @@ class RecordedTile(Tile):
     def __format__(self, form: str) -> str:
         return repr(self)
 
-    numpy = written = storage = __len__ = __getitem__ = __array__ = refuse  # type: ignore[assignment]
-    __round__ = __pow__ = __rpow__ = __matmul__ = __mod__ = __floordiv__ = refuse  # type: ignore[assignment]
+    def instead(self, what: str, help: str) -> NoReturn:
+        """Refuse an operation of Python's, and say what to call."""
+        raise refused("run-time-number", f"no instruction is {what} of %{self.value.name}", help)
+
+    def __pow__(self, other: object) -> NoReturn:
+        self.instead("the `**`", "t * t is a square; pto.pows(t, 1.5) and pto.pow(t, u) are powers")
+
+    def __matmul__(self, other: object) -> NoReturn:
+        help = 'pto.matmul(a, b) multiplies a.to("mat").to("left") by b.to("mat").to("right")'
+        self.instead("the `@`", help)
+
+    def __getitem__(self, key: object) -> NoReturn:
+        help = "pto.load(pto.block(x, row, col, rows, cols)) loads a part of an argument, "
+        help += "pto.extract(t, row, col, out=part) copies one of a tile; x[row, col] is a number"
+        self.instead("the index", help)
+
+    numpy = written = storage = __len__ = __array__ = refuse  # type: ignore[assignment]
+    __round__ = __rpow__ = __rmatmul__ = __mod__ = __floordiv__ = refuse  # type: ignore[assignment]
     __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:

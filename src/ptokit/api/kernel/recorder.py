@@ -54,6 +54,7 @@ class Recorder:
         self.taken: dict[str, int] = {}
         self.unused: dict[Value, CallPlace] = {}  # results of value forms that nobody read yet
         self.refused: Exception | None = None  # what a kernel's own `except` must not hide
+        self.gone: dict[str, CallPlace] = {}  # names that one branch binds, and where it is
         self.stored: set[str] = set()  # arrays that something was stored into
         self.views: dict[Value, list[RecordedTile]] = {}  # of a tile: its rows as columns
         self.made_views: list[tuple[Block, Value]] = []
@@ -119,7 +120,7 @@ class Recorder:
         return [
             Diagnostic(
                 "unused-value",
-                f"%{value.name} is a tile that nobody reads",
+                f"unused tile %{value.name}",
                 place.span(),
                 Severity.WARNING,
                 help="store it, or write into another tile with `out=`",

@@ -72,8 +72,17 @@ class Rewrite(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         body = [*node.body, *node.orelse]
-        if _leaver(body, (*LEAVES, ast.Yield, ast.YieldFrom)) is not None:
-            return self.generic_visit(node)  # it stays Python's own
+        leaver = _leaver(body, (*LEAVES, ast.Raise, ast.Yield, ast.YieldFrom))
+        if leaver is not None:  # it stays Python's own
+            self.count += 1
+            word = "yield" if isinstance(leaver, ast.YieldFrom) else type(leaver).__name__.lower()
+            self.generic_visit(node)
+            found = ast.parse(f"{HOOK}.decided(0, {word!r}, {_place(leaver)!r})", mode="eval").body
+            for made in ast.walk(found):
+                ast.copy_location(made, node.test)
+            cast(ast.Call, found).args[0] = node.test
+            node.test = found
+            return node
         names = sorted(stored(body) - self.outside)
         live = sorted({*names} & self.live.after[node])
         region = self._region()
@@ -160,8 +169,13 @@ def _leaver(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> ast.A
 def _leaving(node: ast.For) -> Place | None:
     """The line and columns of a statement that leaves the loop."""
     found = _leaver(node.body, LEAVES)
-    assert found is None or isinstance(found, LEAVES)
-    return found and (found.lineno, found.col_offset, found.end_col_offset or 0)
+    return found and _place(found)
+
+
+def _place(node: ast.AST) -> Place:
+    """The line and columns of a statement or an expression."""
+    assert isinstance(node, ast.stmt | ast.expr)
+    return node.lineno, node.col_offset, node.end_col_offset or 0
 
 
 def rewritten(function: Callable[..., Any]) -> Rewritten:  # Any: a user's

@@ -50,7 +50,7 @@ def _extents(source: Source, match: re.Match[str]) -> list[Extent]:
 
 
 def _wrong(source: Source, start: int, end: int, help: str) -> Exception:
-    return error("syntax-error", "these shapes cannot be read", Span(source, start, end), help=help)
+    return error("syntax-error", "invalid `shapes` string", Span(source, start, end), help=help)
 
 
 def extents(shapes: Shapes, given: Mapping[str, tuple[Extent, ...]]) -> dict[str, int | str]:

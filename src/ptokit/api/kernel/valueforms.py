@@ -265,6 +265,9 @@ def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
     if not form.knows(args) and not any(takes(page, args, {}) for page in form.pages):
         if symbol in COMMUTE and len(args) == 2:
             return form(args[1], args[0])
+        if symbol == "sub" and is_number(args[0]):
+            help = f"write -(t - {args[0]!r}), which is two"
+            raise TypeError(f"no instruction subtracts a tile from a number: {help}")
         return NotImplemented
     return form(*args)
 

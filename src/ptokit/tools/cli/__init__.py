@@ -15,13 +15,14 @@ from ptokit.tools.cli.profile_command import profile
 from ptokit.tools.cli.replay_command import replay
 from ptokit.tools.cli.run_command import run
 from ptokit.tools.cli.text_commands import convert, fmt, opt
+from ptokit.tools.terminal import escaped_terminals
 
 
 class Commands(click.Group):
     """The commands; a file in the place of one gets advice."""
 
     def main(self, *args: Any, **how: Any) -> Any:  # Any: as click has it
-        with output_errors():
+        with escaped_terminals(), output_errors():
             return super().main(*args, **how)
 
     def resolve_command(

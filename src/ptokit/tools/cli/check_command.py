@@ -33,7 +33,7 @@ ARCH = "pto.target_arch"  # an attribute of modules
 @KERNEL
 @target_option("all")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
-@click.option("-v", "--verbose", is_flag=True, help="List the rules that are left to the run.")
+@click.option("-v", "--verbose", is_flag=True, help="List the rules that are deferred to run time.")
 @click.option("--allow-unknown", is_flag=True, help="Only warn of unknown ops and types.")
 @READING
 @click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")

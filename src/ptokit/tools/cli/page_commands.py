@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import click
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.terminal import drawing
 
 
 @click.command(short_help="Print the manual page of an instruction, type or diagnostic.")
@@ -67,7 +69,7 @@ def layout(
     kind = tile_type(place, elements, rows, cols, layout=arranged, fractal=fractal or 512)
     for problem in type_errors(kind, DEFAULT_TARGET, "the tile", None):
         raise PtoError(problem)
-    click.echo(layout_picture(kind, _painted))
+    click.echo(layout_picture(kind, _painted), drawing(sys.stdout))
     if svg is not None:
         write_files([(svg, layout_svg(kind).encode())])
     if position is not None:

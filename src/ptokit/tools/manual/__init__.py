@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from textwrap import wrap
+from textwrap import shorten, wrap
 
+from ptokit.api.kernel.valueforms import value_names
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
@@ -31,7 +33,23 @@ def explain(name: str) -> str | None:
         return dispute_page(name.upper())
     topic = topics().get(name.lower().removeprefix("!").removeprefix("#").removeprefix("pto."))
     found = [slug_page(name)] if name in CATALOGUE else []
-    return "\n\n".join([*found, *([topic()] if topic else [])]) or None
+    values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
+    return "\n\n".join([*found, *([topic()] if topic else []), *values]) or _mentions(name)
+
+
+def _mentions(word: str) -> str | None:
+    """The pages whose text has a word, a line each; None if there are none."""
+    whole = re.compile(rf"\b{'[- ]?'.join(map(re.escape, word))}s?\b", re.IGNORECASE)
+    found = {p.mnemonic(): inspect.getdoc(p) or "" for p in pages()}
+    found |= {slug: f"{entry.title}. {entry.text}" for slug, entry in CATALOGUE.items()}
+    found |= {n: f"{d.question} {d.choice} {d.option or ''}" for n, d in DISPUTES.items()}
+    lines = [[n, text.partition("\n")[0]] for n, text in found.items() if whole.search(text)]
+    if not lines or not word[:1].isalpha():
+        return None
+    wide = max(len(name) for name, _ in lines)
+    room = 100 - wide
+    rows = [f"  {n:{wide}}  {shorten(text, room, placeholder=' ...')}" for n, text in lines]
+    return "\n".join([f"{word} has no page of its own. Pages that mention it:", "", *rows])
 
 
 def suggestions(name: str) -> list[str]:

@@ -7,7 +7,9 @@ from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negative
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
 AS_IT_IS = "the assembler takes f32 as f32, the C++ of A2/A3 only as f16 or bf16"
-BOXES_TO_L0 = "the assembler looks at no layout here, C++ unrolls boxes: make it nz or zn"
+BOXES_TO_L0 = (
+    "the assembler does not check this layout, C++ assumes fractal order: make it nz or zn"
+)
 ANY_TYPE = "the assembler looks at no element type here, C++ has a list of them"
 SCALES = (u8, hif8, f8e8m0)
 

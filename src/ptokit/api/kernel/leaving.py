@@ -1,0 +1,52 @@
+"""What leaves a loop or branch of the program, or a branch without a name that the other one needs:
+refused while a kernel is recorded."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of
+from ptokit.api.kernel.recorder import Recorder, recorder
+from ptokit.api.kernel.runtimenumbers import RunTimeNumber
+from ptokit.api.settings import recording
+from ptokit.diagnostics.diagnostic import Note, PtoError, error
+
+AFTER = "both branches are recorded: put what follows under `else`, and bind a result in both"
+LEAVING = {
+    "raise": "both branches are recorded, so Python would raise in any case: check numbers before",
+    "yield": "both branches are recorded: yield the items of each in a loop of its own",
+}
+
+
+def left(place: CallPlace, note: Note | None = None) -> PtoError:
+    """A loop that `break` or `return` left."""
+    message = "this loop is left before its end, which a loop of the program cannot be"
+    help = "end it by its bounds, guard its body with `if`, or unroll it with Python's range"
+    notes = () if note is None else (note,)
+    return error("left-loop", message, place.span(), help=help, notes=notes)  # type: ignore[arg-type]
+
+
+def decided(test: Any, word: str, at: tuple[int, int, int]) -> Any:  # Any: a user's
+    """Return the test of an `if` that Python decides, because a statement inside leaves it."""
+    if recording.get() is None or not isinstance(test, RunTimeNumber):
+        return test
+    place, record = here(), recorder()
+    note = Note(f"`{word}` is here", span_of(place.code.co_filename, at[0], *at))
+    what = f"`{word}` in a branch that the program decides"
+    help = LEAVING.get(word, AFTER)
+    problem = error("left-branch", what, place.span(), help=help, notes=(note,))  # type: ignore[arg-type]
+    if record.sees(place.code):
+        record.refused = problem
+    raise problem
+
+
+def unbound(record: Recorder, problem: UnboundLocalError) -> Exception:
+    """The error for a name that the other branch binds, or the problem itself."""
+    name = (re.findall(r"'(\w+)'", str(problem)) or [""])[0]
+    if name not in record.gone:
+        return problem
+    help = f"bind {name} before, and write into it in both branches with `out={name}`; "
+    help += f"pto.matmul(a, b, acc={name}, first=...) begins an accumulator anew"
+    what = f"{name} is bound in one branch only of an `if` that the program decides"
+    return refused("rebound", what, help, record.gone[name])

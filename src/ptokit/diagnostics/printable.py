@@ -1,0 +1,21 @@
+"""Text of users as a terminal may show it: no character of it moves the cursor or hides others."""
+
+from __future__ import annotations
+
+import re
+
+# control characters but line ends and tabs; bidirectional marks, joiners and other format
+# characters; separators that begin a line; halves of surrogate pairs; tags
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return text with escapes, as in Python, for characters that a terminal does not show."""
+    return text if text.isprintable() else HIDDEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")

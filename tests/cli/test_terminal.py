@@ -1,0 +1,80 @@
+"""Control characters and bidirectional marks of users: a terminal shows them as escapes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.printable import printable
+from ptokit.diagnostics.source import Source, Span
+
+HIDDEN = {
+    "\x1b[2J": "\\x1b[2J",
+    "\x1b]0;title\x07": "\\x1b]0;title\\x07",
+    "\r": "\\r",
+    "\x7f\x9b": "\\x7f\\x9b",
+    "a\u202eb\u2066c": "a\\u202eb\\u2066c",
+    "\u200b\ufeff\u2028": "\\u200b\\ufeff\\u2028",
+    "\U000e0041": "\\U000e0041",
+    "\udc80": "\\udc80",
+}
+NASTY = "\x1b]0;pwn\x07 \x1b[2J \u202e x"
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_what_a_terminal_would_not_show_is_escaped(text: str) -> None:
+    assert printable(text) == HIDDEN[text]
+
+
+@pytest.mark.parametrize("text", ["", "two\nlines\tand a tab", "größe 漢字 µs → \u3000 \u00a0"])
+def test_other_text_stays(text: str) -> None:
+    assert printable(text) == text
+
+
+def test_carets_stand_under_what_is_shown() -> None:
+    text = f"{NASTY} %no\x07pe"
+    shown = Diagnostic("x", NASTY, Span(Source("f", text), len(NASTY) + 1, len(text))).render()
+    line, carets = shown.splitlines()[3:5]
+    assert not any(c in shown for c in NASTY if not c.isprintable())
+    assert line[carets.index("^") : carets.rindex("^") + 1] == "%no\\x07pe"
+
+
+def on_a_terminal(*args: str) -> str:
+    """What a command writes to a terminal, both streams."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ptokit", *args]
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    parts: list[bytes] = []
+    try:
+        while part := os.read(ours, 1 << 16):
+            parts.append(part)
+    except OSError:  # Linux says so where the other end is closed
+        pass
+    finally:
+        os.close(ours)
+        process.wait(timeout=60)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("how", [["check"], ["fmt"], ["check", "--missing\x1b[2J"], ["explain"]])
+def test_a_terminal_gets_no_control_characters(tmp_path: Path, how: list[str]) -> None:
+    """The name of the file is as nasty as what is in it."""
+    path = tmp_path / f"{NASTY[-6:]}.pto"
+    path.write_text(f'func.func @f() {{\n  "pto.{NASTY[2:5]}\u202e"() : () -> ()\n  return\n}}')
+    seen = on_a_terminal(*how, str(path))
+    assert "\\u202e" in seen or "\\x1b" in seen
+    assert not [c for c in seen if not c.isprintable() and c != "\n"]
+
+
+def test_a_file_gets_the_text_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.pto"
+    path.write_text("func.func @f() {\n  // \u202e\n  return\n}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ptokit", "fmt", str(path)]
+    assert "\u202e" in subprocess.run(command, capture_output=True, check=True).stdout.decode()
