@@ -7,6 +7,8 @@ import re
 import pytest
 from click.testing import CliRunner
 
+import ptokit as pto
+from ptokit.api.kernel.valueforms import value_form, value_names
 from ptokit.isa.index import chapter, lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
@@ -109,3 +111,31 @@ def test_rules_fit_on_a_screen() -> None:
     start = lines.index("any of   [element-type]")
     assert lines[start + 1].startswith("a.dtype == i8 and b.dtype == i8")
     assert lines[start + 4].startswith("a.dtype == hif8")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("matmul", "pto.tmatmul\n"),
+        ("sort32", "pto.tsort32\n"),
+        ("pto.rowsum", "pto.trowsum\n"),
+        ("fifo", "pto.aic_initialize_pipe"),
+        ("fixpipe", "pto.tmov.fp"),
+        ("FIFO", "Pages that mention it"),
+    ],
+)
+def test_value_names_and_words_of_pages_are_found(name: str, says: str) -> None:
+    assert says in (explain(name) or "")
+
+
+def test_what_nothing_mentions_is_not_found() -> None:
+    assert explain("zqxj") is None
+    assert explain("(") is None
+
+
+def test_help_shows_how_a_value_form_is_called() -> None:
+    assert (pto.rowsum.__doc__ or "").startswith("rowsum(src, *, ")
+    for name in sorted(value_names()):
+        form = value_form(name)
+        assert form is not None
+        assert repr(form).startswith(f"<value form {name}(")

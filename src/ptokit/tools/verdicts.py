@@ -67,14 +67,25 @@ def _left(found: Sequence[Verdict]) -> Iterator[str]:
 
 
 def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -> list[str]:
-    """A row for each instruction of the program: 'ok' or the reason of its refusal, by target."""
+    """A row for each instruction of the program: 'ok' or the reason of its refusal, by target.
+
+    Errors that stand at no instruction have rows of their own.
+    """
     rows = [("line", "instruction", *targets)]
+    errors = [d for d in found if d.is_error]
+    told: list[Diagnostic] = []
     for func in module.funcs:
         for op in func.walk():
-            if isinstance(op, Op) and op.page.executes and op.span is not None:
-                mine = [d for d in found if d.is_error and _inside(d.span, op.span)]
-                reasons = (_reason(target, mine) for target in targets)
-                rows.append((str(_line(op.span)), op.name, *reasons))
+            if isinstance(op, Op) and op.span is not None:
+                mine = [d for d in errors if _inside(d.span, op.span)]
+                if op.page.executes or (mine and mine[0] not in told):
+                    told += mine
+                    reasons = (_reason(target, mine) for target in targets)
+                    rows.append((str(_line(op.span)), op.name, *reasons))
+    for one in errors:  # of functions, arguments, all of a program
+        if one not in told:
+            place = "" if one.span is None else str(_line(one.span))
+            rows.append((place, "", *(_reason(target, [one]) for target in targets)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -85,7 +96,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
 def _reason(target: str, found: Sequence[Diagnostic]) -> str:
     """The first refusal in words, without the mnemonic."""
     for diagnostic in found:
-        if target in diagnostic.targets:
+        if not diagnostic.targets or target in diagnostic.targets:
             return diagnostic.message.partition(": ")[2] or diagnostic.message
     return "ok"
 

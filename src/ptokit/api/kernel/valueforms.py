@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cache
+from inspect import Parameter, Signature
 from typing import Any
 
 from ptokit.api import eager, tensors
@@ -56,7 +57,12 @@ class ValueForm:
         self.name, self.pages = name, found
         self._choices: dict[object, Choice] = {}
         self.__name__ = self.__qualname__ = name
-        self.__doc__ = "\n\n".join(eager.documentation(page) for page in found)
+        self.__signature__ = _signature(found) if found else Signature()
+        text = "\n\n".join(eager.documentation(page) for page in found)
+        self.__doc__ = f"{name}{self.__signature__}\n\n{text}"  # help shows no signature of objects
+
+    def __repr__(self) -> str:
+        return f"<value form {self.name}{self.__signature__}>"
 
     def __call__(self, *args: Any, out: Tile | None = None, valid: Any = None, **names: Any) -> Any:
         """The result; behind the start of a window its extents. Any: tiles, numbers, words."""
@@ -170,6 +176,18 @@ def _no_size(name: str, args: Sequence[Any]) -> str:
     numbers = ", ".join(str(n) for n in args if not isinstance(n, Tile))
     help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
     return f"{name}: the window starts at ({numbers}) and has no size: {help}"
+
+
+def _signature(found: Sequence[type[Instr]]) -> Signature:
+    """The operands by position, and by name what is optional in some form."""
+    fields = [o for o in sources(found[0]) if o.required]
+    optional = [o.name for page in found for o in sources(page)]
+    optional += [a.name for page in found for a in page.attrs]
+    taken = {o.name for o in fields}
+    words = dict.fromkeys(n for n in (*optional, "out", "valid") if n not in taken)
+    by_name = (Parameter(n, Parameter.KEYWORD_ONLY, default=None) for n in words)
+    by_place = (Parameter(o.name, Parameter.POSITIONAL_OR_KEYWORD) for o in fields)
+    return Signature([*by_place, *by_name])
 
 
 def _what_it_takes(
