@@ -188,6 +188,42 @@ def test_what_decides_must_have_a_value(what: str, engine: str) -> None:
         program.execute(given(5), target="a2a3", engine=engine)
 
 
+@pto.kernel
+def through_a_fifo(a: pto.In, b: pto.In, y: pto.Out) -> None:
+    left = pto.load(pto.block(a, 0, 0, 5, 16), "mat").to("left")
+    right = pto.load(pto.block(b, 0, 0, 16, 16), "mat").to("right")
+    acc = pto.tile("acc", "f32", 16, 16, layout="nz", fractal=1024)
+    pto.tmatmul(acc, left, right)
+    pto.store(pto.block(y, 0, 0, 16, 16), acc.to("vec") + 1.0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_fifo_between_cores_takes_them_along(target: str, engine: str) -> None:
+    a, y = np.ones((16, 16), np.float16), np.full((16, 16), 9, np.float32)
+    with pytest.warns(pto.UnwrittenWarning, match=r"352 elements, first \(5, 0\)"):
+        through_a_fifo.on(target, engine=engine, blocks=2)(a, a, y)
+    assert y[:, 0].tolist() == [17] * 5 + [0] * 11
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("atomic", ["", " {atomicType = #pto<atomic_type atomic_add>}"])
+def test_what_was_stored_has_a_value(atomic: str, engine: str) -> None:
+    """Global memory gives back the documented 0; an atomic sum with nothing is nothing, too."""
+    again = (
+        LOAD,
+        ADD,
+        f"pto.tstore ins(%out : {VEC}) outs(%vc : {VIEW}){atomic}",
+        f"pto.tload ins(%vc : {VIEW}) outs(%one : {VEC})",
+        f"pto.tadd ins(%one, %one : {VEC}, {VEC}) outs(%out : {VEC})",
+    )
+    done = vectors(*again).execute(given(5), target="a5", engine=engine)
+    lost = [w.seen or "" for w in done.warnings if w.slug == "undefined-store"]
+    assert len(lost) == 1
+    first = 4 + 9 * bool(atomic)
+    require(done.outputs["c"], lost[0], 5, 2 * first)
+
+
 # doors -------------------------------------------------------------------------------------------
 
 
