@@ -101,7 +101,8 @@ def _in_range(operand: Operand, number: int, name: str) -> int:
 
 
 def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as above
-    real = operand.kind is Kind.SCALAR and operand.scalar is None
+    typed = ScalarType(operand.scalar or "f32")
+    real = operand.kind is Kind.SCALAR and typed.is_float
     if real and isinstance(value, float):  # np.float64 too
         return float(value)
     try:

@@ -49,6 +49,10 @@ def value_names() -> dict[str, tuple[type[Instr], ...]]:
         if page.value_name() != page.python():
             name = page.value_name()
             found.setdefault(f"{name}_" if iskeyword(name) else name, []).append(page)
+    for page in computing:  # what has a verb is also called as its instruction, where others are
+        name = page.python().removeprefix("t")
+        if page.verb and name in found and page not in found[name]:
+            found[name].insert(0, page)
     for several in found.values():
         alike = sorted(filter(partial(_same_work, several[0]), computing), key=_length)
         several += [page for page in alike if page not in several]
@@ -327,10 +331,15 @@ def _spreads(narrow: TileType, wide: TileType) -> bool:
     return one_axis and shape != (wide.rows, wide.cols) and narrow.loc is wide.loc
 
 
+def _rooms(page: type[Instr]) -> Iterator[Operand]:
+    """The scratch of a page, which a call gives by name."""
+    return (o for o in page.operands if o.role is Role.SCRATCH)
+
+
 def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
     """Whether the arguments are of the kinds that a page has."""
     fields = sources(page)
-    required = [o.name for o in fields if o.required]
+    required = [o.name for o in (*fields, *_rooms(page)) if o.required]
     known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}
     positional = fields[: len(args)]
     given = {*(o.name for o in positional), *names}

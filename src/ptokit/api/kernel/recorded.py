@@ -79,7 +79,7 @@ class RecordedTile(Tile):
 
     def __getitem__(self, key: object) -> NoReturn:
         help = "pto.load(pto.block(x, row, col, rows, cols)) loads a part of an argument, "
-        help += "pto.extract(t, row, col, out=part) copies one of a tile; x[row, col] is a number"
+        help += "pto.extract(t, row, col, (rows, cols)) one of a tile; x[row, col] is a number"
         self.instead("the index", help)
 
     numpy = written = storage = __len__ = __array__ = refuse  # type: ignore[assignment]

@@ -369,11 +369,21 @@ class Recorder:
             raise TypeError(f"{called}: {operand.name} is a {what}, not {shown(given)}")
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
-        return self.number(cast(Number, given), ScalarType(operand.scalar or _like(page, others)))
+        number, kind = cast(Number, given), ScalarType(operand.scalar or _like(page, others))
+        return self.number(number, kind if operand.exact else _signless(kind, number))
 
 
 def _concerns(op: Op, value: Value) -> bool:
     return value in op.results or any(v is value for _, v in op.values())
+
+
+def _signless(kind: ScalarType, number: Number) -> ScalarType:
+    """A type without a sign for a known number that means the same in it: text on chips has it."""
+    dtype = kind.dtype
+    unsigned = dtype is not None and not dtype.is_float and not dtype.signed
+    if not unsigned or not isinstance(number, int) or not 0 <= number < 1 << (kind.bits - 1):
+        return kind
+    return ScalarType(f"i{kind.bits}")
 
 
 def _in_turn(home: Block | None) -> dict[str, object]:

@@ -43,6 +43,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     idx = In(Tile, doc="their indices, of 32 bits; on A2/A3 and A5 one row may serve all rows")
     tmp = Scratch(Tile, None, doc="of A2/A3 and A5, for a last block of fewer than 32")
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
+    elided = {"dst": Like(src, src.valid.rows, src.valid.cols * (Const(RECORD) // src.size))}
     room = named("shape", dst.valid.cols * dst.size >= src.valid.cols * RECORD, help=ROOM)
     blocks = (src.valid.cols + BLOCK - 1) // BLOCK
     rules = (
