@@ -11,7 +11,7 @@ from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES
-from ptokit.isa.model.types import Kind
+from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
 
 HEAD = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
@@ -121,7 +121,7 @@ def _function(name: str, page: type[Instr]) -> Iterator[str]:
 def _annotation(field: Operand | Attr) -> str:
     optional = " | None" if field.default is None else ""
     if isinstance(field, Operand):
-        number = field.kind is Kind.SCALAR and field.scalar is None
+        number = field.kind is Kind.SCALAR and ScalarType(field.scalar or "f32").is_float
         return TYPES.get(field.kind, "float" if number else "int") + optional
     if not issubclass(field.kind, Word):
         return field.kind.__name__ + optional
