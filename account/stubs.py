@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 from ptokit.api.eager import instructions, public_signature
-from ptokit.api.kernel.choices import sources, value_names, windowed
+from ptokit.api.kernel.choices import rooms, sources, value_names, windowed
 from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
@@ -69,7 +69,7 @@ def value_stub() -> str:
 
 
 def _kinds(page: type[Instr]) -> tuple[str, ...]:
-    return tuple(_annotation(o) for o in sources(page) if o.required)
+    return tuple(_annotation(o) for o in (*sources(page), *rooms(page)) if o.required)
 
 
 def _value(name: str, page: type[Instr]) -> str:
@@ -81,7 +81,8 @@ def _value(name: str, page: type[Instr]) -> str:
         first.append("shape: tuple[int, int] = ...")
     last = [*(["valid: tuple[int, int] = ..."] if windowed(page) else ()), "out: Tile | None = ..."]
     others = [*(o for o in later if o.kind is not Kind.INDEX), *page.attrs]
-    named = [f"{f.name}: {_annotation(f)} = ..." for f in others]
+    named = [f"{o.name}: {_annotation(o)}" for o in rooms(page) if o.required]
+    named += [f"{f.name}: {_annotation(f)} = ..." for f in others]
     lines = "".join(f"    {p},\n" for p in (*first, "*", *named, *last))
     return f"def {name}(\n{lines}) -> Tile: ..."
 

@@ -768,7 +768,7 @@ def tadddeqrelu(
     dst: Tile,
     src0: Tile,
     src1: Tile,
-    deq_scale: int,
+    deq_scale: float,
     *,
     tmp: Tile | None = ...,
     events: Sequence[Event] = ...,

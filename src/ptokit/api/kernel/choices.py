@@ -331,7 +331,7 @@ def _spreads(narrow: TileType, wide: TileType) -> bool:
     return one_axis and shape != (wide.rows, wide.cols) and narrow.loc is wide.loc
 
 
-def _rooms(page: type[Instr]) -> Iterator[Operand]:
+def rooms(page: type[Instr]) -> Iterator[Operand]:
     """The scratch of a page, which a call gives by name."""
     return (o for o in page.operands if o.role is Role.SCRATCH)
 
@@ -339,7 +339,7 @@ def _rooms(page: type[Instr]) -> Iterator[Operand]:
 def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
     """Whether the arguments are of the kinds that a page has."""
     fields = sources(page)
-    required = [o.name for o in (*fields, *_rooms(page)) if o.required]
+    required = [o.name for o in (*fields, *rooms(page)) if o.required]
     known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}
     positional = fields[: len(args)]
     given = {*(o.name for o in positional), *names}

@@ -17,6 +17,7 @@ from ptokit.api.intrinsics import (
     GroupAxisWord,
     LogPrecisionWord,
     MaskPatternWord,
+    PhaseWord,
     PowPrecisionWord,
     RecipPrecisionWord,
     ReluPreModeWord,
@@ -652,7 +653,7 @@ def subreluconv(
 def adddeqrelu(
     src0: Tile,
     src1: Tile,
-    deq_scale: int,
+    deq_scale: float,
     *,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -975,9 +976,18 @@ def matmul_mx_hif4(
     phase: AccPhaseWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
+@overload
 def ci(
     start: float,
     *,
+    descending: bool = ...,
+    out: Tile | None = ...,
+) -> Tile: ...
+@overload
+def ci(
+    start: float,
+    *,
+    tmp: Tile,
     descending: bool = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -1150,9 +1160,21 @@ def mov_fp(
     mode: AccToVecModeWord | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
+@overload
 def mov(
     src: Tile,
     *,
+    quant: int | None = ...,
+    relu: ReluPreModeWord = ...,
+    mode: AccToVecModeWord | None = ...,
+    phase: PhaseWord = ...,
+    out: Tile | None = ...,
+) -> Tile: ...
+@overload
+def mov(
+    src: Tile,
+    *,
+    tmp: Tile,
     axis: GroupAxisWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
