@@ -23,7 +23,8 @@ def test_no_room(name: str) -> None:
     made = job(statements, x=MINE, y=THEIRS)
     program = pto.loads(made.text)
     (problem,) = program.check("a5")
-    assert (problem.slug, problem.is_error) == ("shape", False)
+    assert (problem.slug, problem.is_error) == ("shape", True)
+    assert not any(d.is_error for d in program.check("a5", judge="assembler"))
     assert f"{view}.along is {rows}" in str(problem.seen)
     assert f" is {needed}" in str(problem.seen)
     with pytest.raises(pto.PtoError, match="the shapes do not fit"):

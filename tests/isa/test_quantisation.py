@@ -158,11 +158,13 @@ def test_a_caller_may_give_room_of_parts_of_boxes(src: str, dst: str, wrong: set
     assert "tile-shape" in {d.slug for d in found if d.severity is Severity.WARNING}
 
 
-def test_a_move_of_scales_is_left_to_the_run() -> None:
+def test_a_move_of_scales_is_the_assemblers() -> None:
     scales = "!pto.tile_buf<vec, 16x32x!pto.f8E8M0>"
     move = f"pto.tmov ins(%a : {scales}) outs(%b : {scales})"
     text = f"func.func @f(%a: {scales}, %b: {scales}) {{\n {move}\n return\n}}"
-    assert [d.severity for d in pto.loads(text).check("a5")] == [Severity.WARNING]
+    taken = pto.loads(text).check("a5", judge="assembler")
+    assert [d.severity for d in taken] == [Severity.WARNING]
+    assert [d.severity for d in pto.loads(text).check("a5")] == [Severity.ERROR]
     assert [d.severity for d in pto.loads(text).check("a2a3")] == [Severity.ERROR] * 2
 
 

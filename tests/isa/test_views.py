@@ -340,7 +340,7 @@ def test_views_of_two_layouts_may_meet_and_the_run_decides(engine: str) -> None:
         (16, 1, (1, 1), "16x1xf32, dn", "legal"),
         (16, 1, (1, 1), "16x8xf32, valid=16x1", "legal"),
         (16, 1, (8, 1), "16x8xf32, valid=16x1", "legal"),
-        (16, 1, (8, 1), "16x1xf32, dn", "undecided"),
+        (16, 1, (8, 1), "16x1xf32, dn", "refused"),
         (1, 8192, (8192, 1), "1x8192xf32", "legal"),  # its columns are no rows of 8192
     ],
 )

@@ -47,9 +47,9 @@ X: dict[str, Dispute] = {
         "may TCI, and what expands a column, leave out its scratch at level 3 on A2/A3?",
         "Assembler: once yes, now TCI may not; its own model kernels do, and are compiled at level "
         "2. Code: forms of their own, TCI's on the scalar unit.",
-        "yes; of TCI the assembler's verdict, and the strictest, is an error",
+        "yes; of TCI with a warning, `--as assembler` an error",
         "the newest assembler decides for text; the forms without it compute the same numbers",
-        "--as headers, or --as hardware",
+        "--as assembler",
     ),
     "X7": Dispute(
         "which pipe executes a scatter?",

@@ -50,7 +50,7 @@ class TCI(Consecutive, pipe=S, disputes=("X6", "X19")):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
     unnamed = named("level", Field("machine").level != Const(3), help="name the scratch tile: tmp")
-    rules = (Consecutive.rules, at(LEVEL3, (A2A3,), by(ASSEMBLER, unnamed)))
+    rules = (Consecutive.rules, at(LEVEL3, (A2A3,), by(ASSEMBLER, warns(unnamed))))
 
 
 class TCITmp(
