@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from account.files import ROOT
 from ptokit.api.kernel.valueforms import value_form, value_names
+from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
@@ -139,3 +141,10 @@ def test_help_shows_how_a_value_form_is_called() -> None:
         form = value_form(name)
         assert form is not None
         assert repr(form).startswith(f"<value form {name}(")
+
+
+def test_every_dispute_that_is_named_has_a_page() -> None:
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").glob("*.md")]
+    texts = " ".join(path.read_text(encoding="utf-8") for path in files)
+    named = re.findall(r"disputes? ((?:[A-Z]\d+(?:, | and )?)+)", texts)
+    assert {n for one in named for n in re.findall(r"[A-Z]\d+", one)} <= set(DISPUTES)

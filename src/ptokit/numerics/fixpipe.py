@@ -21,7 +21,7 @@ HALF_MAX = 65504.0
 
 @dataclass(frozen=True)
 class FixPipe:
-    """The points on which readings of the fix-pipe differ (dispute C21).
+    """The points on which readings of the fix-pipe differ.
 
     fp19: which modes keep only 19 bits of the scale; "cpu" means those with a scale per column.
     signed_offset: the 9-bit offset is two's complement (else 0..511).

@@ -104,7 +104,7 @@ class Target:
     (by the name of a page, or of the class of one form), element types and locations; other facts
     that it gives replace those of the other target. `capacity` in bytes per memory space; 0: the
     target has no such space. Every tile address must be a multiple of `alignment`. `left` is the
-    layout the alias TileLeft has there (dispute C29).
+    layout the alias TileLeft has there.
     """
 
     name: str

@@ -91,7 +91,7 @@ class TileType(Rich):
     fractal: int = 512
     pad: PadValue | CustomPad = PadValue.NULL
     compact: CompactMode = CompactMode.NULL
-    wide4: bool = False  # 4-bit boxes have 64 columns, as on A5, else 32 (dispute C37)
+    wide4: bool = False  # 4-bit boxes have 64 columns, as on A5, else 32
     written: str = field(default="", compare=False)  # as older text spells it, a memref
     pitch: int | None = field(default=None, compare=False)  # of rows, where a memref states it
     around: Shape | None = None  # of a window in L0: the shape of the tile that it is cut from
