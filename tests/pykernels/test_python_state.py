@@ -70,6 +70,11 @@ READS: dict[str, tuple[str, str, str]] = {
         "w.numpy()[0, 0]",
         "pto.adds(w, 1.0, out=w)",
     ),
+    "an eager tile that is written in parts": (
+        "w = pto.tile('vec', pto.f32, 1, 8); w[0, 0] = 2.0",
+        "2 if w.written().sum() == 1 else 3",
+        "w[0, 1] = 0.0",
+    ),
     "a class": ("class w: a = 2", "w.a", "w.a = 3"),
     "a base class": ("class b: a = 2\nclass w(b): pass", "w.a", "b.a = 3"),
     "a metaclass": (
@@ -370,6 +375,20 @@ def test_too_much_is_not_read(tmp_path: Path) -> None:
     made = module(tmp_path, "w = [[i] for i in range(30_000)]" + KERNEL.format("w[1][0]"))
     with pytest.raises(pto.PtoError, match=r"can read more than 20,000 objects"):
         left(made.kernel)
+
+
+def test_asserts_that_pytest_rewrote_read_nothing() -> None:
+    def checked(t: pto.Tile) -> pto.Tile:
+        assert isinstance(t, pto.Tile), "a tile"
+        return t + 1.0
+
+    @pto.kernel
+    def asserting(x: pto.In, y: pto.Out) -> None:
+        t = pto.load(pto.block(x, 0, 0, 1, 8))
+        assert t is not None
+        pto.store(pto.block(y, 0, 0, 1, 8), checked(t))
+
+    assert left(asserting) == (ONES * 2).tobytes()
 
 
 # effects
