@@ -63,8 +63,8 @@ def _panel(each: MemoryMap, top: int) -> Iterator[str]:
     yield f'<text x="0" y="-22" fill="#444">{escape(facts)}</text>'
     yield f'<rect class="plot" width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f8"/>'
     yield from (part for tile in each.tiles for part in _tile(tile, each, scale))
-    yield from _limits(each, scale)
     yield from _lines(each, scale)
+    yield from _limits(each, scale)
     yield "</g>"
 
 
@@ -104,11 +104,16 @@ def _tile(tile: TileLiveRange, each: MemoryMap, scale: _Scale) -> Iterator[str]:
 
 
 def _named(tile: TileLiveRange, x: float, y: float, width: float, height: float) -> Iterator[str]:
-    """Its name, where there is room for it."""
-    name = f"%{tile.name}"
+    """Its name, where there is room for it; upright where the tile is narrow."""
+    name, middle = f"%{tile.name}", y + height / 2
     if height >= 11 and width >= 7 * len(name):
-        at = f'x="{x + 4:.1f}" y="{y + height / 2 + 4:.1f}"'
-        yield f'<text class="on" {at}>{escape(name)}</text>'
+        at = f'x="{x + 4:.1f}" y="{middle + 4:.1f}"'
+    elif width >= 11 and height >= 7 * len(name):
+        across = x + width / 2 + 4
+        at = f'transform="translate({across:.1f},{middle:.1f})rotate(-90)" text-anchor="middle"'
+    else:
+        return
+    yield f'<text class="on" {at}>{escape(name)}</text>'
 
 
 def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
@@ -117,7 +122,8 @@ def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
     if not scale.whole:
         above = f"capacity {each.capacity:,} (off scale)"
         yield from _level(scale.y(each.end), f"{each.end:,}", "#888")
-        yield f'<text x="{WIDTH - 4}" y="14" text-anchor="end" fill="#c00">{above}</text>'
+        halo = 'paint-order="stroke" stroke="#f6f7f8" stroke-width="5"'  # the peak ends there
+        yield f'<text x="{WIDTH - 4}" y="14" text-anchor="end" fill="#c00" {halo}>{above}</text>'
         return
     yield from _level(scale.y(each.capacity), f"{each.capacity:,}", "#c00")
     if scale.y(each.usable) - scale.y(each.capacity) > 10:  # room for its number

@@ -36,7 +36,7 @@ def _figure(title: str, rows: int, cols: int, cell: Callable[[int, int], int]) -
         for x, col in enumerate(across):
             number = None if row is None or col is None else cell(row, col)
             if number is not None:
-                middles[number] = x * WIDE + WIDE // 2, y * HIGH + HIGH // 2
+                middles[number] = x * WIDE + WIDE - 4, y * HIGH + HIGH - 4  # beside the digits
             cells += _cell(x * WIDE, y * HIGH, number, rows * cols)
             texts += _number(x * WIDE, y * HIGH, number)
     width, height = len(across) * WIDE + 2, len(down) * HIGH + 2
