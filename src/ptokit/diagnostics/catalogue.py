@@ -469,6 +469,12 @@ CATALOGUE: dict[str, Entry] = {
         "The body of a function takes the place of each call of it, which must come to an end; "
         "cores have no stack for calls.",
     ),
+    "too-many-calls": Entry(
+        "functions call too many others",
+        "The body of a function takes the place of each call of it, so a function that calls twice "
+        "one that calls twice is large soon. The limit is far beyond any real kernel: call in a "
+        "loop instead.",
+    ),
     "irreducible-graph": Entry(
         "a loop of blocks has two entries",
         "Blocks of a function become loops and branches with regions before anything is checked or "

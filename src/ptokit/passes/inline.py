@@ -21,6 +21,9 @@ from ptokit.passes.shared import FreshNames, replaced
 from ptokit.passes.structure import structured
 from ptokit.text.types.spelling import told_apart
 
+MOST_CALLS = 2048  # bodies that take the place of calls in one function
+DEEPEST = 100  # functions that call one another
+
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """The calls of a function, and whom they name."""
@@ -89,6 +92,7 @@ class _Inlining:
         self.names = names
         self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
         self.inside = False  # of a section
+        self.count = 0  # of the bodies copied
 
     def block(self, block: Block, now: Names, path: tuple[Func, ...]) -> Block:
         """The block; `path` are the functions that it is inside of."""
@@ -122,6 +126,7 @@ class _Inlining:
             return [self._op(op, now, path)]
         if self.skipped(func) and not op.results:
             return []
+        self._require_few(op, path)
         callee = _called_from(op.span, structured(deepcopy(func)))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():
@@ -138,6 +143,19 @@ class _Inlining:
             body.ops.pop()
         now |= dict(zip(op.results, returned, strict=True))
         return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
+
+    def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
+        """Functions that call one another are no more than a kernel has."""
+        self.count += 1
+        name = op.attrs[op.page.attrs[0].name]
+        if self.count > MOST_CALLS:
+            message = f"more than {MOST_CALLS:,} calls of functions in one kernel"
+            seen = f"@{name} is called by functions that are called many times"
+            raise error("too-many-calls", message, op.span, seen=seen)
+        if len(path) > DEEPEST:
+            message = f"more than {DEEPEST} functions that call one another"
+            seen = f"@{name} is called by @{path[-1].name}, which @{path[-2].name} calls"
+            raise error("too-many-calls", message, op.span, seen=seen)
 
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[Func, ...]) -> Func:
         """The function, whose head fits the call."""
@@ -192,10 +210,10 @@ def _called_from(call: Span | None, callee: Func) -> Func:
 
 def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
     """The functions that stand for the module when it is checked, and why calls are refused."""
-    chosen, problems = entries(module), list[Diagnostic]()
+    chosen, problems = {*entries(module), *_cyclic(module)}, list[Diagnostic]()
 
     def judged(func: Func) -> Func | None:
-        if func not in chosen and not _cyclic(module, func):
+        if func not in chosen:
             return None
         try:
             return inlined(module, func, external=True)
@@ -208,11 +226,22 @@ def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
     return judgeable, list(reversed(once.values()))
 
 
-def _cyclic(module: Module, func: Func) -> bool:
-    """Whether a function calls itself, by way of others perhaps."""
+def _cyclic(module: Module) -> set[Func]:
+    """The functions that call themselves, by way of others perhaps."""
+    called: dict[Func, set[Func]] = {}
+    for func in module.funcs:
+        found = (module.called(module.owner(func), name) for _, name in calls(func))
+        called[func] = {f for f in found if f is not None}
+    while ends := [func for func, others in called.items() if called.keys().isdisjoint(others)]:
+        for func in ends:
+            del called[func]
+    return {func for func in called if func in _reached(called, func)}
+
+
+def _reached(called: Mapping[Func, set[Func]], func: Func) -> set[Func]:
+    """The functions that one calls, by way of others perhaps, of those that have a `called`."""
     reached, new = set[Func](), {func}
     while new:
-        named = ((module.owner(f), name) for f in new for _, name in calls(f))
-        new = {f for owner, name in named if (f := module.called(owner, name))} - reached
+        new = {f for one in new for f in called.get(one, ())} - reached
         reached |= new
-    return func in reached
+    return reached

@@ -99,13 +99,15 @@ class FreshNames:
 
     def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
         self.taken = {v.name for v in values_defined(func) if v not in nameless}
+        self.last: dict[str, int] = {}  # numbers up to these are taken, by what is wanted
 
     def name(self, wanted: str) -> str:
         """`wanted`, or `wanted_1`, `wanted_2`, ..."""
-        name, count = wanted, 0
+        name, count = wanted, self.last.get(wanted, 0)
         while name in self.taken:
             count += 1
             name = f"{wanted}_{count}"
+        self.last[wanted] = count
         self.taken.add(name)
         return name
 

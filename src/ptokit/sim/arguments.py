@@ -344,6 +344,16 @@ class BoundJob:
         return {label: found[label] for label in order if label in found}
 
 
+OPEN = 1 << 20  # what an extent is taken for that nobody gives
+
+
+def _wide(kind: GlobalType) -> GlobalType:
+    """A view of any extents, with strides: what is open is as large as no kernel has it."""
+    shape = tuple(OPEN if n is None else n for n in kind.shape)
+    steps = zip(kind.stride or _steps(shape), _steps(shape), strict=True)
+    return replace(kind, shape=shape, stride=tuple(s if n is None else n for n, s in steps))
+
+
 ONE = 15  # the largest code of an element of four bits
 
 
@@ -380,9 +390,11 @@ def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
 def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     """The view an argument is: of an array of its extents, or in a flat one, as its strides say.
 
-    Without an array there is room for the view, if all is known.
+    Without an array there is room for the view: room that grows where an extent is not known.
     """
     name, flat = f"%{arg.name}", with_strides(kind)
+    if given is None and flat is None:
+        return GlobalView(_wide(kind), _memory(arg, None, kind.dtype), 0)
     if given is None:
         assert flat is not None
         memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)), host=True)

@@ -8,6 +8,7 @@ from ptokit.isa.pages.windows import inside, on_a2a3
 ALL = "say in the type what is valid of the window, or give valid [..]"
 KEPT = "a window has the pad and the compact mode of its source"
 SAID = "the type says what is valid, or ? for it"
+PART = "the valid region is the upper left part of the window"
 OF_A5 = (hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2)
 ONLY_A5 = "floats of 8 and 4 bits are of A5"
 
@@ -276,6 +277,8 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         named("shape", both(dst.valid.rows <= sizes.first, dst.valid.cols <= sizes.last)),
         when(
             valid.count == 2,
+            named("tile-shape", both(valid.first >= 0, valid.first <= sizes.first), help=PART),
+            named("tile-shape", both(valid.last >= 0, valid.last <= sizes.last), help=PART),
             when(~dst.dynamic_rows, named("shape", dst.valid.rows == valid.first, help=SAID)),
             when(~dst.dynamic_cols, named("shape", dst.valid.cols == valid.last, help=SAID)),
         ),

@@ -205,7 +205,9 @@ def _of_view(view: GlobalView) -> Ranges:
 
 def _of_window(elements: Elements, kind: TileType) -> Ranges:
     """The bytes of the valid region, as far apart as those of the whole tile."""
-    rows, cols = kind.valid.rows or 0, kind.valid.cols or 0
+    axes = elements.map
+    rows = min(kind.valid.rows or 0, axes.rows.extent)  # what a sample says may be too large
+    cols = min(kind.valid.cols or 0, axes.cols.extent)
     here = Elements(elements.memory, 0, elements.dtype, elements.map)
     shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)
     mark_window(over_bytes(shadow, here), range(rows), range(cols))

@@ -10,14 +10,15 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.isa.model.types import Elided, Type
-from ptokit.text.read.lexer import ATTRIBUTE_ALIAS, Tokens
-from ptokit.text.types.parts import DIGITS, BadType
+from ptokit.text.read.lexer import ATTRIBUTE_ALIAS, LONGEST, NESTED, TOO_LONG, Tokens
+from ptokit.text.types.parts import DIGITS, LEVELS, BadType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named
 
 FUNC, GENERIC_FUNC = "func.func", '"func.func"'
 FUNCS = (FUNC, GENERIC_FUNC)
 DEEPEST = 100
+BRACKETS = re.compile(r"<|(?<!-)>")
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
@@ -49,6 +50,8 @@ class Cursor:
         self.i = 0
         self.depth = 0
         self.aliases: dict[str, Type] = {}
+        self.spelled = 0  # characters that aliases in types stand for
+        self.modules = 0  # that the cursor is in
 
     def span(self, first: int, last: int | None = None) -> Span:
         return self.tokens.span(first, last)
@@ -148,6 +151,10 @@ class Cursor:
         """A diagnostic at token `at`, or at those from it to `end`."""
         return error(slug, message, self.span(at, end), help=help)
 
+    def give_up(self, problem: PtoError) -> NoReturn:
+        """Report that nothing behind the cursor is worth reading."""
+        raise problem
+
     def enter(self) -> None:
         """One bracket or region deeper."""
         self.depth += 1
@@ -195,8 +202,24 @@ class Cursor:
             text = ATTRIBUTE_ALIAS.sub(lambda m: named.get(m[1], m[0]), text)
         if "<" not in text or "!" not in text[1:]:
             return text
-        known = {name: spell(kind, "dps") for name, kind in self.aliases.items() if name in text}
-        return INNER_ALIAS.sub(lambda m: known.get(m[0], m[0]), text)
+        names = {name for name in INNER_ALIAS.findall(text) if name in self.aliases}
+        known = {name: spell(self.aliases[name], "dps") for name in names}
+        whole = INNER_ALIAS.sub(lambda m: known.get(m[0], m[0]), text)
+        self.spelled += len(whole) - len(text)
+        if self.spelled > LONGEST:
+            self.give_up(self.wrong("syntax-error", TOO_LONG, self.i, NESTED))
+        self._require_shallow(whole)
+        return whole
+
+    def _require_shallow(self, spelling: str) -> None:
+        """A type nests no deeper than its text could be read."""
+        depth = deepest = 0
+        for bracket in BRACKETS.findall(spelling):
+            depth += 1 if bracket == "<" else -1
+            deepest = max(deepest, depth)
+        if deepest > LEVELS:
+            message = f"more than {LEVELS} types inside one another"
+            self.give_up(self.wrong("nesting-too-deep", message, self.i))
 
     def at_type(self) -> bool:
         """Whether the current token can begin a type."""

@@ -19,13 +19,13 @@ from itertools import accumulate
 from operator import sub
 from typing import NamedTuple
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.diagnostics.source import Source, Span
+from ptokit.text.types.parts import in_angles
 
 # what may stand between angle brackets: anything but them and values; `->` is no bracket
 INNER = r"(?:[^<>%]++|(?<=-)>)*+"
-THIRD = rf"<{INNER}>"
-SECOND = rf"<{INNER}(?:{THIRD}{INNER})*+>"
-ANGLES = rf"<{INNER}(?:{SECOND}{INNER})*+>"
+ANGLES = in_angles(INNER)
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
 NAMED = r"\#(?:pto|[a-z]\w*\.\w+)(?:\.\w+)*+"  # an attribute, up to its bracket
 BARE = r"\#(?:loc[0-9]*+\b(?!\s*=)|\w+=[\w.]+)"  # one without brackets
@@ -55,6 +55,9 @@ WHOLE_TOKEN = rf"""
 # `#nd = #pto.layout<nd>`: a line that gives an attribute a name
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
 ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
+LONGEST = 1 << 20  # characters that names of a program may stand for
+TOO_LONG = f"the names in these names stand for more than {LONGEST:,} characters"
+NESTED = "each name doubles what the one before stands for: write out fewer"
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
 
@@ -116,7 +119,7 @@ class Tokens:
 
 
 def tokenise(source: Source) -> Tokens:
-    """Cut `source` into tokens. Never fails: a character of no token is a token of its own."""
+    """Cut `source` into tokens. A character of no token is a token of its own."""
     named = _named(source)
     pieces: list[str] = _token(frozenset(named)).findall(source.text)
     texts = list(map(str.lstrip, pieces))
@@ -128,10 +131,19 @@ def tokenise(source: Source) -> Tokens:
 
 
 def _named(source: Source) -> dict[str, str]:
-    """The attributes that lines of the source give names, those above in the place of theirs."""
+    """The attributes that lines of the source give names, those above in the place of theirs.
+
+    PtoError where names of names stand for more text than a program has.
+    """
     found: dict[str, str] = {}
+    grown = 0
     for m in ALIAS.finditer(source.text):
         if _begins_line(source, m.start()):
+            uses = ATTRIBUTE_ALIAS.findall(m[2])
+            grown += sum(len(found.get(name, "")) for name in uses)
+            if grown > LONGEST:
+                span = Span(source, m.start(1) - 1, m.end(1))
+                raise error("syntax-error", TOO_LONG, span, help=NESTED)
             found[m[1]] = ATTRIBUTE_ALIAS.sub(lambda use: found.get(use[1], use[0]), m[2])
     return found
 

@@ -157,6 +157,11 @@ class Parser(Cursor):
         if len(self.problems) >= MOST:
             raise Enough
 
+    def give_up(self, problem: PtoError) -> NoReturn:
+        """Report it alone."""
+        self.note(problem)
+        raise Enough
+
     def guess(self, first: int, last: int) -> None:
         """Every name in these tokens that nobody defined stands for a value of unknown type."""
         for i in range(first, last):

@@ -18,7 +18,7 @@ from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
 from ptokit.text.read.blocks import check_blocks, read_blocks, read_region
 from ptokit.text.read.comments import trimmed
-from ptokit.text.read.cursor import FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost
+from ptokit.text.read.cursor import DEEPEST, FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost
 from ptokit.text.read.lexer import tokenise
 from ptokit.text.read.names import Names, constant_page
 from ptokit.text.read.operation import read_operation
@@ -121,6 +121,10 @@ def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
     first, quoted = p.i, p.texts[p.i] == GENERIC_MODULE
     attrs, name = (generic(_head(p)), "") if quoted else _module_head(p)
     opened = p.i
+    p.modules += 1
+    if p.modules > DEEPEST:
+        message = f"more than {DEEPEST} modules inside one another"
+        p.give_up(p.wrong("nesting-too-deep", message, first))
     p.enter()
     p.expect("{")
     if quoted:
@@ -138,6 +142,7 @@ def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
         p.skip_location()
     module.name = name or str(attrs.pop("sym_name", ""))
     p.depth -= 1
+    p.modules -= 1
     tail, rest = p.gap(p.i)
     return module, [*([tail] if tail else []), *rest]
 
@@ -181,6 +186,7 @@ def _parts(
     `aliases` stand before the first part. Those before a module are the module's.
     """
     parts: list[Func | Module] = []
+    around = p.modules
     while p.texts[p.i] != end:
         first = p.i
         try:
@@ -198,6 +204,7 @@ def _parts(
                 aliases += more
         except PtoError as problem:
             p.note(problem)
+            p.modules = around
             _resume(p, first, end)
             if not p.texts[p.i]:
                 break

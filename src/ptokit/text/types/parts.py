@@ -18,7 +18,18 @@ from ptokit.isa.model.words import Word
 W = TypeVar("W", bound=Word)
 # elements that tiles have not: doubles, pairs in one register, formats of other dialects
 FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+|vector<\d+x[^<>x]+>")
-ANGLED = r"<[^<>]*+(?:<[^<>]*+>[^<>]*+)*+>"
+LEVELS = 8  # of angle brackets inside one another that types and attributes may have
+
+
+def in_angles(inner: str) -> str:
+    """The expression for angle brackets, `LEVELS` deep, and for what is like `inner` in them."""
+    found = rf"<{inner}>"
+    for _ in range(LEVELS - 1):
+        found = rf"<{inner}(?:{found}{inner})*+>"
+    return found
+
+
+ANGLED = in_angles("[^<>]*+")
 FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
 DIGITS = frozenset("0123456789")  # of numbers; str.isdigit knows hundreds more
