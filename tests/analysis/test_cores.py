@@ -88,6 +88,13 @@ def at_levels(body: str, target: str) -> list[list[str]]:
     return [slugs(func(body), target, level) for level in (None, 1, 2, 3)]
 
 
+def test_what_is_for_both_kinds_is_told_how_it_is_split() -> None:
+    (found,) = pto.loads(func(loop(CUBE + VECTOR))).check("a5")
+    assert found.slug == "core"
+    assert "opt --passes split" in str(found.help)
+    assert "text(target=...)" in str(found.help)
+
+
 @pytest.mark.parametrize("target", CHIPS)
 def test_who_places_tiles_is_the_level(target: str) -> None:
     assert at_levels(FREE, target) == [[], [], [], ["level"]]

@@ -22,7 +22,7 @@ from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VEC, VECTOR, Ker
 
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 KIND = "pto.kernel_kind"
-MIXED = "split cube and vector code: `ptokit opt --passes split`"
+MIXED = "split cube and vector code: `ptokit opt --passes split`, or text(target=...) of a kernel"
 NO_KIND = "neither its function nor a section around it says which kind of core sets up this end"
 SAID = "put it into a section, or say it of the function: pto.kernel_kind"
 
