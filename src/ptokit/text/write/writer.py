@@ -36,10 +36,14 @@ class Writer:
     # pieces
 
     def type(self, kind: Type) -> str:
-        """The spelling of a type, its alias if it has one; in DPS of a memref that which it had."""
+        """The spelling of a type, its alias if it has one; of a memref that which it had."""
         kept = self.form == "dps" or self.opaque_ops
-        written = getattr(kind, "written", "") if kept else ""
-        if written and in_global_memory(type_named(written)) == kind:
+        written = getattr(kind, "written", "")  # of a memref, whose strides no other type says
+        if (
+            written
+            and (kept or written.startswith("memref<"))
+            and in_global_memory(type_named(written)) == kind
+        ):
             return written
         if (alias := self.aliases.get(kind)) is not None:
             return alias
