@@ -16,7 +16,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.globaltypes import GlobalType, widened
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import PtrType
@@ -344,16 +344,6 @@ class BoundJob:
         return {label: found[label] for label in order if label in found}
 
 
-OPEN = 1 << 20  # what an extent is taken for that nobody gives
-
-
-def _wide(kind: GlobalType) -> GlobalType:
-    """A view of any extents, with strides: what is open is as large as no kernel has it."""
-    shape = tuple(OPEN if n is None else n for n in kind.shape)
-    steps = zip(kind.stride or _steps(shape), _steps(shape), strict=True)
-    return replace(kind, shape=shape, stride=tuple(s if n is None else n for n, s in steps))
-
-
 ONE = 15  # the largest code of an element of four bits
 
 
@@ -393,10 +383,9 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     Without an array there is room for the view: room that grows where an extent is not known.
     """
     name, flat = f"%{arg.name}", with_strides(kind)
-    if given is None and flat is None:
-        return GlobalView(_wide(kind), _memory(arg, None, kind.dtype), 0)
     if given is None:
-        assert flat is not None
+        if flat is None:
+            return GlobalView(widened(kind), _memory(arg, None, kind.dtype), 0)
         memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)), host=True)
         return GlobalView(flat, memory, 0)
     codes = _codes(arg, given, kind, None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from math import prod
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
@@ -291,3 +292,14 @@ def global_map(
 
 
 DataType: TypeAlias = "TileType | GlobalType | ConvTileType"
+
+
+OPEN = 1 << 20  # what an extent is taken for that nobody gives
+
+
+def widened(kind: GlobalType) -> GlobalType:
+    """A view with all extents and strides: what is open is as large as no kernel has it."""
+    shape = tuple(OPEN if n is None else n for n in kind.shape)
+    dense = tuple(prod(shape[n + 1 :]) for n in range(len(shape)))
+    steps = zip(kind.stride or dense, dense, strict=True)
+    return replace(kind, shape=shape, stride=tuple(d if s is None else s for s, d in steps))
