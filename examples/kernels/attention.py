@@ -9,40 +9,40 @@ def flash(q: pto.In, k: pto.In, v: pto.In, o: pto.Out, *, bm: int = 64, bn: int 
     (m, d), n = q.shape, k.shape[0]
     for i in pto.grid(m // bm):
         left = pto.load(pto.block(q, i * bm, 0, bm, d), "mat").to("left")
-        top, total = pto.full(f32, 1, bm, -1e30), pto.full(f32, 1, bm, 0.0)
+        top, total = pto.full(f32, bm, 1, -1e30), pto.full(f32, bm, 1, 0.0)
         acc = pto.full(f32, bm, d, 0.0)
         for j in pto.range(0, n, bn):
             keys = pto.load(pto.block(k.T, 0, j, d, bn), "mat").to("right")
             s = pto.matmul(left, keys).to("vec") * d**-0.5
-            new = pto.max(pto.rowmax(s).T, top)
-            p, old = pto.exp(s - new.T), pto.exp(top - new)
+            new = pto.max(pto.rowmax(s), top)
+            p, old = pto.exp(s - new), pto.exp(top - new)
             values = pto.load(pto.block(v, j, 0, bn, d), "mat").to("right")
             part = pto.matmul(p.cast(f16).to("mat").to("left"), values).to("vec")
-            pto.add(total * old, pto.rowsum(p).T, out=total)
-            pto.add(acc * old.T, part, out=acc)
+            pto.add(total * old, pto.rowsum(p), out=total)
+            pto.add(acc * old, part, out=acc)
             pto.copy(new, out=top)
-        pto.store(pto.block(o, i * bm, 0, bm, d), acc / total.T)
+        pto.store(pto.block(o, i * bm, 0, bm, d), acc / total)
 
 
 class Running:
     """What attention keeps while it goes over the keys: plain Python, each step records."""
 
     def __init__(self, rows: int, depth: int, valid: int) -> None:
-        self.top = pto.full(f32, 1, rows, -1e30, valid=(1, valid))
-        self.total = pto.full(f32, 1, rows, 0.0, valid=(1, valid))
+        self.top = pto.full(f32, rows, 1, -1e30, valid=(valid, 1))
+        self.total = pto.full(f32, rows, 1, 0.0, valid=(valid, 1))
         self.acc = pto.full(f32, rows, depth, 0.0, valid=(valid, depth))
 
     def step(self, s: pto.Tile, values: pto.Tile) -> None:
         """Take the scores of some keys and their values."""
-        new = pto.max(pto.rowmax(s).T, self.top)
-        p, old = pto.exp(s - new.T), pto.exp(self.top - new)
+        new = pto.max(pto.rowmax(s), self.top)
+        p, old = pto.exp(s - new), pto.exp(self.top - new)
         part = pto.matmul(p.cast(f16).to("mat").to("left"), values).to("vec")
-        pto.add(self.total * old, pto.rowsum(p).T, out=self.total)
-        pto.add(self.acc * old.T, part, out=self.acc)
+        pto.add(self.total * old, pto.rowsum(p), out=self.total)
+        pto.add(self.acc * old, part, out=self.acc)
         pto.copy(new, out=self.top)
 
     def result(self) -> pto.Tile:
-        return self.acc / self.total.T
+        return self.acc / self.total
 
 
 @pto.kernel(shapes="q[m, D] k[n, D] v[n, D] mask[m, n] o[m, D]")

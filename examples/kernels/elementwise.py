@@ -19,8 +19,8 @@ def rmsnorm(x: pto.In, gain: pto.In, y: pto.Out, *, eps: float = 1e-5, high: int
     g = pto.load(pto.block(gain, 0, 0, 1, width))
     for i in pto.grid(pto.cdiv(rows, high)):
         t = pto.load(pto.block(x, i * high, 0, high, width)).cast(f32)
-        scale = pto.rsqrt(pto.rowsum(t * t).T * (1 / width) + eps)
-        pto.store(pto.block(y, i * high, 0, high, width), t * scale.T * g)
+        scale = pto.rsqrt(pto.rowsum(t * t) * (1 / width) + eps)
+        pto.store(pto.block(y, i * high, 0, high, width), t * scale * g)
 
 
 @pto.kernel(shapes="x[rows, D] cos[rows, H] sin[rows, H] y[rows, D]")
@@ -41,9 +41,9 @@ def layer_norm(
     g, b = (pto.load(pto.block(t, 0, 0, 1, width)) for t in (gain, bias))
     for i in pto.grid(pto.cdiv(rows, high)):
         t = pto.load(pto.block(x, i * high, 0, high, width))
-        d = t - (pto.rowsum(t).T * (1 / width)).T
-        scale = pto.rsqrt(pto.rowsum(d * d).T * (1 / width) + eps)
-        pto.store(pto.block(y, i * high, 0, high, width), d * scale.T * g + b)
+        d = t - pto.rowsum(t) * (1 / width)
+        scale = pto.rsqrt(pto.rowsum(d * d) * (1 / width) + eps)
+        pto.store(pto.block(y, i * high, 0, high, width), d * scale * g + b)
 
 
 @pto.kernel(shapes="x[rows, D] y[rows, D]")
@@ -52,7 +52,7 @@ def log_softmax(x: pto.In, y: pto.Out, *, high: int = 32) -> None:
     for i in pto.grid(pto.cdiv(rows, high)):
         t = pto.load(pto.block(x, i * high, 0, high, width))
         t = t - pto.rowmax(t)
-        pto.store(pto.block(y, i * high, 0, high, width), t - pto.log(pto.rowsum(pto.exp(t)).T).T)
+        pto.store(pto.block(y, i * high, 0, high, width), t - pto.log(pto.rowsum(pto.exp(t))))
 
 
 def sigmoid(t: pto.Tile) -> pto.Tile:
