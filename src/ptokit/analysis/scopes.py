@@ -47,7 +47,7 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         seen = f"%{arg.name} is an argument, {arg.type}"
         yield Diagnostic("scope", message, arg.span, seen=seen, help=OUTSIDE)
-    if any(isinstance(kind, StructType) for kind in func.results):
+    if func.declared and any(isinstance(kind, StructType) for kind in func.results):
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         yield Diagnostic("scope", message, func.span, seen="it returns a struct", help=OUTSIDE)
     ops = [op for op in func.walk() if isinstance(op, Op)]
