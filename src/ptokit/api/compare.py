@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -79,6 +80,8 @@ def compare(
     away, and other types are equal; one that is not given beside the other is 0. `dtype` is the
     element type where NumPy has none. ValueError if extents or element types differ.
     """
+    require_tolerance("rtol", rtol)
+    require_tolerance("atol", atol)
     found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
     dtype = dtype or dtype_of_array(found)
     if dtype is None:
@@ -92,7 +95,11 @@ def compare(
 
 def require_tolerance(name: str, value: float | None) -> None:
     """ValueError unless it is a number that errors can be compared with."""
-    if value is not None and not 0 <= value < math.inf:
+    if value is None:
+        return
+    if not isinstance(value, Real):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+        raise TypeError(f"{name} is {value!r}: it is a number of at least 0")
+    if not 0 <= (value if isinstance(value, int) else float(value)) <= sys.float_info.max:
         raise ValueError(f"{name} is {value}: it is a number of at least 0")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
@@ -31,12 +32,14 @@ from ptokit.isa.model.targets import DEFAULT_TARGET, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
+from ptokit.numerics.host import is_scalar
 from ptokit.sim.execute import ReadyOp
 from ptokit.sim.reference.interpreter import InterpretedMachine
 from ptokit.sim.tile import GlobalView, Matrix
 from ptokit.sim.undefinedstore import told
 
 EVENTS = "events"
+LARGEST_FLOAT = int(sys.float_info.max)
 HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: Tensor, Kind.CONV: ConvTile}
 
 
@@ -93,6 +96,8 @@ def _in_range(operand: Operand, number: int, name: str) -> int:
     """A scalar fits the type its operand has."""
     dtype = ScalarType(operand.scalar or "").dtype
     if dtype is None or dtype.is_float:
+        if abs(number) > LARGEST_FLOAT:
+            raise ValueError(f"{name}: {operand.name} is beyond any float")
         return number
     low = -(1 << (dtype.bits - 1)) if dtype.signed else 0
     if not low <= number < low + (1 << dtype.bits):
@@ -108,7 +113,7 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
     try:
         return _in_range(operand, operator.index(value), name)
     except TypeError:
-        if real and hasattr(value, "__float__") and getattr(value, "shape", ()) == ():
+        if real and is_scalar(value):
             return float(value)  # NumPy's other floats
         what = "a number" if real else "an integer"
         raise TypeError(f"{name}: {operand.name} is {what}, not {shown(value)}") from None
@@ -261,6 +266,8 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
 
     def call(*args: Any, events: Sequence[Event] = (), **names: Any) -> None:  # Any: a user's
         for event in events:
+            if not isinstance(event, Event):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"{name}: events holds {shown(event)}, which is no event")
             event.wait()
         shape = (*map(type, args), *names, *map(type, names.values()))
         known = shapes.get(shape)

@@ -57,13 +57,24 @@ executed: ContextVar[Callable[[type[Instr], dict[str, Any]], None] | None] = Con
 )
 
 
-@cache
+def require_text(what: str, given: object) -> None:
+    """TypeError unless a user names something by text."""
+    if not isinstance(given, str):
+        raise TypeError(f"{what} is a name, not a value of type {type(given).__name__}")
+
+
 def target_named(name: str) -> Target:
     """The target of that name; ValueError lists them.
 
     "a5:left,larger-views" is a5 with another order of additions (`isa.model.words.Order`) and with
     a reading (`isa.model.targets.READINGS`).
     """
+    require_text("target", name)
+    return _target_named(name)
+
+
+@cache
+def _target_named(name: str) -> Target:
     name, _, chosen = name.partition(":")
     if name not in TARGETS:
         raise ValueError(f"no target {name!r}: choose one of {', '.join(TARGETS)}")
@@ -83,6 +94,7 @@ def reading(how: str | FixPipe) -> FixPipe:
     """The fix-pipe reading of that name, or the options themselves."""
     if isinstance(how, FixPipe):
         return how
+    require_text("fixpipe", how)
     if how not in FIXPIPES:
         raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(FIXPIPES)}")
     return FIXPIPES[how]
@@ -116,6 +128,7 @@ class Engine(Protocol):
 def engine_named(name: str | None) -> Engine:
     """The engine of that name (None: the default one); ValueError lists them."""
     chosen = DEFAULT_ENGINE if name is None else name
+    require_text("engine", chosen)
     if chosen not in ENGINES:
         raise ValueError(f"no engine {chosen!r}: choose one of {', '.join(ENGINES)}")
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
@@ -106,6 +108,7 @@ def tile(
     recorder = recording.get()
     if recorder is None:
         rows, cols = operator.index(rows), operator.index(cols)
+        valid = None if valid is None else _pair("valid", valid)
     kind = TileType(
         word(Loc, loc, "location"),
         dtype_of(dtype),
@@ -228,8 +231,10 @@ def tensor(
         seen = f"the array holds {array.dtype.str}"
         raise ValueError(f"{seen}, in another byte order than this machine's: astype converts it")
     element = _element(array, dtype)
-    extents = shape or array.shape
-    steps = stride or tuple(int(np.prod(extents[i + 1 :])) for i in range(len(extents)))
+    offset = operator.index(offset)
+    extents = array.shape if shape is None else _numbers("shape", shape)
+    steps = tuple(prod(extents[i + 1 :]) for i in range(len(extents)))
+    steps = steps if stride is None else _numbers("stride", stride)
     if not 1 <= len(extents) <= 5 or len(extents) != len(steps):
         raise ValueError("a tensor has one to five extents and as many strides")
     stated = None if layout is None else word(GlobalLayout, layout, "layout")
@@ -312,6 +317,7 @@ def conv_tile(
     `pad_value`. `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the
     repeat register.
     """
+    shape = _numbers("shape", shape)
     if not shape or min(shape) < 1:
         raise ValueError(f"a convolution tile has positive extents, not {shape}")
     how = conv(
@@ -332,6 +338,8 @@ def conv_tile(
 def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
     """A new convolution tile of this type, as `conv_tile` makes it."""
     _require(kind)
+    if kind.nbytes > LARGEST:
+        raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
     made = convtile.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
         array = host_array(data)
@@ -339,6 +347,13 @@ def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
             raise ValueError(f"data has shape {array.shape}, the tile {kind.shape}")
         made.assign(rounded_codes(array, kind.dtype))
     return ConvTile(made)
+
+
+def _numbers(name: str, given: Sequence[int]) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, given))
+    except TypeError:
+        raise TypeError(f"{name} is a tuple of whole numbers, not {given!r}") from None
 
 
 def _pair(name: str, given: Pair) -> tuple[int, int]:

@@ -103,6 +103,16 @@ def _is_narrow_float(kind: np.dtype[Any]) -> bool:  # Any: as above
     return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
 
 
+def is_scalar(given: object) -> bool:
+    """True for a real number of any library: NumPy makes a float of text and of dates, too."""
+    masked = isinstance(given, np.ma.MaskedArray)
+    if masked or not hasattr(given, "__float__") or getattr(given, "shape", None) != ():
+        return False
+    kind: Any = getattr(given, "dtype", None)  # Any: of any library
+    numeric = getattr(kind, "kind", "f") in "biuf"
+    return numeric or not isinstance(given, np.generic | np.ndarray) or _is_narrow_float(kind)
+
+
 def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
     """The values of codes in the NumPy type of their format, float32 where there is none."""
     same = numpy_dtype(dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp
 
+LONGEST = 1e12  # seconds
 MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
 
 
@@ -99,7 +99,7 @@ def require_limits(instructions: object, seconds: object) -> None:
         raise ValueError(f"max_instructions is {instructions}: it is at least 1")
     if not isinstance(seconds, int | float | None):
         raise TypeError(f"timeout is {seconds!r}: it is a number of seconds")
-    if seconds is not None and not 0 < seconds < math.inf:
+    if seconds is not None and not 0 < seconds < LONGEST:
         raise ValueError(f"timeout is {seconds}: it is a positive number of seconds")
 
 

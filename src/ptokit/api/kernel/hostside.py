@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import warnings
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,12 @@ class ArraySpec:
 
 def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
     """An argument's element type and extents, for a program without arrays."""
-    return ArraySpec(dtype_of(dtype), tuple(shape))
+    try:
+        extents = tuple(n if isinstance(n, str) else operator.index(n) for n in shape)
+    except TypeError:
+        seen = f"not {shape!r}"
+        raise TypeError(f"the shape of a spec holds whole numbers and names, {seen}") from None
+    return ArraySpec(dtype_of(dtype), extents)
 
 
 NUMBERS = (bool, int, float, np.integer, np.floating)
@@ -210,7 +216,8 @@ def _share(one: AnyArray, two: AnyArray) -> bool:
 
 def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
     """The memory of another library's array, shared."""
-    if not any(hasattr(given, a) for a in ("__array_interface__", "__dlpack__", "__array__")):
+    asked = ("__array_interface__", "__dlpack__", "__array__")
+    if isinstance(given, type) or not any(hasattr(given, a) for a in asked):
         seen, help = f"{name} is a {type(given).__name__}", "pass a NumPy array: numpy.asarray(...)"
         if isinstance(given, VALUES):
             help = f"pass an array or a number, or make {name} keyword-only: a value of Python's"

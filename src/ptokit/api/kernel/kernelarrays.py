@@ -217,7 +217,9 @@ class KernelArray(RecordedView):
             raise ValueError(f"{self!r} has no rows and columns: {one}")
         for number in (row, col, rows, cols):
             require_whole(number, "pto.block(array, row, col, rows, cols) takes")
-        if any(type(n) is int and n < 1 for n in (rows, cols)):  # a run-time number may be any
+        if any(
+            type(n) in (int, bool) and n < 1 for n in (rows, cols)
+        ):  # a run-time number may be any
             help = "an array without elements needs no launch"
             raise refused("operand-value", f"a block of {rows}x{cols} has no elements", help)
         starts, sizes = [*self.starts], [*self.sizes]

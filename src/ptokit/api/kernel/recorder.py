@@ -133,8 +133,11 @@ class Recorder:
     def number(self, given: Number, kind: ScalarType = INDEX) -> Value:
         """The value of a number, of this type."""
         if not isinstance(given, RunTimeNumber):
-            whole = not kind.is_float
-            return self.constant(operator.index(given) if whole else float(given), kind)  # type: ignore[arg-type]
+            try:
+                known = float(given) if kind.is_float else operator.index(given)  # type: ignore[arg-type]
+            except OverflowError:
+                raise refused("operand-value", "a number is beyond any float") from None
+            return self.constant(known, kind)
         if given.kind != kind:
             return self.converted(given, kind)
         if len(given.terms) == 1 and not given.const:

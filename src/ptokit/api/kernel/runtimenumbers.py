@@ -12,6 +12,7 @@ from ptokit.api.kernel.callplaces import SOURCELESS, refused, user_frame
 from ptokit.api.settings import recording
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import I1, INDEX, ScalarType
+from ptokit.numerics.host import is_scalar
 
 MOST_FACTORS = 16  # of a power
 WORDS = "pto.range, &, |, pto.min, pto.max, pto.where"
@@ -172,9 +173,7 @@ def _recorder() -> Arithmetic:
 
 def is_number(given: object) -> bool:
     """Whether it is a number of Python's, of NumPy's or of the program."""
-    if isinstance(given, RunTimeNumber | int | float):
-        return True
-    return hasattr(given, "__float__") and getattr(given, "shape", None) == ()
+    return isinstance(given, RunTimeNumber | int | float) or is_scalar(given)
 
 
 def _linear(*numbers: Number) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from ptokit.api.settings import require_text
 from ptokit.diagnostics.diagnostic import call_error, error
 from ptokit.diagnostics.source import Source, Span
 
@@ -16,6 +17,7 @@ ARRAY = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[(?P<extents>[^\[\]]*)\]\s*,?"
 
 def parsed(text: str, parameters: tuple[str, ...]) -> Shapes:
     """The extents of each array; PtoError points at what is wrong."""
+    require_text("shapes", text)
     source, at = Source("shapes", text), 0
     found: Shapes = {}
     while text[at:].strip():

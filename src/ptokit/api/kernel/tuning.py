@@ -126,6 +126,8 @@ def autotune(
 
 def _points(kernel: Kernel[...], space: Mapping[str, Iterable[Any]]) -> list[Params]:
     """Every combination, the last parameter varying fastest."""
+    if not isinstance(space, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
+        raise TypeError("space has lists of values by the names of parameters")
     values: dict[str, list[Any]] = {}
     for name, several in space.items():
         if name not in kernel.static:

@@ -68,6 +68,8 @@ class ValueForm:
         """The result; behind the start of a window its extents. Any: tiles, numbers, words."""
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
+        if out is not None and not isinstance(out, Tile):  # pyright: ignore - a user's
+            raise TypeError(f"{self.name}: out is a tile, not {eager.shown(out)}")
         return self.perform(args, names, out, valid)
 
     def perform(
