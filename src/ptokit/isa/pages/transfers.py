@@ -110,8 +110,8 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
             when(wider, warns(named("shape", src.matrix.cols == dst.valid.cols, help=PART))),
         ),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(A2A3, dst.dtype.isin(*ON_A2A3)),
-        on(A5, dst.dtype.isin(*ON_A5)),
+        on(A2A3, dst.dtype.isin(*ON_A2A3), src.dtype.isin(*ON_A2A3)),
+        on(A5, dst.dtype.isin(*ON_A5), src.dtype.isin(*ON_A5)),
         on(HARDWARE, when(dst.loc == VEC, by(HEADERS, named("layout", same, help=IN_CPP)))),
         on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN, NZ))),
         on(A2A3, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a2a3, help=IN_CPP)))),
@@ -182,7 +182,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         named("shape", src.n4 == dst.inner.cols, src.n3 == dst.inner.rows, help=EVERY),
         named("shape", src.static_extents.outer == dst.listed.outer, help=EVERY),
         on(HARDWARE, dst.loc == MAT, named("shape", dst.inner.cols == dst.c0)),
-        on(HARDWARE, dst.dtype.isin(*IN_MAPS)),
+        on(HARDWARE, dst.dtype.isin(*IN_MAPS), src.dtype.isin(*IN_MAPS)),
     )
 
     @staticmethod
@@ -276,7 +276,7 @@ class TStore(
         on(A2A3, src.loc.isin(VEC, MAT, ACC)),
         on(A5, src.loc.isin(VEC, ACC)),
         on(A5, when(src.loc == VEC, named("layout", stored_layout))),
-        on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3))),
+        on(A2A3, when(src.loc != ACC, src.dtype.isin(*ON_A2A3), dst.dtype.isin(*ON_A2A3))),
         on(A5, when(src.loc != ACC, src.dtype.isin(*ON_A5))),
         on(
             HARDWARE,

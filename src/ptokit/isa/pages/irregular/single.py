@@ -88,7 +88,7 @@ pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
     rules = (
         named("element-type", dst.dtype.size == src.dtype.size),
-        on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3))),
+        on(A2A3, named("element-type", dst.dtype.isin(*ON_A2A3), src.dtype.isin(*ON_A2A3))),
         on(HARDWARE, named("location", dst.loc.isin(VEC, MAT))),
     )
 

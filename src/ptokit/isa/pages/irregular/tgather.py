@@ -8,7 +8,8 @@ CONTIGUOUS = "make dst's valid columns its declared columns"
 NAMED = "A2/A3 needs the scratch tile tmp: `ptokit opt --passes scratch` names one, if it can"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
-INDEX_A5 = (i16, u16, i32, u32, f16, f32)
+INDEX_A5 = (i8, u8, i16, u16, i32, u32, f16, f32, f8e4m3, f8e5m2)
+OF_BYTES = "the assembler takes indices of 32 bits, hardware reads 16 bits of each"
 
 
 def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
@@ -50,6 +51,10 @@ class TGather(
         on(
             A5,
             dst.dtype.isin(*INDEX_A5),
+            when(
+                dst.size == 1,
+                ends_a_run(named("element-type", indices.size == 2, help=OF_BYTES)),
+            ),
             of_types(
                 named("shape", indices.valid.cols == indices.cols, dst.valid.cols == dst.cols),
                 enough=enough,
