@@ -6,20 +6,24 @@ gives the address. What is not known to overlap is not reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+import dataclasses
+from collections.abc import Iterable, Iterator
+from itertools import combinations, islice
 from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.lang.instr import SHARED_STORAGE
-from ptokit.isa.lang.operands import Apart
+from ptokit.isa.lang.operands import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, READDRESSES, WINDOW
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import SPACES
-from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import Kind
+from ptokit.isa.model.words import V
 
 HELP = "give each of them a tile of its own"
 
@@ -27,20 +31,45 @@ HELP = "give each of them a tile of its own"
 class Stretch(NamedTuple):
     """Bytes of a tile, counted in the memory that the program places it in, if it does.
 
-    `pitch` is from line to line.
+    They are `lines` of `width` bytes, one each `pitch` bytes from `start` on.
     """
 
     tile: Value
     memory: str
     start: int
-    end: int
+    width: int
+    lines: int
     pitch: int
+
+    @property
+    def end(self) -> int:
+        return self.start + (self.lines - 1) * self.pitch + self.width
 
     def overlaps(self, other: Stretch, placed: bool) -> bool:
         """Whether they share bytes; with `placed` as two tiles of one memory, too."""
         together = placed and self.memory and self.memory == other.memory
-        same = self.tile is other.tile or together
-        return bool(same) and self.start < other.end and other.start < self.end
+        hull = self.start < other.end and other.start < self.end
+        return (self.tile is other.tile or bool(together)) and hull and self._meets(other)
+
+    def _meets(self, other: Stretch) -> bool:
+        """Whether a line has bytes of a line of the other, one after another in each."""
+        if not (self.width and other.width and self.lines and other.lines):
+            return False
+        for start in range(other.start, other.start + other.lines * other.pitch, other.pitch):
+            line = (start + other.width - 1 - self.start) // self.pitch
+            last = self.start + min(max(line, 0), self.lines - 1) * self.pitch
+            if last < start + other.width and start < last + self.width:
+                return True
+        return False
+
+    def lies_as(self, other: Stretch) -> bool:
+        """Whether lines begin at the same bytes; valid regions may not be known."""
+        pitch = self.pitch == other.pitch or 1 in (self.lines, other.lines)
+        return self.start == other.start and pitch
+
+    def trails(self, other: Stretch) -> bool:
+        """Whether elements lie at the bytes of elements of the other that come no later."""
+        return self.start == other.start and self.pitch <= other.pitch and self.width <= other.width
 
 
 Pieces: TypeAlias = "dict[Value, Stretch]"
@@ -48,35 +77,114 @@ Pieces: TypeAlias = "dict[Value, Stretch]"
 
 def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
     """The instructions of a function with operands that share bytes and may not."""
-    pieces: Pieces = {}
+    pieces = stretches(func, facts)
     for op in func.body.walk():
-        if not isinstance(op, Op):
-            continue
-        for apart in op.page.apart:
-            if facts.target.follows(apart.targets):
-                yield from _shared(op, apart, pieces, facts)
+        if isinstance(op, Op):
+            yield from islice(_shared(op, pieces, facts), 1)
+
+
+def stretches(func: Func, facts: Facts) -> Pieces:
+    """What the handles of a function name, as far as it is known."""
+    pieces: Pieces = {}
+    for op in (op for op in func.body.walk() if isinstance(op, Op)):
         for result in op.results:
             piece = _made(op, result, pieces, facts)
             if piece is not None:
                 pieces[result] = piece
+    return pieces
 
 
-def _shared(op: Op, apart: Apart, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
-    there = [(o, v) for o in apart.operands for v in _bound(op, o.name)]
-    for (a, first), (b, second) in combinations(there, 2):
-        one, two = (_piece(value, pieces, facts) for value in (first, second))
-        if one is None or two is None or not one.overlaps(two, apart.placed):
+def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
+    """What the page keeps apart, and then what no body may write while it is read."""
+    there = [(o, v) for o in op.page.operands if o.kind is Kind.TILE for v in _bound(op, o.name)]
+    found = [(o, v, piece) for o, v in there if (piece := bytes_of(v, pieces, facts)) is not None]
+    pairs = [
+        (one, two)
+        for one, two in combinations(found, 2)
+        if (one[0].changed or two[0].changed) and one[2].overlaps(two[2], placed=True)
+    ]
+    env = facts.environment(op) if pairs and op.page.apart else {}
+    for (a, _, one), (b, _, two) in pairs:
+        for apart in op.page.apart:
+            named = _among(apart.operands, a, b) and facts.target.follows(apart.targets)
+            here = named and apart.condition.eval(env) is True
+            if here and one.overlaps(two, apart.placed):
+                yield _diagnostic(op, (a, one), (b, two), facts, "")
+    for (a, first, one), (b, second, two) in pairs if _on_hardware(op, facts) else ():
+        together = any(_among(some, a, b) for some in op.page.lies_over)
+        if together or _idle(a, facts) or _idle(b, facts):
             continue
-        yield Diagnostic(
-            SHARED_STORAGE,
-            f"{op.page.mnemonic()}: {CATALOGUE[SHARED_STORAGE].title}",
-            op.spans.get(b.name) or op.span,
-            rule=f"{a.name} and {b.name} share no byte",
-            seen=f"{a.name} is {_said(one)} and {b.name} is {_said(two)}",
-            help=HELP,
-            targets=(facts.target.name,),
-        )
-        return
+        over = _in_place(op, (a, first), (b, second), facts)
+        out, source = (one, two) if a.written else (two, one)
+        narrows = _among(op.page.shrinks_over, a, b) and out.trails(source)
+        if not (narrows or (over and one.lies_as(two))):
+            unless = ", unless they begin at the same one" if over else ""
+            yield _diagnostic(op, (a, one), (b, two), facts, unless)
+
+
+def _on_hardware(op: Op, facts: Facts) -> bool:
+    """Whether the vector unit executes it, which may write some elements before it reads others."""
+    page = op.page
+    if not (page.executes and facts.target.follows(HARDWARE)) or page.declared:
+        return False
+    return ALIASES not in page.traits and page.pipe_of(facts.environment(op)) is V
+
+
+def _idle(operand: Operand, facts: Facts) -> bool:
+    """Whether hardware does without this scratch."""
+    return operand.role is Role.SCRATCH and facts.target.follows(operand.idle)
+
+
+def _among(some: Iterable[Operand], *operands: Operand) -> bool:
+    """Whether a page lists all of these operands together; a `==` of them is a formula."""
+    return {o.name for o in operands} <= {o.name for o in some}
+
+
+def _in_place(
+    op: Op, first: tuple[Operand, Value], second: tuple[Operand, Value], facts: Facts
+) -> bool:
+    """Whether one may be written over the other, from the first byte on."""
+    from ptokit.analysis.inplace import pointwise  # few programs need it, and it needs NumPy
+
+    (a, one), (b, two) = first, second
+    if any(_among(some, a, b) for some in op.page.written_over):
+        return True
+    if one is two:  # seen as if they were two tiles
+        two = Value(f"{two.name} again", facts.type_of(two))
+        op = dataclasses.replace(op, operands={**op.operands, b.name: two})
+    found = pointwise(op, facts) or pointwise(op, _filled(op, facts))
+    return any({out, source} == {one, two} for out, source in found)
+
+
+def _filled(op: Op, facts: Facts) -> Facts:
+    """The same with whole tiles where the text does not know what is valid of them."""
+    whole = Facts(facts.target, dict(facts.numbers))
+    for value in (*op.results, *(v for _, v in op.values())):
+        kind = whole.types[value] = value.type
+        if isinstance(kind, TileType):
+            rows, cols = kind.valid
+            valid = Shape(rows or kind.rows, cols or kind.cols)
+            whole.types[value] = dataclasses.replace(kind, valid=valid)
+    return whole
+
+
+def _diagnostic(
+    op: Op,
+    one: tuple[Operand, Stretch],
+    two: tuple[Operand, Stretch],
+    facts: Facts,
+    unless: str,
+) -> Diagnostic:
+    (a, first), (b, second) = one, two
+    return Diagnostic(
+        SHARED_STORAGE,
+        f"{op.page.mnemonic()}: {CATALOGUE[SHARED_STORAGE].title}",
+        op.spans.get(b.name) or op.span,
+        rule=f"{a.name} and {b.name} share no byte{unless}",
+        seen=f"{a.name} is {_said(first)} and {b.name} is {_said(second)}",
+        help=HELP,
+        targets=(facts.target.name,),
+    )
 
 
 def _bound(op: Op, name: str) -> tuple[Value, ...]:
@@ -89,12 +197,30 @@ def _said(piece: Stretch) -> str:
     return f"bytes {piece.start} to {piece.end - 1} of {where}"
 
 
+def bytes_of(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
+    """The bytes of the valid region of a tile, as far as types say it."""
+    kind, piece = facts.type_of(value), _piece(value, pieces, facts)
+    if piece is None or not isinstance(kind, TileType) or kind.layout != ND:
+        return piece
+    rows, cols = kind.valid
+    lines = piece.lines if rows is None else min(piece.lines, rows)
+    width = piece.width if cols is None else min(piece.width, kind.dtype.nbytes(cols))
+    return piece._replace(lines=lines, width=width)
+
+
 def _piece(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
     """What a handle names; a tile that nothing is known of is storage of its own."""
     kind = facts.type_of(value)
     if value in pieces or not isinstance(kind, TileType):
         return pieces.get(value)
-    return Stretch(value, "", 0, kind.nbytes, _pitch(kind))
+    return _whole(value, "", 0, kind)
+
+
+def _whole(tile: Value, memory: str, start: int, kind: TileType) -> Stretch:
+    """All bytes of a tile: its rows, or of another layout one line."""
+    if kind.layout == ND:
+        return Stretch(tile, memory, start, _pitch(kind), kind.rows, _pitch(kind))
+    return Stretch(tile, memory, start, kind.nbytes, 1, kind.nbytes)
 
 
 def _pitch(kind: TileType) -> int:
@@ -110,7 +236,7 @@ def _made(op: Op, result: Value, pieces: Pieces, facts: Facts) -> Stretch | None
         start, space = facts.numbers.get(address), SPACES[kind.loc]
         if type(start) is not int:
             return None
-        return Stretch(result, space, start, start + kind.nbytes, _pitch(kind))
+        return _whole(result, space, start, kind)
     if not {ALIASES, WINDOW}.intersection(traits) or READDRESSES in traits:
         return None
     source = next(iter(op.bound(op.page.ins()[0].name)), None)
@@ -119,7 +245,7 @@ def _made(op: Op, result: Value, pieces: Pieces, facts: Facts) -> Stretch | None
         return None
     if WINDOW in traits:
         return _window(op, around, source, kind, facts)
-    contiguous = around._replace(end=around.start + kind.nbytes, pitch=_pitch(kind))
+    contiguous = _whole(around.tile, around.memory, around.start, kind)
     return contiguous if _pitch_of(source, facts) == around.pitch else None
 
 
@@ -142,6 +268,4 @@ def _window(op: Op, around: Stretch, source: Value, kind: TileType, facts: Facts
     if whole.layout != ND:
         return None
     start = around.start + row * around.pitch + whole.dtype.nbytes(col)
-    return around._replace(
-        start=start, end=start + (kind.rows - 1) * around.pitch + kind.dtype.nbytes(kind.cols)
-    )
+    return around._replace(start=start, width=kind.dtype.nbytes(kind.cols), lines=kind.rows)

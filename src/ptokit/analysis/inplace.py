@@ -38,14 +38,20 @@ def in_place(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
 
     None of an instruction that computes in scratch, or whose page keeps the two apart.
     """
-    scratch = any(op.bound(name) for name in scratch_of(op, facts.target))
-    if not op.page.executes or op.page.declared or scratch:
+    if any(op.bound(name) for name in scratch_of(op, facts.target)):
+        return set()
+    apart = [{v for o in some.operands for v in op.bound(o.name)} for some in op.page.apart]
+    found = pointwise(op, facts)
+    return {pair for pair in found if not any(set(pair) <= kept for kept in apart)}
+
+
+def pointwise(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
+    """Each output with an input of which it takes elements from the same places alone."""
+    if not op.page.executes or op.page.declared:
         return set()
     values, signature = signature_of(op, facts)
     pairs = _pointwise(op.page, signature, tuple(sorted(op.attrs.items())), facts.target)
-    apart = [{v for o in some.operands for v in op.bound(o.name)} for some in op.page.apart]
-    found = {(values[out], values[source]) for out, source in pairs}
-    return {pair for pair in found if not any(set(pair) <= kept for kept in apart)}
+    return {(values[out], values[source]) for out, source in pairs}
 
 
 @lru_cache(maxsize=4096)

@@ -15,10 +15,12 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import Kind
 
 Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
 
@@ -143,6 +145,17 @@ def scratch_of(op: Op, target: Target) -> list[str]:
     """The operands that hardware of a target computes in."""
     scratch = (o for o in op.page.operands if o.role is Role.SCRATCH)
     return [o.name for o in scratch if not target.follows(o.idle)]
+
+
+def spoiled(op: Op, facts: Facts) -> list[str]:
+    """The tiles that are undefined behind an op: what hardware computes in, and may not keep."""
+    target, page = facts.target, op.page
+    scratch = scratch_of(op, target) if target.follows(HARDWARE) else []
+    names = [name for name in scratch if page.operand(name).kind is Kind.TILE]
+    others = [s for s in page.spoiled if target.follows(s.targets)]
+    env = facts.environment(op) if others else {}
+    names += [s.operand.name for s in others if s.condition.eval(env) is True]
+    return [name for name in names if op.bound(name)]
 
 
 def _idle(func: Func, target: Target) -> set[Value]:

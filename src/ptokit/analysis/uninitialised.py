@@ -15,14 +15,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo
+from ptokit.analysis.apart import Stretch, bytes_of, stretches
 from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.search import Search
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
@@ -32,6 +35,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are unwritten; see `analysis.readtrial`.
+ELSEWHERE = "give the scratch bytes of its own, or use it before the tile is written"
 EXCERPT = "nothing in this function fills some of the tiles that it reads: who runs it has to"
 MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
@@ -45,7 +49,7 @@ def uninitialised(
     `dead` are the regions that never run.
     """
     func, storage = points_to.func, AliasClasses(points_to, facts)
-    suspects = dict(_suspects(func, storage, dead))
+    suspects = {op: some for op, some in _suspects(func, storage, dead, facts) if some}
     if not suspects:
         return [], []
     walk = FirstIterations(func, facts, suspects, storage, trial)
@@ -68,31 +72,66 @@ def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
 
 
 def _suspects(
-    func: Func, storage: AliasClasses, dead: Container[Block]
-) -> Iterator[tuple[Op, dict[str, Value]]]:
-    """Instructions with the operands that nothing before them wrote."""
+    func: Func, storage: AliasClasses, dead: Container[Block], facts: Facts
+) -> Iterator[tuple[Op, dict[str, Suspect]]]:
+    """Instructions with the operands that nothing before them wrote, or that something spoiled."""
     written = {storage.of(arg) for arg in func.args}
-    for op in _living(func.body, dead):
+    spoils: dict[Value, _Spoiling] = {}
+    for op, path in _living(func.body, dead, ()):
         if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
             return  # it may write anything
         if op.page.executes and ALIASES not in op.page.traits:
-            unwritten = {n: v for n, v in _read(op) if storage.of(v) not in written}
-            if unwritten:
-                yield op, unwritten
-            written |= {storage.of(value) for _, value in _written(op)}
+            read = {n: (v, spoils.get(storage.of(v))) for n, v in _read(op)}
+            yield (
+                op,
+                {n: Suspect(v) for n, (v, _) in read.items() if storage.of(v) not in written}
+                | {n: Suspect(v, by.op) for n, (v, by) in read.items() if by and by.ruins(v, path)},
+            )
+            filled = {storage.of(value) for _, value in _written(op)}
+            written |= filled
+            spoils = {root: by for root, by in spoils.items() if root not in filled}
+            for value in (op.bound(name)[0] for name in spoiled(op, facts)):
+                piece = partial(bytes_of, pieces=stretches(func, facts), facts=facts)
+                spoils[storage.of(value)] = _Spoiling(op, value, path, piece)
         elif op.page.declared:
             outs = op.page.outs()
             written |= {storage.of(value) for o in outs for value in op.bound(o.name)}
             written |= {storage.of(value) for value in op.results}
+            spoils = {root: by for root, by in spoils.items() if root not in written}
 
 
-def _living(block: Block, dead: Container[Block]) -> Iterator[AnyOp]:
-    """Every op that may run, in text order."""
+class Suspect(NamedTuple):
+    """A tile that is read where nothing wrote it; or `by` used its bytes as scratch since."""
+
+    tile: Value
+    by: Op | None = None
+
+
+class _Spoiling(NamedTuple):
+    """An instruction that computes in a tile, on the way to what stands behind it."""
+
+    op: Op
+    tile: Value
+    path: tuple[Block, ...]
+    piece: Callable[[Value], Stretch | None]
+
+    def ruins(self, value: Value, path: tuple[Block, ...]) -> bool:
+        """Whether it is executed before what stands on this path, and shares bytes with a tile."""
+        before = path[: len(self.path)] == self.path
+        one, two = (self.piece(v) for v in (self.tile, value)) if before else (None, None)
+        return one is not None and two is not None and one.overlaps(two, placed=True)
+
+
+def _living(
+    block: Block, dead: Container[Block], path: tuple[Block, ...]
+) -> Iterator[tuple[AnyOp, tuple[Block, ...]]]:
+    """Every op that may run, in text order, with the blocks around it."""
+    path = (*path, block)
     for op in block.ops:
-        yield op
+        yield op, path
         for region in op.regions:
             if region not in dead:
-                yield from _living(region, dead)
+                yield from _living(region, dead, path)
 
 
 def _read(op: Op) -> Iterator[tuple[str, Value]]:
@@ -120,7 +159,7 @@ class FirstIterations(Search):
         self,
         func: Func,
         facts: Facts,
-        suspects: dict[Op, dict[str, Value]],
+        suspects: dict[Op, dict[str, Suspect]],
         storage: AliasClasses,
         trial: Trial,
     ) -> None:
@@ -135,7 +174,8 @@ class FirstIterations(Search):
         if isinstance(op, Op) and unwritten:
             self._try(op, unwritten)
 
-    def _try(self, op: Op, unwritten: dict[str, Value]) -> None:
+    def _try(self, op: Op, suspects: dict[str, Suspect]) -> None:
+        unwritten = {name: suspect.tile for name, suspect in suspects.items()}
         roots = {self.storage.of(value) for value in unwritten.values()} - self.said
         written = [v for _, v in _written(op) if v not in unwritten.values()]
         env = self.facts.environment(op)
@@ -152,6 +192,11 @@ class FirstIterations(Search):
         starts = found.message.startswith
         name = next((n for n, v in unwritten.items() if starts(f"%{v.name} ")), "")
         found = replace(found, span=op.span_of(name), targets=(self.facts.target.name,))
+        by = suspects[name].by if name else None
+        if by is not None:
+            message = f"%{unwritten[name].name} is read after {by.name} used its bytes as scratch"
+            note = Note("hardware computes in these bytes, and leaves anything there", by.span)
+            found = replace(found, message=message, seen=None, help=ELSEWHERE, notes=(note,))
         if self.exact:
             self.found.append(found)
         else:

@@ -161,6 +161,10 @@ class Core:
             self.spaces[name] = Memory.blank(name, size)
         return self.spaces[name]
 
+    def owns(self, memory: Memory) -> bool:
+        """Whether it is one of the core's memories, not that of an argument."""
+        return memory in (self.spaces.get(memory.name), self.shared.get(memory.name))
+
     def readings(self) -> dict[Resource, Any]:
         """What decides how bodies compute."""
         target = self.target
@@ -279,13 +283,17 @@ class ReadyOp:
         """The open rules that do not hold."""
         return (rule for rule in self.open if rule.holds(seen) is False)
 
+    def does_nothing(self, values: Mapping[str, Any]) -> bool:  # Any: as above
+        """Whether its output is empty, or all tiles are."""
+        if any(_empty(values.get(name)) for name in self.outs):
+            return True
+        tiles = [tile for n in self.idle_with if (tile := values.get(n)) is not None]
+        return bool(tiles) and all(map(_empty, tiles))
+
     def run(self, values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as above
         """Run the body on the operands. If its output is empty, or all tiles, it does nothing."""
         every = {**self.fixed, **values}
-        if any(_empty(every.get(name)) for name in self.outs):
-            return None
-        tiles = [tile for n in self.idle_with if (tile := every.get(n)) is not None]
-        if tiles and all(map(_empty, tiles)):
+        if self.does_nothing(values):
             return None
         if self.takes_all:
             return self.page.run(**every)

@@ -287,6 +287,11 @@ class Elements:
         for memory, values in ((self.memory.data, codes), (self.memory.shadow, self._ones)):
             self._write(memory, part, np.where(keep, values, self._read(memory, part)))
 
+    def forget(self, rows: range, cols: range) -> None:
+        """Elements of a window count as never written."""
+        part = self.part(rows, cols)
+        self._write(self.memory.shadow, part, np.zeros(part.shape, self.dtype.storage))
+
     def read_written(self, rows: range, cols: range) -> Codes:
         """The codes of a window, 0 for what was never written."""
         part = self.part(rows, cols)

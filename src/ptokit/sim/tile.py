@@ -81,6 +81,13 @@ class Tile(Matrix):
         self.bytes()[:] = raw
         self.shadow()[:] = WRITTEN
 
+    def spoil(self) -> None:
+        """Hardware has computed in it: of a part of another tile only its elements are lost."""
+        if self.contiguous():
+            self.shadow()[:] = 0
+        else:
+            self.elements.forget(range(self.rows), range(self.cols))
+
     def resize(self, rows: int, cols: int) -> None:
         """Another valid region from here on."""
         self.type = replace(self.type, valid=Shape(rows, cols))

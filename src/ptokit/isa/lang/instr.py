@@ -32,6 +32,7 @@ from ptokit.isa.lang.operands import (
     Result,
     Role,
     Scratch,
+    Spoiled,
     TypeOf,
     like,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "Result",
     "Role",
     "Scratch",
+    "Spoiled",
     "TypeOf",
     "like",
     "path",
@@ -143,6 +145,12 @@ class Instr:
     routes: ClassVar[Routes] = ()  # the ways of control through its regions
     traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
     apart: ClassVar[tuple[Apart, ...]] = ()  # operands that may not share bytes on hardware
+    # outputs with inputs that they may lie on, beside those whose elements follow from one another;
+    # `written_over`: from the first byte on, `shrinks_over`: where none grows, `lies_over`: anyhow
+    shrinks_over: ClassVar[tuple[Operand, ...]] = ()
+    written_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
+    lies_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
+    spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # what hardware works in beside scratch
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
     # the forms of its recordings, if there are any, with operands that they name otherwise

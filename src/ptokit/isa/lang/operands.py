@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ptokit.isa.formula.formulas import Expr, Field
+from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
 from ptokit.isa.model.words import Loc, Word
@@ -119,24 +119,48 @@ class Operand(Field):
     def written(self) -> bool:
         return self.role in (Role.OUT, Role.INOUT)
 
+    @property
+    def changed(self) -> bool:
+        """Whether its bytes may be other ones behind the instruction."""
+        return self.written or self.role is Role.SCRATCH
+
 
 class Apart(NamedTuple):
     """Operands that may not share bytes, in pairs, on targets of these names.
 
     `placed`: nor may tiles whose addresses the program gives; else only handles on one tile count.
-    Without targets it is no error: only placement keeps them apart.
+    Without targets it is no error: only placement keeps them apart. `condition`: of the types.
     """
 
     operands: tuple[Operand, ...]
     targets: tuple[str, ...] = HARDWARE
     placed: bool = False
+    condition: Expr = Const(True)
 
     def __str__(self) -> str:
         *names, last = (o.name for o in self.operands)
         if not self.targets:
             return f"{', '.join(names)} and {last} are placed apart"
         which = "tiles" if self.placed else "handles on one tile"
-        return f"{', '.join(names)} and {last} share no byte as {which} ({', '.join(self.targets)})"
+        where = "" if isinstance(self.condition, Const) else f" where {self.condition}"
+        on = ", ".join(self.targets)
+        return f"{', '.join(names)} and {last} share no byte as {which}{where} ({on})"
+
+
+class Spoiled(NamedTuple):
+    """An operand that is only read, which the code of these targets uses as room of its own.
+
+    Afterwards it is undefined, as scratch is, where `condition` holds of the types.
+    """
+
+    operand: Operand
+    targets: tuple[str, ...]
+    condition: Expr = Const(True)
+
+    def __str__(self) -> str:
+        always = isinstance(self.condition, Const)
+        when = "" if always else f" where {self.condition}"
+        return f"{self.operand.name} is undefined afterwards{when} ({', '.join(self.targets)})"
 
 
 class Attr(Field):

@@ -52,6 +52,7 @@ from ptokit.isa.lang.instr import (
     Path,
     Result,
     Scratch,
+    Spoiled,
     TypeOf,
     like,
     path,

@@ -76,9 +76,13 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
 
     dst = Out(Tile, doc="receives the converted elements")
     src = In(Tile, doc="the elements to convert")
-    tmp = Scratch(Tile, None, doc="of A2/A3, for f32 to i16 and f16 to i16 and i8 without sat")
+    tmp = Scratch(
+        Tile, None, idle=(A5,), doc="of A2/A3, for f32 to i16 and f16 to i16 and i8 without sat"
+    )
     rmode = Attr(RoundMode, RoundMode.RINT)
     sat_mode = Attr(SaturationMode, None, newer="satmode")
+
+    apart, shrinks_over = (Apart((dst, src), targets=()),), (dst, src)
 
     asm = Asm(
         attrs_inside=" ",

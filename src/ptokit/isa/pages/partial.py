@@ -17,6 +17,7 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
+    written_over = ((dst, src0), (dst, src1))
     example = {"src1": SHORTER}
     elided = {"dst": like(src0)}
 
@@ -116,6 +117,10 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
     dst_idx = Out(Tile, cpp="dstIdx", doc="receives the indices")
     src0_idx = In(Tile, cpp="src0Idx", doc="the indices of the left values")
     src1_idx = In(Tile, cpp="src1Idx", doc="the indices of the right values")
+    written_over = (
+        *((dst_val, src0_val), (dst_val, src1_val)),
+        *((dst_idx, src0_idx), (dst_idx, src1_idx)),
+    )
 
     example = {
         **{"src1_val": SHORTER, "src1_idx": SHORTER.replace("f32", "i32")},

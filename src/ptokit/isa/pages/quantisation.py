@@ -43,7 +43,8 @@ class Quantisation(Instr, abstract=True, pipe=V, asm=Asm(outs=("tmp",), always=(
     dst = Out(Tile, doc="receives the whole numbers")
     src = In(Tile, doc="the numbers, f32")
     scale = In(Tile, doc="in its first column a factor, not a divisor, for each row")
-    tmp = Scratch(Tile, None, doc="of A2/A3, as large as src")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3, as large as src")
+    spoiled = (Spoiled(src, (A2A3,)),)  # its code scales src where it is
 
 
 def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:

@@ -220,6 +220,7 @@ class ColReduce(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
 
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to reduce")
+    written_over = ((dst, src),)  # they begin with the first row
     example = {"dst": OF_A_COLUMN}
     elided = {"dst": Like(src, Const(1), src.valid.cols)}
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}}

@@ -183,6 +183,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
     src0 = In(Tile, doc="elements for bits that are 1")
     src1 = In(Tile, doc="elements for bits that are 0")
     tmp = scratch_of_a2a3()
+    written_over = ((dst, src0), (dst, src1))
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src0)}
     rules = (
@@ -211,6 +212,7 @@ class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E
     src = In(Tile, doc="elements for bits that are 1")
     tmp = scratch_of_a2a3()
     scalar = In(Scalar, doc="the element for bits that are 0; it takes src's element type")
+    written_over = ((dst, src),)
     example = {"mask": BITS, "tmp": VEC_F32}
     elided = {"dst": like(src)}
     rules = (

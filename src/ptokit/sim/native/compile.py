@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -12,12 +12,13 @@ import numpy as np
 from ptokit.analysis.checker import learned
 from ptokit.analysis.earlywaits import has_flags, waits_early
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference
+from ptokit.analysis.liveness import Interference, spoiled
 from ptokit.analysis.placement import Planned, plan
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.arguments import Bound, Env, LaunchSettings, Outcome, SlotNumber
@@ -37,7 +38,7 @@ from ptokit.sim.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.sim.observer import Observer
 from ptokit.sim.printing import prints
 from ptokit.sim.record.code import NotNative
-from ptokit.sim.record.definite import Initial
+from ptokit.sim.record.definite import Initial, Place
 from ptokit.sim.record.expressions import AxisWindow, Traced
 from ptokit.sim.record.trace import FRAME, Recorded
 from ptokit.sim.reference.interpreter import InterpretedMachine
@@ -67,7 +68,7 @@ class CompiledBody:
         core.behind = self.planned.behind
         given = self.known, self.planned, real, self.shown
         job = Job(core, *given, self._generate)
-        job.queued = self.queued
+        job.queued, job.ops = self.queued, self.things
         if self.queued:
             job.rings, core.behind = slots_behind(self.func, core, self.known, core.behind)
         return job
@@ -260,6 +261,7 @@ class Job:
     suspends: bool = False
     queued: bool = False  # its pipes have queues
     rings: Rings = field(default_factory=Rings)  # where tiles lie that they pop
+    ops: Sequence[Any] = ()  # Any: ops and regions, where handles are defined
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     @gc_disabled()
@@ -332,7 +334,18 @@ class Job:
             result = op.results[0]
             return self.known.type_of(result), self.planned.addresses[result]
 
-        initial = Initial(start, fresh)
+        definitions = {v: op for op in self.ops if isinstance(op, Op) for v in op.results}
+
+        def spoils(op: Op) -> Iterator[Place]:
+            for value in (op.bound(name)[0] for name in spoiled(op, self.known)):
+                kind, made = self.known.type_of(value), definitions.get(value)
+                address: object = self.planned.addresses.get(value)
+                if address is None and made is not None and made.bound("addr"):
+                    address = self.known.numbers.get(made.bound("addr")[0])
+                if isinstance(kind, TileType):
+                    yield SPACES[kind.loc], address, kind.nbytes
+
+        initial = Initial(start, fresh, spoils)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
         if isinstance(compiler, QueueingCompiler):

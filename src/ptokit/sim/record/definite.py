@@ -8,9 +8,9 @@ their shadow is kept and checked. Windows whose extents only the run knows are p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ptokit.sim.record.expressions import AxisWindow, Recording, UndefineStore, 
 from ptokit.sim.record.trace import Recorded
 
 Shadows = dict[str, Codes]
+Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
 Line = tuple[str, str, int]  # the start, count and step of an axis of a window, as code has them
 
 
@@ -67,8 +68,14 @@ class Proven:
 class Initial:
     """The shadows, by memory name; `unproven` are the memories that must be tracked."""
 
-    def __init__(self, start: Callable[[str], Codes | None], fresh: Callable[[Op], Any]) -> None:
-        self.start, self.fresh = start, fresh
+    def __init__(
+        self,
+        start: Callable[[str], Codes | None],
+        fresh: Callable[[Op], Any],
+        spoils: Callable[[Op], Iterable[Place]],
+    ) -> None:
+        """`fresh`: the type and address of a tile that an op makes; `spoils`: what it spoils."""
+        self.start, self.fresh, self.spoils = start, fresh, spoils
         self.shadows: Shadows = {}
         self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if they are known
         self.unproven: set[str] = set()
@@ -200,12 +207,15 @@ class Initial:
                 self.unproven.add(value.memory.name)
                 self._forget_windows(value.memory.name, None)
 
-    def forget(self, name: str, address: int, nbytes: int) -> None:
-        """A new tile: its content is undefined."""
+    def forget(self, name: str, address: object, nbytes: int) -> None:
+        """The content of a tile is undefined from here on; its address may not be known."""
         shadow = self._shadow(name)
-        if shadow is not None:
+        if shadow is not None and isinstance(address, int):
             shadow[address : address + nbytes] = 0
             self._forget_windows(name, range(address, address + nbytes))
+        elif shadow is not None:
+            shadow[:] = 0
+            self._forget_windows(name, None)
 
     def enter_loop(self, *blocks: Block) -> None:
         """What an iteration finds: what was there before, without tiles that each makes anew."""
@@ -215,6 +225,8 @@ class Initial:
             if made is not None:
                 kind, address = made
                 self.forget(SPACES[kind.loc], address, kind.nbytes)
+            for place in self.spoils(op) if isinstance(op, Op) else ():
+                self.forget(*place)
         self.entered.append((before, self.copy()))
 
     def leave_loop(self, *, runs: bool) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.analysis.unknown import unknown_op
 from ptokit.analysis.violation import blamed, taken, told_before, tolerated, violation
@@ -245,6 +246,7 @@ class OpExecution:
         self.refine = op.page.type_of
         self.regions = tuple(run.region(op, r) for r in op.regions)
         self.waits = not CORES.isdisjoint(op.page.uses)
+        self.spoiled = spoiled(op, run.facts)
 
     @cached_property
     def offer(self) -> Offer:
@@ -321,6 +323,10 @@ class OpExecution:
         except PtoError as problem:
             raise problem.at(self.op.span) from None
         self.run.core.note_lost(self.op, values.values())
+        if self.spoiled and not self.ready.does_nothing(values):
+            for tile in map(values.get, self.spoiled):
+                if isinstance(tile, Tile) and self.run.core.owns(tile.memory):
+                    tile.spoil()
         if self.page.reported:
             self.run.count[self.page.mnemonic()] += 1
         return outcome

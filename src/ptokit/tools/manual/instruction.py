@@ -38,8 +38,8 @@ def instruction_page(page: type[Instr]) -> str:
         lines += ["", "Targets", f"  {', '.join(page.homes()) or 'none'}"]
     if page.all_rules:
         lines += ["", "Rules (on every target where none is named)", *outline(page)]
-    if page.apart:
-        lines += ["", "Storage", *(f"  {each}" for each in page.apart)]
+    if page.apart or page.spoiled:
+        lines += ["", "Storage", *(f"  {each}" for each in (*page.apart, *page.spoiled))]
     raised = dict.fromkeys(slugs(page))
     lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
     if page.disputes:

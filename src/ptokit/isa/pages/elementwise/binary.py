@@ -79,6 +79,7 @@ class TRem(
     truncated division. By 0 it is NaN, of integers 0.
     """
 
+    apart = IN_STEPS
     precision = precision(REM)
     disputes = ("E4", "E40")
 
@@ -96,7 +97,7 @@ class TFmod(
     It has the sign of src0. By 0 it is NaN, of integers 0.
     """
 
-    apart = (Apart(TILES, targets=()),)
+    apart = (*IN_STEPS, Apart(TILES, targets=()))
     precision = precision(FMOD)
     disputes = ("E40",)
 
@@ -128,3 +129,5 @@ class TPRelu(
     ),
 ):
     """dst[i, j] = src0[i, j] where it is greater than 0, else src0[i, j] * src1[i, j]."""
+
+    apart = IN_STEPS

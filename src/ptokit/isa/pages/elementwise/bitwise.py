@@ -36,6 +36,8 @@ class TXor(
 ):
     """dst[i, j] = src0[i, j] ^ src1[i, j]."""
 
+    apart = IN_STEPS
+
 
 class TShl(Bits, inner_flags=(A2A3,), f=Array.__lshift__, rules=bits(INTEGERS), disputes=("E3",)):
     """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""

@@ -92,6 +92,8 @@ class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED)
 
 
 TILES = (Binary.dst, Binary.src0, Binary.src1)
+# the code of A2/A3 computes in dst on the way, and reads the sources once more
+IN_STEPS = tuple(Apart((Binary.dst, src), (A2A3,), placed=True) for src in TILES[1:])
 
 
 class BinaryTmp(Binary, abstract=True):

@@ -10,7 +10,10 @@ UPDATED = pointwise(Updating.dst, Updating.src0, Updating.src1, a2a3=F16_F32, a5
 RECTIFIED = pointwise(*TILES, a2a3=F16_F32, a5=F16_F32)
 
 
-class TAddC(Ternary, f=lambda a, b, c: a + b + c, rules=SUMS):
+LAST = (Apart((Ternary.dst, Ternary.src2), placed=True),)  # the second step reads src2
+
+
+class TAddC(Ternary, f=lambda a, b, c: a + b + c, rules=SUMS, apart=LAST):
     """dst[i, j] = (src0[i, j] + src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -19,7 +22,7 @@ class TAddC(Ternary, f=lambda a, b, c: a + b + c, rules=SUMS):
     disputes = ("E1", "E41")
 
 
-class TSubC(Ternary, f=lambda a, b, c: a - b + c, rules=SUMS):
+class TSubC(Ternary, f=lambda a, b, c: a - b + c, rules=SUMS, apart=LAST):
     """dst[i, j] = (src0[i, j] - src1[i, j]) + src2[i, j], rounded after each step.
 
     Integers wrap.
@@ -136,6 +139,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
     src1 = In(Tile, doc="i32 to add")
     deq_scale = In(Scalar, scalar="f32", cpp="deqScale", doc="the scale of all")
     tmp = scratch_of_a2a3()
+    spoiled = tuple(Spoiled(src, (A2A3,)) for src in (src0, src1))  # its code computes in them
     example = {"dst": "!pto.tile_buf<vec, 16x32xf16>", "src0": VEC_I32, "src1": VEC_I32}
     elided = {"dst": like(src0, dtype=lambda _: f16)}
     rules = (

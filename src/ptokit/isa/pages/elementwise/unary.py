@@ -104,7 +104,7 @@ class TRsqrt(Unary, f=reciprocal_root):
     Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
     """
 
-    tmp = Scratch(Tile, None, doc="of A5's precise algorithm")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of the precise algorithm of A2/A3; A5 ignores it")
     precision = precision(RSQRT)
     apart = (Apart(PAIR, targets=()),)
     rules = (
@@ -118,5 +118,5 @@ class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVID
     """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0."""
 
     precision = precision(RECIP)
-    apart = (Apart(PAIR, targets=(A2A3,)),)
+    apart = (Apart(PAIR, (A2A3,), placed=True),)
     disputes = ("E40",)

@@ -6,8 +6,13 @@ from ptokit.numerics.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)
+LINE = "scratch holds a line of dst"
 DIVIDES = (with_scalar(VEC_A2A3, (*DIVIDED, i8, u8)), taken(DST, A5, i8, u8))
 OWN_STORAGE = Apart((WithScalar.dst, WithScalar.src))  # dst holds the scalar on the way
+STEPS = Apart((WithScalar.dst, WithScalar.src), (A2A3,), placed=True)  # there, too
+STEPS_OF_INTEGERS = STEPS._replace(condition=DST.dtype.isin(i16, i32))
+# of integers the code of A2/A3 makes floats in src, and leaves them there
+FLOATS_LEFT = Spoiled(WithScalar.src, (A2A3,), DST.dtype.isin(i16, i32))
 
 
 class TAddS(WithScalar, f=operator.add, rules=with_scalar(VEC_A2A3, VEC_A5)):
@@ -48,6 +53,8 @@ class TDivS(
     By 0, floats are infinite or NaN and integers 0.
     """
 
+    apart = (STEPS_OF_INTEGERS,)
+    spoiled = (FLOATS_LEFT,)
     precision = precision(DIV)
     recorded = {"tile_scalar": {}}
     disputes = ("E12", "E32", "E40")
@@ -67,6 +74,8 @@ class TSDiv(
     """
 
     dst, scalar, src = WithScalar.dst, WithScalar.scalar, WithScalar.src
+    apart = (STEPS,)
+    spoiled = (FLOATS_LEFT,)
     precision = precision(DIV)
     recorded = {"scalar_tile": {}}
     disputes = ("E12", "E32", "E40")
@@ -89,12 +98,13 @@ class TRemS(WithScalarTmp, f=floor_remainder):
     truncated division. By 0 it is NaN, of integers 0.
     """
 
+    apart = (STEPS,)
     precision = precision(REM)
     kind = TypeOf(WithScalar.scalar)
     rules = (
         with_scalar((f32, i32), DIVIDED, anyhow=True),
         exact(kind, DST),
-        of_remainders(TMP, DST),
+        of_remainders(TMP, DST, HARDWARE),
         scratch(TMP, A2A3, a_row(TMP, DST)),
     )
     disputes = ("E4", "E40")
@@ -106,7 +116,7 @@ class TFmodS(WithScalar, f=Array.remainder):
     It has the sign of src. By 0 it is NaN, of integers 0.
     """
 
-    apart = (Apart((WithScalar.dst, WithScalar.src), targets=()),)
+    apart = (STEPS, Apart((WithScalar.dst, WithScalar.src), targets=()))
     precision = precision(FMOD)
     kind = TypeOf(WithScalar.scalar)
     rules = (
@@ -159,13 +169,13 @@ NOT_BACK = named("operand-value", BitsS.scalar >= 0, help="shift the other way")
 class TAndS(BitsS, f=Array.__and__, rules=LOGIC, disputes=("E13",)):
     """dst[i, j] = src[i, j] & scalar."""
 
-    apart = (OWN_STORAGE,)
+    apart = (OWN_STORAGE, STEPS)
 
 
 class TOrS(BitsS, f=Array.__or__, rules=LOGIC, disputes=("E13",)):
     """dst[i, j] = src[i, j] | scalar."""
 
-    apart = (OWN_STORAGE,)
+    apart = (OWN_STORAGE, STEPS)
 
 
 class TXorS(
@@ -182,7 +192,7 @@ class TXorS(
 ):
     """dst[i, j] = src[i, j] ^ scalar."""
 
-    apart = (OWN_STORAGE,)
+    apart = (OWN_STORAGE, STEPS)
 
 
 class TShlS(
@@ -211,6 +221,7 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED
     src1 = In(Tile, doc="the third operands")
     rules = (pointwise(dst, src0, src1, a2a3=VEC_A2A3, a5=VEC_A5), in_two_steps())
     elided = {"dst": like(src0)}
+    apart = (Apart((dst, src1), placed=True),)  # the second step reads src1
     disputes = ("E1", "E41")
 
     @classmethod

@@ -64,7 +64,7 @@ class TCITmp(
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""
 
     dst, start = Consecutive.dst, Consecutive.start
-    tmp = Scratch(Tile, doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
+    tmp = Scratch(Tile, idle=(A5,), doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
 
     example = """\
 %s = arith.constant 5 : i32

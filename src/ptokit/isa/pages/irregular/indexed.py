@@ -110,7 +110,7 @@ class FromTable(
 
     dst = Out(Tile, doc="receives the elements")
     src = In(Global, doc="the table")
-    tmp = Scratch(Tile, None, doc="of newer text; ignored")
+    tmp = Scratch(Tile, None, idle=HARDWARE, doc="of newer text; ignored")
     coalesce = Attr(Coalesce, None)
     outside = Attr(GatherOOB, None, key="gatherOob")
     disputes = ("D5", "D7", "D19", "X73")
@@ -207,7 +207,7 @@ class MScatter(
     dst = InOut(Global, doc="the table; other elements stay")
     src = In(Tile, doc="the elements")
     indices = In(Tile, doc="one for each element of src, or a line of one for each row")
-    tmp = Scratch(Tile, None, doc="of newer text; ignored")
+    tmp = Scratch(Tile, None, idle=HARDWARE, doc="of newer text; ignored")
     coalesce = Attr(Coalesce, None)
     atomic = Attr(AtomicOp, AtomicOp.NONE, key="scatterAtomicOp")
     outside = Attr(ScatterOOB, None, key="scatterOob")

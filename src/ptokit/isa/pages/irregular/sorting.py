@@ -172,6 +172,7 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
     src1 = In(Tile, doc="a sorted list")
     src2 = In(Tile, None, doc="a sorted list")
     src3 = In(Tile, None, doc="a sorted list")
+    lies_over = tuple((Merge.dst, src) for src in (src0, src1, src2, src3))  # it is written last
     exhausted = Attr(bool, False)
     asm = Asm(attrs_inside=" ")
     example = LISTS

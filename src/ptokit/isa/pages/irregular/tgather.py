@@ -29,6 +29,7 @@ class TGather(
     indices = In(Tile, cpp="src1", doc="which elements")
     tmp = scratch_of_a2a3()
     outside = Attr(GatherOOB, None, key="gatherOob")
+    written_over = ((dst, indices),)
     example = {"indices": VEC_I32, "tmp": VEC_I32}
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
     enough = both(dst.valid.rows <= indices.rows, dst.valid.cols <= indices.cols)

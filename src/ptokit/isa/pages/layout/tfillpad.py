@@ -13,6 +13,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
 
     dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
     src = In(Tile, doc="the data; its valid region is what stays")
+    written_over = ((dst, src),)
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
     of_zeros = named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero")
     alike = both(src.layout == dst.layout, src.rows == dst.rows, src.cols == dst.cols)

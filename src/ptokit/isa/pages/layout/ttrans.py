@@ -30,7 +30,7 @@ class TTrans(
 
     dst = Out(Tile, doc="receives the transpose; must not overlap src")
     src = In(Tile, doc="the tile to transpose")
-    tmp = Scratch(Tile, None, doc="of A2/A3")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3")
     example = {"dst": "!pto.tile_buf<vec, 32x16xf32>"}
     lines = either(dst.cols % 32 == 0, both(src.size != 1, dst.cols % 16 == 0))
     stepped = both(lines, src.cols * src.size % 32 == 0, src.cols * src.size <= MOST_BLOCKS * 32)
@@ -96,7 +96,7 @@ class TTransConv(
 
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
-    tmp = Scratch(Tile, None, doc="of A2/A3 and A5")
+    tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3")
 
     example = {
         "src": "!pto.conv_tile<nchw, 1x8x2x4xf32, loc=vec>",
