@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """`title` follows the instruction's name in a message; `text` is the page."""
+    """`title` follows the instruction's name in a message; `text` is the page.
+
+    `repeated`: chips compute something else than the engines, so a run says it again.
+    """
 
     title: str
     text: str
+    repeated: bool = False
 
 
 CATALOGUE: dict[str, Entry] = {
@@ -290,6 +294,16 @@ CATALOGUE: dict[str, Entry] = {
         "the two differ and there is more than one row or column of boxes, the chip computes "
         "wrong values without a word. The engines keep all boxes in their places, as the CPU "
         "simulator does.",
+        repeated=True,
+    ),
+    "line-pitch": Entry(
+        "the elements of a line are not contiguous in memory",
+        "The transfer units of A2/A3 and A5 are told how long the lines of a transfer are and how "
+        "far they lie apart: rows of a row-major tile, columns of a column-major one. Within a "
+        "line they move one element behind the other. What the view says of a stride there has no "
+        "effect: a column-major tile of one column that is stored to a column of row-major memory "
+        "becomes consecutive elements of one row. The engines follow the strides of the view.",
+        repeated=True,
     ),
     "global-out-of-bounds": Entry(
         "a view reaches past its array",

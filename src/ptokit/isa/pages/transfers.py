@@ -12,6 +12,8 @@ MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN
 PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
 WHOLE = "a store writes all elements of its partition: as many as are valid in the tile"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
+IN_BOXES = "say `layout = #pto.layout<nz>` where the view is made: unnamed, a5 reads it as nd"
+LINES = "hardware moves lines of elements one behind the other, whatever the stride is"
 IN_CPP = "C++ moves views of other layouts into other tiles"
 BITS_ONLY = "without quantisation only f32 narrows: what this stores is not published"
 PAIRS = "scales of two groups along k lie side by side"
@@ -40,6 +42,21 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
     """A view whose lines lie along one axis, the `last` of the outer ones or another alone."""
     along = either(src.outer == 1, both(src.single_outer == Const(True), last == 1))
     return both(src.layout == layout, dst.fractal == 512, along)
+
+
+def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
+    """A view with the numbers of boxes, for a tile of boxes: A5 wants the name (dispute D17)."""
+    unnamed = both(view.made_of_boxes == Const(True), tile.layout == NZ, view.layout == G.ND)
+    named_nz = named("layout", view.layout == G.NZ, help=IN_BOXES)
+    return on(A5, when(unnamed, by(BOARDS, named_nz)))
+
+
+def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
+    """What hardware takes to be contiguous: rows of a row-major tile, columns of another."""
+    rows = when(both(tile.layout == ND, view.n4 > 1), view.steps.n4 == 1)
+    columns = when(both(tile.layout == DN, view.n3 > 1), view.steps.n3 == 1)
+    moved = when(tile.loc.isin(VEC, MAT), rows, columns)
+    return on(HARDWARE, warns(named("line-pitch", moved, help=LINES)))
 
 
 class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
@@ -98,6 +115,8 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     )
     larger, wider = src.matrix.rows >= dst.valid.rows, src.matrix.cols >= dst.valid.cols
     rules = (
+        named_boxes(src, dst),
+        contiguous_lines(src, dst),
         named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
         restated(layout, src),
         warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
@@ -268,6 +287,8 @@ class TStore(
     matrix = both(dst.matrix.rows == src.valid.rows, dst.matrix.cols == src.valid.cols)
     rules = (
         StoreFamily.transfer,
+        named_boxes(dst, src),
+        contiguous_lines(dst, src),
         on(HARDWARE, named("shape", counted, help=WHOLE)),
         on(HARDWARE, when(counted, by(COMPILED, named("shape", matrix, help=VIEW)))),
         on(HARDWARE, StoreFamily.in_sixteens),

@@ -1,5 +1,6 @@
 """Global memory views: pointers become tensors, tensors become partitions."""
 
+from ptokit.isa.formula.formulas import ABSENT, Env, Evaluate, Many, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
@@ -17,6 +18,40 @@ def known_extents(
         return sizes
     both = zip(sizes, result.shape, strict=True)
     return tuple(stated if size is None else size for size, stated in both)
+
+
+class ElementsApart(Expr):
+    """The formula 'no two indices name one element', but along strides of 0."""
+
+    def __init__(self, shape: Operand, strides: Operand) -> None:
+        self.shape, self.strides = shape, strides
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.shape, self.strides)
+
+    def compile(self) -> Evaluate:
+        def apart(env: Env) -> Value:
+            shape, strides = self.shape.eval(env), self.strides.eval(env)
+            if not isinstance(shape, Many) or not isinstance(strides, Many):
+                return ABSENT
+            pairs = zip(strides.values, shape.values, strict=False)
+            axes = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+            if len(axes) < len(shape.values):
+                return ABSENT  # numbers that only a run has: it asks again
+            reach = 0
+            for step, extent in sorted((a, b) for a, b in axes if a and b > 1):
+                if step <= reach:
+                    return False
+                reach += step * (extent - 1)
+            return True
+
+        return apart
+
+    def __str__(self) -> str:
+        return f"{self.strides} lead from element to element of {self.shape}, each once"
+
+
+SHARED = "rows share elements: give strides of the whole array, not of a part of it"
 
 
 class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disputes=("X41",)):
@@ -45,6 +80,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
             named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
         by(BOARDS, named("operand-value", strides.least >= 0, help="elements count upward")),
+        warns(named("shape", ElementsApart(shape, strides), help=SHARED)),
         when(
             both(layout.given, result.named_layout == Const(True)),
             named("layout", layout == result.layout, help="say it once, or the same"),

@@ -169,7 +169,7 @@ class Compiler(MainFunction):
         if not op.results and not op.regions and op.page.executes:
             self._data(op, env, pending)
             return
-        self._handles(op, env, [rule for rule in pending if rule.required])
+        self._handles(op, env, pending)
 
     def _regions(self, op: Op, env: Env) -> tuple[CompiledRegion, ...]:
         return tuple(CompiledRegion(self, r, env, self.compile_block) for r in op.regions)

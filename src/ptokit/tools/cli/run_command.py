@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import (
     ENGINE,
@@ -180,7 +182,7 @@ class RunCall:
             result = program.execute(given, **how, **limits)
         if issue is not None:
             self._say_races(program, issue)
-        warnings = [*without_instructions(program.module)]
+        warnings = [*without_instructions(program.module), *_repeated(program, self.target, result)]
         for warning in (*warnings, *(result.warnings if issue is None else ())):
             click.echo(f"{warning.render()}\n", err=True)
         self._finish(result, time.perf_counter() - start)
@@ -338,3 +340,15 @@ class RunCall:
             lines.append("one worker ran all blocks: they have to run in order or at once")
         bound = [f"%{arg.name} as {query.mnemonic()}" for arg, query in self.launched]
         return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines
+
+
+def _repeated(program: Program, target: str, result: Run) -> Iterator[Diagnostic]:
+    """What the check warns of because chips compute something else than this run did."""
+    slugs = {slug for slug, entry in CATALOGUE.items() if entry.repeated}
+    ops = (op for func in program.module.funcs for op in func.walk())
+    pages = {page for op in ops if (page := getattr(op, "page", None))}
+    if any(rule.slug in slugs for page in pages for rule in page.all_rules):
+        said = {(d.slug, d.span) for d in result.warnings}
+        yield from (
+            d for d in program.check(target) if d.slug in slugs and (d.slug, d.span) not in said
+        )

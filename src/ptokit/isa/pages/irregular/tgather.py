@@ -54,7 +54,7 @@ class TGather(
             dst.dtype.isin(*INDEX_A5),
             when(
                 dst.size == 1,
-                ends_a_run(named("element-type", indices.size == 2, help=OF_BYTES)),
+                by(BOARDS, named("element-type", indices.size == 2, help=OF_BYTES)),
             ),
             of_types(
                 named("shape", indices.valid.cols == indices.cols, dst.valid.cols == dst.cols),
