@@ -231,3 +231,21 @@ def test_rows_of_bf16_are_added_to_a_table(engine: str, target: str) -> None:
         table[rows[0, at]] += s[at]
     found = pto.loads(ADDED).run(target=target, engine=engine, s=s, i=rows, t=given)["t"]
     assert (found.reshape(8, 16) == table).all()
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_a5_rounds_a_product_of_halves_and_its_sum_once(engine: str, target: str) -> None:
+    shape, rng = (16, 64), np.random.default_rng(5)
+    x, y = (rng.uniform(-4, 4, shape).astype(np.float16) for _ in range(2))
+    tile = "!pto.tile_buf<vec, 16x64xf16>"
+    program = pto.loads(
+        f"func.func @f(%x: {tile}, %y: {tile}, %s: f16) {{\n"
+        f"  pto.taxpy ins(%x, %s : {tile}, f16) outs(%y : {tile})\n  return\n}}\n"
+    )
+    found = program.run(target=target, engine=engine, x=x, y=y, s=np.float16(0.7))["y"]
+    product = x.astype(np.float64) * np.float64(np.float16(0.7))
+    once = (product + y).astype(np.float16)
+    twice = (product.astype(np.float16).astype(np.float64) + y).astype(np.float16)
+    assert (once != twice).any()
+    assert np.array_equal(np.asarray(found), once if target == "a5" else twice)

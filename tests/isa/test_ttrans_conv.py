@@ -123,7 +123,7 @@ def refused(slug: str, rule: str, run: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("layout", "shape", "rule"),
     [
-        ("nc1hwc0", (2, 2, 3, 4, 8), "dst.extents.c1 == src.extents.c1"),
+        ("nc1hwc0", (2, 2, 3, 4, 8), "src.extents.c > (dst.extents.c1 - 1) * dst.extents.c0"),
         ("nc1hwc0", (1, 1, 3, 4, 8), "dst.extents.g == src.extents.g and dst.extents.n == "),
         ("nc1hwc0", (2, 1, 4, 3, 8), "dst.extents.h == src.extents.h and dst.extents.w == "),
         ("nc1hwc0", (2, 1, 3, 4, 4), "dst.extents.c0 == dst.c0"),
@@ -165,6 +165,50 @@ def test_hardware_works_in_the_vector_buffer(target: str) -> None:
         )
         with pytest.raises(pto.PtoError, match="only the CPU simulator unblocks channels"):
             transposed("f32", "nc1hwc0", blocked(x, 8), "nchw", (1, 8, 2, 4), loc="vec")
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i8"])
+@pytest.mark.parametrize("channels", [8, 6, 1])
+def test_chips_have_blocks_of_four_channels(target: str, dtype: str, channels: int) -> None:
+    x, grouped = values(dtype, (3, channels, 2, 16)), values(dtype, (2, 3, channels, 4, 8))
+    with pto.target(target):
+        found = [
+            transposed(dtype, layout, given, to, blocked(given, 4).shape, "vec")
+            for layout, given, to in (("nchw", x, "nc1hwc0"), ("gnchw", grouped, "gnc1hwc0"))
+        ]
+    assert same(found[0], blocked(x, 4))
+    assert same(found[1], blocked(grouped, 4))
+    wide = (3, -(-channels // 4) + 1, 2, 16, 4)
+    with pto.target(target), pytest.raises(pto.PtoError, match=r"src.extents.c > "):
+        transposed(dtype, "nchw", x, "nc1hwc0", wide, "vec")
+
+
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@pytest.mark.parametrize(
+    ("layout", "shape"), [("nc1hwc0", (3, 2, 2, 16, 4)), ("gnc1hwc0", (2, 7, 2, 1, 8, 4))]
+)
+def test_weights_have_the_blocks_of_the_map(
+    target: str, layout: str, shape: tuple[int, ...]
+) -> None:
+    x = values("f16", shape)
+    wanted = fractal(x)
+    with pto.target(target):
+        assert same(transposed("f16", layout, x, "fractal_z", wanted.shape, "vec"), wanted)
+        with pytest.raises(pto.PtoError, match=r"rule: .*c0"):
+            transposed("f16", layout, x, "fractal_z", (*wanted.shape[:3], 16), "vec")
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_program_has_blocks_of_four_channels(engine: str) -> None:
+    types = "!pto.conv_tile<nchw, 2x6x2x4xf32, loc=vec>", "!pto.conv_tile<nc1hwc0, 2x2x2x4x4xf32>"
+    x = values("f32", (2, 6, 2, 4))
+    y = types[1].replace(">", ", loc=vec>")
+    program = pto.loads(program_of(types[0], y))
+    given = {"x": x, "y": np.zeros((2, 2, 2, 4, 4), np.float32)}
+    assert same(
+        np.asarray(program.execute(given, target="a2a3", engine=engine).outputs["y"]), blocked(x, 4)
+    )
 
 
 MAPS = (

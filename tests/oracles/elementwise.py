@@ -196,7 +196,11 @@ def sum_dequantised(dst: Seen, src0: Seen, src1: Seen, deq_scale: float) -> Arra
 
 @meaning("TAxpy")
 def scaled_and_added(dst: Seen, src: Seen, scalar: float, target: str) -> Array:
-    """The product in src's type on the CPU, else in dst's; the sum in dst's."""
+    """The product in src's type on the CPU, else in dst's; the sum in dst's. A5 rounds f16 once."""
+    if target == "a5" and dst.dtype == "f16":
+        with np.errstate(all="ignore"):
+            total = np.float64(number(scalar, "f16")) * src.values.astype(np.float64)
+            return quieted((total + dst.values.astype(np.float64)).astype(np.float16), "f16")
     within = src.dtype if target == "cpu" else dst.dtype
     x, factor = (
         converted(values, src.dtype, within) for values in (src.values, number(scalar, src.dtype))

@@ -42,10 +42,12 @@ def dequantised(src: Seen, scale: Seen, offset: Seen) -> Array:
         return quieted((src.values.astype(np.float32) - start) * factor, "f32")
 
 
-def largest(x: Array, format: str, scale: str) -> Array:
-    """The largest magnitude along the last axis; NaN is skipped in fp8 and wins in fp4."""
+def largest(x: Array, format: str, scale: str, target: str) -> Array:
+    """The largest magnitude along the last axis; NaN wins, but in fp8 on the CPU it is skipped."""
     a = np.abs(x)
     if format == "FP8":
+        if target != "cpu":
+            return np.where(np.isnan(a).any(-1), np.float32(np.nan), a.max(-1))
         return np.where(np.isnan(a), 0, a).max(-1)
     if scale == "OCP":  # cut to bf16; what is not a number stays none
         short = (a.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
@@ -81,7 +83,14 @@ def elements(y: Array, src: str, format: str, scale: str) -> Array:
 
 @np.errstate(all="ignore")
 def by_groups(
-    dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: int, interleave: bool
+    dst: Seen,
+    src: Seen,
+    exp: Seen,
+    format: str,
+    scale: str,
+    axis: int,
+    interleave: bool,
+    target: str,
 ) -> dict[str, Any]:  # Any: Array or InStorage, by operand
     rows, cols = src.valid
     x = src.values.astype(np.float32)
@@ -89,7 +98,7 @@ def by_groups(
         groups = x.reshape(rows // GROUP, GROUP, cols).transpose(0, 2, 1)
     else:
         groups = x.reshape(rows, cols // GROUP, GROUP)
-    m = largest(np.ascontiguousarray(groups), format, scale)
+    m = largest(np.ascontiguousarray(groups), format, scale, target)
     e = exponents(m, format, scale)
     factor = np.ldexp(np.float32(1), 127 - e).astype(np.float32)
     factor = np.where(e == 255, np.float32(np.nan), factor)
@@ -110,14 +119,21 @@ def by_groups(
 
 @meaning("TQuantMx")
 def along_or_down(
-    dst: Seen, src: Seen, exp: Seen, format: str, scale: str, axis: str, interleave: bool
+    dst: Seen,
+    src: Seen,
+    exp: Seen,
+    format: str,
+    scale: str,
+    axis: str,
+    interleave: bool,
+    target: str,
 ) -> Result:
-    return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0, interleave)
+    return by_groups(dst, src, exp, format, scale, 1 if axis == "ALONG" else 0, interleave, target)
 
 
 @meaning("TQuantMxZz")
-def along_in_boxes(dst: Seen, src: Seen, exp: Seen, exp_zz: Seen) -> Result:
-    made = by_groups(dst, src, exp, "FP8", "OCP", 1, False)
+def along_in_boxes(dst: Seen, src: Seen, exp: Seen, exp_zz: Seen, target: str) -> Result:
+    made = by_groups(dst, src, exp, "FP8", "OCP", 1, False, target)
     rows, groups = src.valid[0], src.valid[1] // GROUP
     boxes = made["exp"].view(np.uint8).reshape(rows // 16, 16, groups // 2, 2)
     exponents = InStorage(typed(boxes.transpose(0, 2, 1, 3).ravel(), exp_zz.dtype))
@@ -125,8 +141,10 @@ def along_in_boxes(dst: Seen, src: Seen, exp: Seen, exp_zz: Seen) -> Result:
 
 
 @meaning("TQuantDn")
-def down(dst: Seen, src: Seen, exp: Seen, format: str, scale: str, interleave: bool) -> Result:
-    return by_groups(dst, src, exp, format, scale, 0, interleave)
+def down(
+    dst: Seen, src: Seen, exp: Seen, format: str, scale: str, interleave: bool, target: str
+) -> Result:
+    return by_groups(dst, src, exp, format, scale, 0, interleave, target)
 
 
 # HiFloat4: the algorithm of the format, each step rounded to bf16

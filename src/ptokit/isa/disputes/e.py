@@ -32,9 +32,11 @@ E: dict[str, Dispute] = {
     ),
     "E5": Dispute(
         "is a product that is added rounded first?",
-        "CPU simulator: yes. Hardware: fused, one rounding.",
-        "yes, on every target",
-        "the recordings cannot tell, and no page promises one rounding",
+        "CPU simulator: yes. Hardware: fused, one rounding; golden data of TAXPY on A5 round f64 "
+        "once, those of A2/A3 twice.",
+        "yes, on every target, but for TAXPY of f16 on a5",
+        "the recordings cannot tell, and no page promises one rounding; two of f16 are more than "
+        "the data of A5 allow",
     ),
     "E6": Dispute(
         "does A5 have powers of bf16?",
@@ -352,5 +354,28 @@ E: dict[str, Dispute] = {
         "columns too, are whole lines of 32 bytes. Assembler, A2/A3 and A5: only valid rows count.",
         "on cpu as many as src has, and of a column the lines that hold them",
         "else no column holds the sums of 2 or 12 rows, which the other reductions and chips take",
+    ),
+    "E63": Dispute(
+        "does NaN count for the largest magnitude of a group that becomes fp8?",
+        "CPU simulator: no; it becomes NaN and the others are scaled without it. Code and golden "
+        "data of A5: yes, as in fp4; exponent 255, factor NaN.",
+        "no on cpu; yes on a5",
+        "each target as it does; the recordings are those of the simulator",
+    ),
+    "E64": Dispute(
+        "may a block of channels be 4, less than 32 bytes?",
+        'Page: "C0 can also be 4"; code and test cases of A2/A3 and A5 have it from planes to '
+        "blocks and from blocks to weights. CPU simulator asserts 32 bytes from planes to blocks.",
+        "from blocks to weights yes, from planes to blocks on a2a3 and a5 alone; not for "
+        "FRACTAL_Z_3D, nor from blocks to planes",
+        "each target as its code does; of the other two nothing says that it may",
+    ),
+    "E65": Dispute(
+        "how many rows of an accumulator has a product of 16 rows of i8 on A2/A3?",
+        "pypto's backend of 910B: 32, so that it places i32 accumulators on multiples of 32 rows. "
+        "Types and code of the header library, and the assembler's plan: 16, as of f32.",
+        "16",
+        "the header library gives the instruction m = 16 and nothing of it names 32; pypto gives "
+        "no reason",
     ),
 }

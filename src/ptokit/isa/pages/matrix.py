@@ -130,7 +130,7 @@ def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
     c.undefine((slice(m, rows), slice(0, cols)))
 
 
-class Product(MatMul, abstract=True, disputes=("X95",), recorded={"plain": {"c": "dst"}}):
+class Product(MatMul, abstract=True, disputes=("X95", "E65"), recorded={"plain": {"c": "dst"}}):
     """c = a x b."""
 
     @staticmethod
@@ -163,7 +163,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
-    disputes = ("D8", "X95")
+    disputes = ("D8", "X95", "E65")
 
     @staticmethod
     def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
@@ -193,7 +193,7 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
-class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "X95")):
+class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "X95", "E65")):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.

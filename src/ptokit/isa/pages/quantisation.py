@@ -152,7 +152,7 @@ class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "element
         dst[:rows, :cols] = (src[:rows, :cols].cast(f32) - start) * factor
 
 
-class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
+class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A5)):
     """Elements of fp8 or fp4, and for each 32 of them the power of two that they share."""
 
     dst = Out(Tile, doc="receives the elements: f8e4m3, in bytes, or f4e2m1x2")
@@ -169,7 +169,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, targets=(CPU, A5)):
         **{"max": NOTES, "scaling": NOTES, "format": MxFormat.FP8},
     }
     apart = (Apart((dst, src, exp, max, scaling), placed=True),)
-    disputes = ("E19", "E50", "E51")
+    disputes = ("E19", "E50", "E51", "E63")
 
 
 def grouping() -> tuple[Ruled, ...]:
@@ -229,10 +229,11 @@ def quantise_groups(
     scale: MxScale,
     axis: GroupAxis,
     interleave: bool,
+    chip: bool,
 ) -> Array:
     """The body of all of them. Returns the exponents as bytes, a row of them for each of `exp`."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
-    m = largest_magnitudes(src, fp4, fp4 and not nv, along)
+    m = largest_magnitudes(src, fp4 or chip, fp4 and not nv, along)
     e = shared_exponents(m, fp4, nv)
     factor = factors(m, e)
     spread = factor.repeated(GROUP) if along else factor.T.repeated(GROUP).T
@@ -276,10 +277,10 @@ def side_by_side(column: Array, *arrays: Array) -> Array:
     return found
 
 
-def largest_magnitudes(src: Cells, fp4: bool, short: bool, along: bool) -> Array:
+def largest_magnitudes(src: Cells, nan: bool, short: bool, along: bool) -> Array:
     """The largest magnitude of each group as the bits of an f32, `short`: as those of a bf16.
 
-    Among elements of fp8 NaN does not count; among those of fp4 it is the largest.
+    NaN is the largest, or not `nan`: it does not count.
     """
     rows, cols = src.valid
 
@@ -288,7 +289,7 @@ def largest_magnitudes(src: Cells, fp4: bool, short: bool, along: bool) -> Array
         x = src[:rows, first:cols:GROUP] if along else src[first:rows:GROUP, :cols]
         bits = x.cast(f32).bitcast(i32) & 0x7FFFFFFF
         kept = bits & 0x7FFF0000 if short else bits
-        return (bits > INFINITY).where(QUIET if fp4 else 0, kept)
+        return (bits > INFINITY).where(QUIET if nan else 0, kept)
 
     return reduce(Array.maximum, map(magnitudes, range(GROUP)))
 
@@ -333,12 +334,12 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     """dst = src * 2**(127 - exp of its group) as fp8 or fp4, nearest, ties to even; groups of 32.
 
     A group is 32 columns of a row (`axis` 1) or 32 rows of a column (0). max is the largest |src|
-    of a group; exp its biased exponent less 8 (fp8) or 2 (fp4), at least 0, with NV that of
-    max / 448 or max / 6, rounded up. Elements are at most 448 or 6: so are infinities. NaN in fp8
-    does not count for max and becomes NaN; in fp4 it makes exp 255, max and scaling NaN, and all
-    elements of its group 6. max and scaling are filled from the first byte on; the rest of dst is 0
-    in fp4. With `interleave` each two rows of exp, of groups down the columns, are one: their
-    elements in turn.
+    of a group; exp its biased exponent less 8 (fp8) or 2 (fp4), at least 0, with NV that of max /
+    448 or max / 6, rounded up. Elements are at most 448 or 6: so are infinities. NaN makes exp 255,
+    max and scaling NaN, and all elements of its group NaN in fp8, 6 in fp4; in fp8 of the CPU
+    simulator it does not count for max and is the only one that becomes NaN. max and scaling are
+    filled from the first byte on; the rest of dst is 0 in fp4. With `interleave` each two rows of
+    exp, of groups down the columns, are one: their elements in turn.
     """
 
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")
@@ -363,7 +364,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
 
     exp_zz is filled from its first byte on: boxes of 16 rows and 2 groups, row-major, and so are
     the elements of each. Compilers take this form on A5 too, and call it deprecated.
-    NaN does not count for max and becomes NaN; infinities become 448.
+    NaN does what it does in `tquant.mx`; infinities become 448.
     """
 
     format = Attr(MxFp8, MxFp8.FP8, key="quant_type")
@@ -414,9 +415,10 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         scale: MxScale,
         axis: GroupAxis,
         interleave: bool,
+        chip: bool,
     ) -> None:
         tiles = (dst, src, exp, max, scaling)
-        exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave)
+        exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave, chip)
         row, group = src.iota(*exponents.shape)
         exp_zz.flat().scatter(in_zz(row, group, exponents.shape[1]), exponents)
 
@@ -424,8 +426,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
 class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS, MX_RECORDED)):
     """Quantise groups of 32 rows of a column: `tquant.mx` with `axis` 0.
 
-    NaN in fp8 becomes NaN and counts for nothing else; in fp4 it makes exp 255, max and scaling
-    NaN, and all elements of its group 6. Infinities become the largest element, 448 or 6.
+    NaN does what it does there. Infinities become the largest element, 448 or 6.
     """
 
     asm = Asm(
@@ -452,6 +453,7 @@ class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS
         format: MxFormat,
         scale: MxScale,
         interleave: bool,
+        chip: bool,
     ) -> None:
         tiles, down = (dst, src, exp, max, scaling), GroupAxis.DOWN
-        quantise_groups(*tiles, format, scale, down, interleave)
+        quantise_groups(*tiles, format, scale, down, interleave, chip)

@@ -162,12 +162,12 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
 
 
 class TAxpy(
-    Instr, pipe=V, uses=(CHIP,), asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5", "E60")
+    Instr, pipe=V, uses=(CHIP, ORDER), asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5", "E60")
 ):
     """dst[i, j] = dst[i, j] + src[i, j] * scalar.
 
     The product is rounded to dst's type on A2/A3 and A5, to src's on the CPU simulator, and the sum
-    to dst's; integers wrap.
+    to dst's; integers wrap. A5 rounds sums of f16 once.
     """
 
     dst = InOut(Tile, doc="the old values, and then the results")
@@ -187,7 +187,11 @@ class TAxpy(
     )
 
     @staticmethod
-    def run(dst: Cells, src: Cells, scalar: Number, chip: bool) -> None:
+    def run(dst: Cells, src: Cells, scalar: Number, chip: bool, order: Order) -> None:
         x = src[dst.valid]
+        if order is Order.A5 and dst.dtype == f16:
+            total = x.cast(f64) * x.number(scalar).cast(f64) + dst[dst.valid].cast(f64)
+            dst[dst.valid] = total.cast(f16)
+            return
         product = (x.cast(dst.dtype) if chip else x) * scalar
         dst[dst.valid] = dst[dst.valid] + product.cast(dst.dtype)

@@ -71,13 +71,19 @@ CONVERSIONS = (
     (L.NCDHW, L.FRACTAL_Z_3D),
 )
 LISTED = "each layout has its own number of extents"
-BLOCKED = "c1 = ceil(c / c0), with c0 channels in 32 bytes"
+FEW = 4  # channels in a block, where it does not hold 32 bytes of them
+BLOCKED = "c1 = ceil(c / c0), with c0 channels in 32 bytes, or 4"
 WHOLE = "k = groups x depth x c1 x height x width, n1 = ceil(n / 16)"
 
 
 def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
     """The layouts of source and destination are one of these pairs."""
     return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
+
+
+def few_or(extents: Expr, tile: Operand) -> Expr:
+    """A block is of 32 bytes or of four channels."""
+    return either(extents.c0 == tile.c0, extents.c0 == FEW)
 
 
 class TTransConv(
@@ -87,6 +93,7 @@ class TTransConv(
     form="convolution layouts",
     pipe=V,
     specials=NAN_MOVES,
+    disputes=("E64",),
 ):
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
@@ -104,16 +111,23 @@ class TTransConv(
     }
     to, of = dst.extents, src.extents
     fractal = dst.layout.isin(*FRACTALS)
+    weights = dst.layout == L.FRACTAL_Z
+    few = both(src.layout != L.NCDHW, dst.layout != L.NCHW)
+    in_blocks = (of.c <= to.c1 * to.c0, of.c > (to.c1 - 1) * to.c0)
     rules = (
         named("layout", one_of(src, dst, *CONVERSIONS)),
         named("element-type", dst.size == src.size),
         named("shape", src.rank == of.rank, dst.rank == to.rank, help=LISTED),
-        named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED),
+        when(few, named("shape", few_or(of, src), few_or(to, dst), help=BLOCKED)),
+        when(~few, named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED)),
+        when(weights, named("shape", of.c0 == to.c0, help=BLOCKED)),
+        on(CPU, when(~weights, named("shape", to.c0 == dst.c0, help=BLOCKED))),
         when(fractal, named("shape", to.k == of.k, to.n1 == of.n1, to.n0 == N0, help=WHOLE)),
         when(
             ~fractal,
             named("shape", both(to.g == of.g, to.n == of.n), both(to.h == of.h, to.w == of.w)),
-            named("shape", to.c1 == of.c1, help=BLOCKED),
+            when(dst.layout == L.NCHW, named("shape", to.c1 == of.c1, help=BLOCKED)),
+            when(dst.layout != L.NCHW, named("shape", *in_blocks, help=BLOCKED)),
         ),
         on(
             HARDWARE,
