@@ -223,7 +223,7 @@ def undefined_stores(
     What is stored is the valid region of a tile of known extents, that has one handle. Where such
     elements come from further away, the run finds them.
     """
-    living = [*_living(points_to.func.body, dead)]
+    living = [op for op, _ in _living(points_to.func.body, dead, ())]
     if any(isinstance(op, OpaqueOp) or CALLS in op.page.traits for op in living):
         return
     ops = [op for op in living if isinstance(op, Op)]

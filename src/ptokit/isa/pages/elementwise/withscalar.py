@@ -101,11 +101,12 @@ class TRemS(WithScalarTmp, f=floor_remainder):
     apart = (STEPS,)
     precision = precision(REM)
     kind = TypeOf(WithScalar.scalar)
+    whole_line = named("shape", TMP.nbytes >= DST.cols * DST.size, help=LINE)
     rules = (
         with_scalar((f32, i32), DIVIDED, anyhow=True),
         exact(kind, DST),
-        of_remainders(TMP, DST, HARDWARE),
-        scratch(TMP, A2A3, a_row(TMP, DST)),
+        of_remainders(TMP, DST),
+        scratch(TMP, A2A3, a_row(TMP, DST), whole_line),
     )
     disputes = ("E4", "E40")
 

@@ -81,9 +81,9 @@ def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
     return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
 
 
-def few_or(extents: Expr, tile: Operand) -> Expr:
+def few_or(tile: Operand) -> Expr:
     """A block is of 32 bytes or of four channels."""
-    return either(extents.c0 == tile.c0, extents.c0 == FEW)
+    return either(tile.extents.c0 == tile.c0, tile.extents.c0 == FEW)
 
 
 class TTransConv(
@@ -118,7 +118,7 @@ class TTransConv(
         named("layout", one_of(src, dst, *CONVERSIONS)),
         named("element-type", dst.size == src.size),
         named("shape", src.rank == of.rank, dst.rank == to.rank, help=LISTED),
-        when(few, named("shape", few_or(of, src), few_or(to, dst), help=BLOCKED)),
+        when(few, named("shape", few_or(src), few_or(dst), help=BLOCKED)),
         when(~few, named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED)),
         when(weights, named("shape", of.c0 == to.c0, help=BLOCKED)),
         on(CPU, when(~weights, named("shape", to.c0 == dst.c0, help=BLOCKED))),
