@@ -9,14 +9,12 @@ that instruction on the same memories, and reports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ptokit.analysis.liveness import spoiled
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -398,30 +396,10 @@ class Compiler(MainFunction):
             self._require(op, env, every((condition, *self.recording.guards)))
             self._finish()
             return
-        spoils = [*self._spoiled(op, values)]
+        spoils = [*self.spoiled(op, values)]
         self._perform(op, env, condition, size)
         for tile in spoils:
-            self._spoil(tile, size)
-
-    def _spoiled(self, op: Op, values: Mapping[str, Any]) -> Iterator[TracedTile]:
-        """What hardware computes in, of the core's own memories."""
-        for tile in (values[name] for name in spoiled(op, self.facts)):
-            if isinstance(tile, TracedTile) and tile.memory.memory is None:  # type: ignore[attr-defined]  # a Space
-                if tile.memory.name in self.tracked and not tile.contiguous():
-                    raise NotNative("hardware computes in a part of a tile")
-                yield tile
-
-    def _spoil(self, tile: TracedTile, size: Condition) -> None:
-        """Count a tile as never written, where an instruction had something to do."""
-        space: Any = tile.memory
-        self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
-        if space.name in self.tracked:
-            with self.code.when(size) if isinstance(size, Truth) else nullcontext():
-                base = self.memory(space.number, 1)
-                at = text(tile.elements.address)
-                where = self.code.let(f"getelementptr i8, ptr {base}, i64 {at}")
-                arguments = f"ptr {where}, i8 0, i64 {tile.type.nbytes}, i1 false"
-                self.code.do(f"call void @llvm.memset.p0.i64({arguments})")
+            self.spoil(tile, size)
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes; NotNative where it works on what only the reference has."""

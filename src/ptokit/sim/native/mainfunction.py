@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
-from ptokit.ir.module import AnyOp, Block, Value
+from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.words import Loc
 from ptokit.sim.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
@@ -20,7 +21,17 @@ from ptokit.sim.kernels.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.sim.memory import NO_MEMORY
 from ptokit.sim.native.coroutines import suspend
 from ptokit.sim.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, LogPoint, Purpose, Request
-from ptokit.sim.record.code import EXTREMES, Code, Int, Limits, NotNative, Num, Truth, text
+from ptokit.sim.record.code import (
+    EXTREMES,
+    Code,
+    Condition,
+    Int,
+    Limits,
+    NotNative,
+    Num,
+    Truth,
+    text,
+)
 from ptokit.sim.record.definite import Initial
 from ptokit.sim.record.expressions import Recording
 from ptokit.sim.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView
@@ -104,6 +115,26 @@ class MainFunction:
         space = Space(len(self.spaces), name, self, size, memory)
         self.spaces.append(space)
         return space
+
+    def spoiled(self, op: Op, values: Mapping[str, Any]) -> Iterator[TracedTile]:
+        """What hardware computes in, of the core's own memories."""
+        for tile in (values[name] for name in spoiled(op, self.facts)):
+            if isinstance(tile, TracedTile) and tile.memory.memory is None:  # type: ignore[attr-defined]  # a Space
+                if tile.memory.name in self.tracked and not tile.contiguous():
+                    raise NotNative("hardware computes in a part of a tile")
+                yield tile
+
+    def spoil(self, tile: TracedTile, size: Condition) -> None:
+        """Count a tile as never written, where an instruction had something to do."""
+        space: Any = tile.memory
+        self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
+        if space.name in self.tracked:
+            with self.code.when(size) if isinstance(size, Truth) else nullcontext():
+                base = self.memory(space.number, 1)
+                at = text(tile.elements.address)
+                where = self.code.let(f"getelementptr i8, ptr {base}, i64 {at}")
+                arguments = f"ptr {where}, i8 0, i64 {tile.type.nbytes}, i1 false"
+                self.code.do(f"call void @llvm.memset.p0.i64({arguments})")
 
     def memory(self, number: int, part: int) -> str:
         """A field of the table of memories: data, shadow, size.
