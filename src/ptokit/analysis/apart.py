@@ -15,7 +15,6 @@ from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.lang.instr import SHARED_STORAGE
 from ptokit.isa.lang.operands import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, READDRESSES, WINDOW
@@ -125,7 +124,7 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
 def _on_hardware(op: Op, facts: Facts) -> bool:
     """Whether the vector unit executes it, which may write some elements before it reads others."""
     page = op.page
-    if not (page.executes and facts.target.follows(HARDWARE)) or page.declared:
+    if not (page.executes and facts.target.is_chip) or page.declared:
         return False
     return ALIASES not in page.traits and page.pipe_of(facts.environment(op)) is V
 

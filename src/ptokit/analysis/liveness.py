@@ -15,7 +15,6 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
 from ptokit.isa.model.targets import SPACES, Target
@@ -150,7 +149,7 @@ def scratch_of(op: Op, target: Target) -> list[str]:
 def spoiled(op: Op, facts: Facts) -> list[str]:
     """The tiles that are undefined behind an op: what hardware computes in, and may not keep."""
     target, page = facts.target, op.page
-    scratch = scratch_of(op, target) if target.follows(HARDWARE) else []
+    scratch = scratch_of(op, target) if target.is_chip else []
     names = [name for name in scratch if page.operand(name).kind is Kind.TILE]
     others = [s for s in page.spoiled if target.follows(s.targets)]
     env = facts.environment(op) if others else {}

@@ -146,6 +146,11 @@ class Target:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @property
+    def is_chip(self) -> bool:
+        """Whether it is hardware, or like it, rather than a simulator."""
+        return self.follows(("a2a3", "a5"))
+
     def follows(self, names: tuple[str, ...] | None) -> bool:
         """Whether what is declared for the targets of these names, None: of all, holds here.
 

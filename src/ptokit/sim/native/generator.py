@@ -398,8 +398,7 @@ class Compiler(MainFunction):
             return
         spoils = [*self.spoiled(op, values)]
         self._perform(op, env, condition, size)
-        for tile in spoils:
-            self.spoil(tile, size)
+        self.spoil(spoils, size)
 
     def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes; NotNative where it works on what only the reference has."""

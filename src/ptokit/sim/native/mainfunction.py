@@ -124,11 +124,13 @@ class MainFunction:
                     raise NotNative("hardware computes in a part of a tile")
                 yield tile
 
-    def spoil(self, tile: TracedTile, size: Condition) -> None:
-        """Count a tile as never written, where an instruction had something to do."""
-        space: Any = tile.memory
-        self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
-        if space.name in self.tracked:
+    def spoil(self, tiles: Iterable[TracedTile], size: Condition) -> None:
+        """Count tiles as never written, where an instruction had something to do."""
+        for tile in tiles:
+            space: Any = tile.memory
+            self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
+            if space.name not in self.tracked:
+                continue
             with self.code.when(size) if isinstance(size, Truth) else nullcontext():
                 base = self.memory(space.number, 1)
                 at = text(tile.elements.address)
