@@ -82,7 +82,11 @@ def bytes_of(scale: str, src: str = FULL, **tmp: str) -> str:
         **tmp,
         "d": BYTES if src == FULL else f"{BYTES[:-1]}, valid=?x64>",
     }
-    return of("tquant", args, " {quant_type = #pto<quant_type int8_sym>}")
+    text = of("tquant", args, " {quant_type = #pto<quant_type int8_sym>}")
+    for name, kind in tmp.items():  # behind dst
+        text = text.replace(f", %{name} : ", " : ").replace(f", {kind}) outs(", ") outs(")
+        text = text.replace(f"outs(%d : {args['d']}", f"outs(%d, %{name} : {args['d']}, {kind}")
+    return text
 
 
 OPEN = tile("vec", "8x64xf32", "valid=?x64")
