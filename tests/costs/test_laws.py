@@ -164,7 +164,7 @@ def test_what_a5_takes_from_another_chip_is_estimated() -> None:
         ours, theirs = path_peak(A5_TARGET, path), path_peak(A2A3_TARGET, path)
         assert ours is not None
         assert theirs is not None
-        assert ours.per_cycle == theirs.per_cycle
+        assert ours.per_cycle * 1650 == pytest.approx(theirs.per_cycle * 1850)  # by their clocks
         assert ours.source == "estimated" != theirs.source
     assert cube_peak(A5_TARGET, f16).source == "estimated"
 

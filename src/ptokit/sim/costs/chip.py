@@ -30,7 +30,7 @@ class Chip:
     """The cores of each kind, and the bytes in one of their cycles for all of them together.
 
     `memory` is the rate of global memory, `cache` that of the L2 cache before it, which holds
-    `cached` bytes.
+    `cached` bytes. A launch without work takes `launch` microseconds.
     """
 
     cube: int
@@ -38,6 +38,7 @@ class Chip:
     memory: dict[Direction, float]
     cache: dict[Direction, float]
     cached: int
+    launch: float
     source: Origin
 
 
@@ -52,4 +53,6 @@ def chip_of(target: Target) -> Chip:
         return {way: each * cycle for way, each in zip(Direction, table[name], strict=True)}
 
     cores = table["cube"], table["vector"]
-    return Chip(*cores, rates("memory"), rates("cache"), table["cached"], origin(table))
+    return Chip(
+        *cores, rates("memory"), rates("cache"), table["cached"], table["launch"], origin(table)
+    )

@@ -17,12 +17,16 @@ Table: TypeAlias = dict[str, Any]  # Any: what TOML holds; each reader knows its
 
 @cache
 def figures(name: str) -> Table:
-    """The tables of a file; of those of another one that it takes over, every figure estimated."""
+    """The tables of a file; of those of another one that it takes over, every figure estimated.
+
+    What a file says itself of such a table holds.
+    """
     tables: dict[str, Table] = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     like = tables.get("like")
     if like is not None:
         others = figures(like["file"])
-        tables |= {table: _estimated(others[table]) for table in like["tables"]}
+        for table in like["tables"]:
+            tables[table] = _estimated(others[table]) | tables.get(table, {})
     return tables
 
 

@@ -60,16 +60,32 @@ def first_across(cores: Cores, shape: LaunchShape) -> Await | None:
 
 @dataclass(frozen=True)
 class SharedMemory:
-    """One direction of global memory: `rate` bytes a cycle for `cores` that use it at once."""
+    """One direction of global memory for `cores` that use it at once, in bytes a cycle of all.
+
+    `memory` is the rate of the share `fresh` of all bytes, `cache` that of the others, from L2.
+    """
 
     cores: int
-    rate: float
+    memory: float
+    cache: float
+    fresh: float
     source: Origin
+
+    @property
+    def rate(self) -> float:
+        """Bytes a cycle of all cores."""
+        return 1 / (self.fresh / self.memory + (1 - self.fresh) / self.cache)
 
     @property
     def each(self) -> float:
         """Bytes a cycle of one core, as all of them have the same share."""
         return self.rate / self.cores
+
+    def cycles(self, alone: Cost) -> int:
+        """Cycles of a transfer: no part of it is faster than alone, or than the core's share."""
+        parts = (self.fresh, self.memory), (1 - self.fresh, self.cache)
+        share = alone.bytes * self.cores
+        return int(sum(part * max(alone.cycles, share / rate) for part, rate in parts))
 
 
 def shared_memory(
@@ -80,7 +96,8 @@ def shared_memory(
 ) -> dict[Direction, SharedMemory]:
     """How the cores of a launch share global memory, by direction.
 
-    Bytes that the launch moves again come from the L2 cache, or go there, if it holds all of them.
+    Bytes that the launch reads again come from the L2 cache, and what it writes goes there, if it
+    holds all of them.
     """
     moved: dict[Direction, int] = defaultdict(int)
     users: dict[Direction, set[int]] = defaultdict(set)
@@ -103,16 +120,16 @@ def shared_memory(
 
 def _shared(chip: Chip, way: Direction, cores: int, moved: int, first: int) -> SharedMemory:
     """What so many cores share of which the first touches of bytes are so many."""
-    if moved == first or first > chip.cached:
-        return SharedMemory(cores, chip.memory[way], chip.source)
-    rate = min(chip.cache[way], chip.memory[way] * moved / max(first, 1))
-    return SharedMemory(cores, rate, Origin.ESTIMATED)
+    if first > chip.cached or (way is Direction.READ and moved == first):
+        return SharedMemory(cores, chip.memory[way], chip.cache[way], 1, chip.source)
+    fresh = first / moved if way is Direction.READ and moved else 0
+    return SharedMemory(cores, chip.memory[way], chip.cache[way], fresh, Origin.ESTIMATED)
 
 
 @lru_cache(maxsize=1 << 12)
 def slowed(cost: Cost, shared: SharedMemory) -> Cost:
     """The cost of a transfer, no faster than the core's share."""
-    cycles = int(cost.bytes / shared.each)
+    cycles = shared.cycles(cost)
     if cycles <= cost.cycles:
         return cost
     return replace(cost, cycles=cycles, source=weakest(cost.source, shared.source))
