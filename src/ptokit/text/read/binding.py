@@ -101,8 +101,14 @@ def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
         return sig.ins
     first, last = item_type(items[sig.ins.index(late[0])]), item_type(items[-1])
     if words[late[0].name] == LISTED_LAST:
-        return sig.ins if last == INDEX and first != INDEX else moved
+        older = (last == INDEX and first != INDEX) or (_of_64_bits(first) and not _of_64_bits(last))
+        return sig.ins if older else moved
     return moved if first == INDEX and last != INDEX else sig.ins
+
+
+def _of_64_bits(kind: Type | None) -> bool:
+    """Return True for an integer as wide as a parameter of the fix-pipe."""
+    return isinstance(kind, ScalarType) and kind != INDEX and kind.bits == 64
 
 
 def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
