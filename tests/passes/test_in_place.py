@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from test_first_use import COLS, LARGE, ROWS, add, load, program, refused, store
 
+from ptokit.api.loading import loads
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
@@ -59,6 +60,13 @@ def test_an_output_takes_the_bytes_of_an_input_that_ends(case: str, engine: str)
 @pytest.mark.parametrize("case", APART)
 def test_others_have_bytes_of_their_own(case: str) -> None:
     assert refused(program(*APART[case])) == {"out-of-memory"}
+
+
+@pytest.mark.parametrize("case", OVER | APART)
+def test_the_form_of_a_program_does_not_change_what_fits(case: str) -> None:
+    source = program(*(OVER | APART)[case])
+    for form in ("ssa", "as", "dps"):
+        assert refused(loads(source.text(form))) == refused(source), form
 
 
 @pytest.mark.parametrize("case", OVER)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from ptokit.analysis.apart import sharing
+from ptokit.analysis.checker import learned
 from ptokit.analysis.coherence import incoherent
 from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
@@ -89,16 +91,20 @@ def verdicts(
     judge: Judge | None = None,
     known: Sequence[Diagnostic] = (),
     of_cores: Sequence[Diagnostic] = (),
+    executed: Mapping[Func, Func] = MappingProxyType({}),
 ) -> list[Verdict]:
     """A verdict for each target; `known` is wrong on all, `of_cores` where cores have kinds.
 
     `judge`: the source whose verdict decides; None: a program is refused that any of them refuses.
+    `executed`: the form in which a run places the tiles of a function, where it is another.
     """
     functions = [Interference(func) for func in module.funcs]
+    other = {func: Interference(form) for func, form in executed.items()}
+    both = [(f, other.get(f.func, f)) for f in functions]
 
     def verdict(target: Target) -> Verdict:
         here = [replace(d, targets=(target.name,)) for d in of_cores if target.kinds]
-        return _verdict(functions, target, trial, allow_unknown, judge, [*known, *here])
+        return _verdict(both, target, trial, allow_unknown, judge, [*known, *here])
 
     return [verdict(target) for target in targets]
 
@@ -117,7 +123,7 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
 
 
 def _verdict(
-    functions: Iterable[Interference],
+    functions: Iterable[tuple[Interference, Interference]],
     target: Target,
     trial: Trial,
     allow_unknown: bool,
@@ -126,8 +132,8 @@ def _verdict(
 ) -> Verdict:
     found = list(known)
     left: list[UndecidedRule] = []
-    for interference in functions:
-        here, waiting = judged(interference, target, trial)
+    for interference, executed in functions:
+        here, waiting = judged(interference, executed, target, trial)
         found += here
         left += waiting
     unknown = Severity.WARNING if allow_unknown else Severity.ERROR
@@ -171,9 +177,12 @@ def _count(number: int, noun: str) -> str:
 
 
 def judged(
-    interference: Interference, target: Target, trial: Trial
+    interference: Interference, executed: Interference, target: Target, trial: Trial
 ) -> tuple[list[Diagnostic], list[UndecidedRule]]:
-    """Everything wrong with a function on a target, and what is deferred to run time."""
+    """Everything wrong with a function on a target, and what is deferred to run time.
+
+    `executed` is the form of the function in which a run places its tiles.
+    """
     func = interference.func
     intervals = IntervalAnalysis(target)
     intervals.func(func)
@@ -196,7 +205,9 @@ def judged(
     left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
     found += [*_resized_arguments(func, target), *_open_windows(func, target)]
     given = [] if func.flat else func.args
-    return found + list(check_addresses(interference, facts, given)), left
+    if executed.func is not func:
+        facts = learned(executed.func, target, {})
+    return found + list(check_addresses(executed, facts, given)), left
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -127,6 +127,7 @@ class Program(Rich):
         wrong += [*misused(self.module), *check_fifos(self.module)]
         chips = any(t.kinds for t in every)
         of_cores = [*misplaced(self.module)] if chips else []
+        executed, refused = _executed(module)
         found = verdicts(
             module,
             every,
@@ -135,8 +136,8 @@ class Program(Rich):
             judge=judge,
             known=[*known, *wrong],
             of_cores=[] if known else of_cores,
+            executed=executed,
         )
-        refused = tuple(_without_dps(module))
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
             return found
@@ -468,14 +469,23 @@ def _trial(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
     return first_uninitialised_read(op, unwritten, facts)
 
 
-def _without_dps(module: Module) -> Iterator[Diagnostic]:
-    """Functions that `run` refuses: their values would have to share a tile."""
-    from ptokit.passes import func_to_dps
+def _executed(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, ...]]:
+    """The functions that run in another form, and why `run` refuses those without such a form.
 
+    The values of these would have to share a tile.
+    """
+    from ptokit.passes import func_to_dps
+    from ptokit.passes.dps import is_dps
+
+    forms, refused = dict[Func, Func](), list[Diagnostic]()
     for func in module.funcs:
         try:
-            func_to_dps(func)
+            form = func_to_dps(func)
         except PtoError as problem:
             note = Note("`run` refuses this program: it runs the form with outputs as operands")
             for found in problem.diagnostics:
-                yield replace(found, severity=Severity.WARNING, notes=(*found.notes, note))
+                notes = (*found.notes, note)
+                refused.append(replace(found, severity=Severity.WARNING, notes=notes))
+        else:
+            forms |= {} if is_dps(func) else {func: form}
+    return forms, tuple(refused)
