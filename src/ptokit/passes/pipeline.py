@@ -94,7 +94,7 @@ PASSES = {
             "place",
             "write out the address of each tile that the program leaves to ptokit",
             each(place),
-            ("to_dps",),
+            ("scratch",),
             placed,
             whole=True,
         ),

@@ -11,7 +11,9 @@ from dataclasses import replace
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Role
+from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.passes.shared import FreshNames
@@ -23,7 +25,7 @@ LACKING = ("level", "operand-count")
 def name_scratch(func: Func, target: Target) -> Func:
     """The function with a tile of its own for each scratch operand that it has to name.
 
-    Its type is that of an operand of the instruction, the first one that breaks no rule. An
+    Its type is the first one of `_kinds` that breaks no rule. An
     instruction with which none agrees stays as it is: `check --level 3` says what it wants.
     """
     facts = learned(func, target.at(3), {})
@@ -53,12 +55,11 @@ def _broken(op: Op, facts: Facts) -> set[str]:
 
 
 def _with_tiles(op: Op, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
-    scratch = [o for o in op.page.operands if o.role is Role.SCRATCH and not op.bound(o.name)]
-    for kind in dict.fromkeys(facts.type_of(value) for _, value in op.values()) if scratch else ():
-        if isinstance(kind, TileType):
-            whole = replace(kind, valid=Shape(kind.rows, kind.cols))
-            tiles = {o.name: Value(o.name, whole, op.span) for o in scratch}
-            new = replace(op, operands={**op.operands, **tiles})
+    for form in _forms(op):
+        scratch = [o for o in form.page.operands if o.role is Role.SCRATCH and not op.bound(o.name)]
+        for kind in _kinds(op, facts) if scratch else ():
+            tiles = {o.name: Value(o.name, kind, op.span) for o in scratch}
+            new = replace(form, operands={**op.operands, **tiles})
             if not _broken(new, facts):
                 for tile in tiles.values():
                     tile.name = names.name(tile.name)
@@ -66,3 +67,35 @@ def _with_tiles(op: Op, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
                 yield new
                 return
     yield op
+
+
+def _forms(op: Op) -> Iterator[Op]:
+    """The op, then as forms of its instruction that have scratch operands more."""
+    yield op
+    for page in lookup(op.name):
+        named = {o.name: o.role for o in page.operands}
+        further = [name for name in named if name not in op.operands]
+        fits = page is not op.page and op.operands.keys() <= named.keys()
+        if fits and all(named[n] is Role.SCRATCH or not page.operand(n).required for n in further):
+            attrs = {a.name: op.attrs[a.name] for a in page.attrs if a.name in op.attrs}
+            yield replace(op, page=page, attrs=attrs)
+
+
+def _kinds(op: Op, facts: Facts) -> Iterator[TileType]:
+    """Types to try: of each operand, as bytes with one row more, as wide as all inputs."""
+    kinds = dict.fromkeys(facts.type_of(value) for _, value in op.values())
+    tiles = [kind for kind in kinds if isinstance(kind, TileType)]
+    for kind in tiles:
+        yield _whole(kind, kind.rows, kind.cols)
+    for kind in tiles:
+        cols = kind.cols + -kind.cols % facts.target.alignment
+        yield replace(_whole(kind, kind.rows + 1, cols), dtype=u8)
+    for kind in tiles:
+        inputs = {v for o in op.page.ins() for v in op.bound(o.name)}
+        inside = [facts.type_of(value) for value in inputs]
+        yield _whole(kind, kind.rows, sum(t.cols for t in inside if isinstance(t, TileType)))
+
+
+def _whole(kind: TileType, rows: int, cols: int) -> TileType:
+    """The type with so many rows and columns, all of them valid."""
+    return replace(kind, rows=rows, cols=cols, valid=Shape(rows, cols))
