@@ -437,3 +437,40 @@ def test_wrong_buffers_of_tiles_are_errors(old: str, new: str, slug: str) -> Non
 @pytest.mark.parametrize(("at", "slug"), [("512", "window-out-of-bounds"), ("-1", "operand-value")])
 def test_elements_outside_a_buffer_are_errors(at: str, slug: str) -> None:
     assert (slug, True) in found(PASSED, "%b[%n] :", f"%b[{at}] :")
+
+
+BUFFER = "memref<8x32xf32, strided<[32, 1]>, #pto.address_space<vec>>"
+CALLED = f"""\
+func.func @main(%s: f32) {{
+  %at = arith.constant 0 : i64
+  %rows = arith.constant ROWS : index
+  %cols = arith.constant 32 : index
+  %m = pto.pointer_cast(%at) : {BUFFER}
+  %b = pto.bind_tile %m, %rows, %cols {{config = #pto.tile_buf_config<blayout=0 : i32>}} : \
+{BUFFER} -> {BUFFER}
+  func.call @half(%b, %s) : ({BUFFER}, f32) -> ()
+  return
+}}
+func.func private @half(%b: TAKEN, %s: f32) {{
+  pto.tmuls ins(%b, %s : TAKEN, f32) outs(%b : TAKEN)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "taken", "slugs"),
+    [
+        ("8", BUFFER, []),
+        ("4", BUFFER, []),
+        ("8", BUFFER.replace("8x32", "16x32"), ["type-mismatch"]),
+        ("8", "!pto.tile_buf<vec, 8x32xf32>", ["type-mismatch"]),
+    ],
+)
+def test_a_function_takes_a_memref_whatever_is_valid_of_it(
+    rows: str, taken: str, slugs: list[str]
+) -> None:
+    program = pto.loads(CALLED.replace("ROWS", rows).replace("TAKEN", taken))
+    assert [d.slug for d in program.check("a5", level=3) if d.is_error] == slugs
+    printed = pto.loads(program.text("dps"))
+    assert [d.slug for d in printed.check("a5", level=3) if d.is_error] == slugs

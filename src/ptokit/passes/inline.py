@@ -15,6 +15,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, Type
 from ptokit.isa.model.words import KernelKind
 from ptokit.passes.shared import FreshNames, replaced
@@ -179,10 +180,21 @@ class _Inlining:
             message = f"@{name} {verb} {len(wanted)} values, {len(given)} given"
             raise error("operand-count", message, op.span)
         for one, other in zip(wanted, given, strict=True):
-            if one != other and not isinstance(other, Elided) and not isinstance(one, Elided):
+            elided = isinstance(other, Elided) or isinstance(one, Elided)
+            if one != other and not elided and not _buffer_of(one, other):
                 taken, got = told_apart(one, other)
                 message = f"@{name} {verb} {taken}, not {got}"
                 raise error("type-mismatch", message, op.span)
+
+
+def _buffer_of(memref: Type, kind: Type) -> bool:
+    """Whether a memref, which says no layout and no valid region, may be a tile of this type."""
+    if not (isinstance(memref, TileType) and isinstance(kind, TileType)):
+        return False
+    if not memref.written.startswith("memref<"):
+        return False
+    said = (memref.loc, memref.dtype, memref.rows, memref.cols)
+    return said == (kind.loc, kind.dtype, kind.rows, kind.cols)
 
 
 def _has_peer(func: Func) -> bool:
