@@ -88,9 +88,8 @@ def test_no_synchronisation() -> None:
     program = pto.loads(text)
     done = program.execute({"src": ramp(8, 16), "row_idx": 0, "col_idx": 0}, target="a5")
     assert done.instructions == {"pto.subview": 1}
-    assert [line for line in program.text("cpp").splitlines() if line.endswith(");")] == [
-        "  SUBVIEW(dst, src, row_idx, col_idx);"
-    ]
+    calls = [line for line in program.text("cpp").splitlines() if "(dst" in line]
+    assert calls == ["  TSUBVIEW(dst, src, row_idx, col_idx);"]  # as the public header has it
 
 
 @pytest.mark.parametrize("form", SYNTAX)

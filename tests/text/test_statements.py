@@ -127,8 +127,9 @@ def test_extents_that_contradict_the_type_of_a_view(rows: str) -> None:
     assert [d.rule for d in found] == ["sizes == result.static_extents"] * (rows == "8")
     text = (
         ".arg %p : !pto.ptr<f32>\n%c16 = arith.constant 16 : index\n"
+        "%c1 = arith.constant 1 : index\n"
         "%v = pto.make_tensor_view %p, shape = [%c16, %c16], "
-        f"strides = [%c16, %c16] : !pto.tensor_view<{rows}x16xf32>"
+        f"strides = [%c16, %c1] : !pto.tensor_view<{rows}x16xf32>"
     )
     found = pto.loads(text).check("cpu")
     assert [d.rule for d in found] == ["shape == result.static_extents"] * (rows == "8")

@@ -296,10 +296,15 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
             flags.join(event)
 
 
-class TSyncOp(OfOperation, name="tsync.op", asm=Asm(shape="angled"), disputes=("X11",)):
+class TSyncOp(
+    OfOperation,
+    name="tsync.op",
+    asm=Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();"),
+    disputes=("X11",),
+):
     """Let the pipe of an operation go on only when all that it had to do is done."""
 
     example = "tsync.op #pto.op<TLOAD>"
-    op = Attr(str, key="op_type", family="op", in_cpp=pipe_in_cpp)
+    op = Attr(str, key="op_type", family="op")
     here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))

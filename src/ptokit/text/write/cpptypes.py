@@ -50,7 +50,7 @@ RESERVED = {
     *SPACE.values(),
 }
 # what a template calls or qualifies names with, no member and no part of a namespace
-CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*(?:\(|<|::))")
+CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*\(|<|::)")
 
 
 def tile_cpp(kind: TileType) -> str:
