@@ -13,6 +13,7 @@ from ptokit.isa.lang.asm import TYPED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
+from ptokit.isa.model.words import Loc
 from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
     Pairs,
@@ -109,7 +110,8 @@ def _bare(word: str) -> str:
 def _typed_last(page: type[Instr], call: Call) -> bool:
     """Whether an operand that the form must have stands last in text, with a type of its own."""
     words, last = dict(page.asm.words), item_type(call.items[-1]) if call.items else None
-    wanted = last.loc if isinstance(last, TileType) else None
+    # a tile in vec may be scratch of another form, one elsewhere is meant as the operand
+    wanted = Loc.VEC if isinstance(last, TileType) and last.loc is Loc.VEC else None
     return any(
         words.get(slot.name) == TYPED_LAST
         and slot.required
