@@ -126,3 +126,47 @@ def test_another_tile_at_the_same_address_fills_no_input() -> None:
     lines = (f"func.func @f({VIEW}) {{", *at, *later, SUM, LOADED, "return", "}")
     found = pto.loads("\n".join(lines)).check("a5")
     assert {(d.slug, d.is_error) for d in found} == {("uninitialised-read", False)}
+
+
+LOOP = """\
+func.func @f(%x: !pto.tile_buf<vec, 16x32xf32>, %n: index, %b: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>
+  %u = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>
+  FIRST
+  scf.for %i = %c0 to END step %c1 {
+    pto.texp ins(%t : !pto.tile_buf<vec, 16x32xf32>) outs(%u : !pto.tile_buf<vec, 16x32xf32>)
+    LAST
+  }
+  AFTER
+  return
+}
+"""
+READ = "pto.texp ins(%t : !pto.tile_buf<vec, 16x32xf32>) outs(%u : !pto.tile_buf<vec, 16x32xf32>)"
+FILL = "pto.texp ins(%x : !pto.tile_buf<vec, 16x32xf32>) outs(%t : !pto.tile_buf<vec, 16x32xf32>)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "errors"),
+    [
+        ({"END": "%n"}, [False]),
+        ({"END": "%n", "LAST": FILL}, [False]),
+        ({"END": "%c1", "LAST": FILL}, [True]),
+        ({"END": "%c0", "LAST": FILL}, []),
+        ({"END": "%n", "FIRST": FILL}, []),
+        ({"END": "%n", "FIRST": f"scf.if %b {{ {FILL} }}"}, []),
+        ({"END": "%n", "LAST": FILL, "FIRST": "scf.if %b {", "AFTER": "}"}, []),
+        ({"END": "%n", "LAST": f"{FILL} }} scf.if %b {{", "AFTER": READ}, [False]),
+        ({"END": "%c0", "AFTER": f"{READ} {FILL}"}, [True]),
+    ],
+)
+def test_what_a_loop_reads_first_is_told_before_its_bound_is_known(
+    lines: dict[str, str], errors: list[bool]
+) -> None:
+    text = LOOP
+    for name in ("FIRST", "END", "LAST", "AFTER"):
+        text = text.replace(name, lines.get(name, ""))
+    found = pto.loads(text).check("a5")
+    assert [d.is_error for d in found if d.slug == "uninitialised-read"] == errors
+    assert not [d for d in found if d.is_error and d.slug != "uninitialised-read"]

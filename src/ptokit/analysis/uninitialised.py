@@ -3,7 +3,8 @@
 A read is suspect where no instruction before it in the text writes a value that may name the same
 bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
 is reported if the first iteration of every loop around it gets there on every path, and if the
-instruction's body, run on unwritten memory, says so: scratch operands are named, not read. A part
+instruction's body, run on unwritten memory, says so: scratch operands are named, not read. It is a
+warning where only the run knows whether a loop around it has an iteration. A part
 of a tile that was never written while another was is deferred to run time.
 
 It is an error, but in an excerpt: where a function reads tiles that nothing in it fills, whoever
@@ -165,7 +166,8 @@ class FirstIterations(Search):
     ) -> None:
         super().__init__(facts.target, {}, func, {op: [] for op in suspects})
         self.suspects, self.storage, self.trial = suspects, storage, trial
-        self.said: set[Value] = set()
+        self.said: dict[bool, set[Value]] = {True: set(), False: set()}  # by: it is certain
+        self.loops = 0  # around, of which only the run knows whether they have an iteration
         self.read: set[Value] = set()  # the tiles that those stand for
 
     def op(self, op: AnyOp) -> None:
@@ -176,7 +178,8 @@ class FirstIterations(Search):
 
     def _try(self, op: Op, suspects: dict[str, Suspect]) -> None:
         unwritten = {name: suspect.tile for name, suspect in suspects.items()}
-        roots = {self.storage.of(value) for value in unwritten.values()} - self.said
+        certain = self.exact and not self.loops
+        roots = {self.storage.of(value) for value in unwritten.values()} - self.said[certain]
         written = [v for _, v in _written(op) if v not in unwritten.values()]
         env = self.facts.environment(op)
         if not roots or any(self.storage.of(value) in roots for value in written):
@@ -187,7 +190,8 @@ class FirstIterations(Search):
         found = self.trial(op, set(unwritten.values()), self.facts)
         if found is None:
             return
-        self.said |= roots
+        self.said[False] |= roots
+        self.said[certain] |= roots
         self.read |= set(unwritten.values())
         starts = found.message.startswith
         name = next((n for n, v in unwritten.items() if starts(f"%{v.name} ")), "")
@@ -197,8 +201,11 @@ class FirstIterations(Search):
             message = f"%{unwritten[name].name} is read after {by.name} used its bytes as scratch"
             note = Note("hardware computes in these bytes, and leaves anything there", by.span)
             found = replace(found, message=message, seen=None, help=ELSEWHERE, notes=(note,))
-        if self.exact:
+        if certain:
             self.found.append(found)
+        elif self.exact:
+            message = f"{found.message} in the first iteration of a loop"
+            self.found.append(replace(found, message=message, severity=Severity.WARNING))
         else:
             why = f"{found.message}, and {GUARDED}"
             self.left.append(UndecidedRule(found.span, op.name, found.slug, why))
@@ -207,7 +214,9 @@ class FirstIterations(Search):
         self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
     ) -> tuple[Any, ...]:
         if not all(isinstance(n, int) for n in (lower, upper, step)):
-            self._loosely(region, UNKNOWN, *(UNKNOWN for _ in carried))
+            self.loops += 1
+            region(lower, *carried)
+            self.loops -= 1
         elif lower < upper:
             region(lower, *carried)
         else:
