@@ -17,18 +17,18 @@ from ptokit.analysis.inplace import elementwise
 from ptokit.api.eager import chosen_word
 from ptokit.api.hostarrays import ConvTile, Tensor, Tile
 from ptokit.api.kernel.runtimenumbers import is_number
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field, SameStorage
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr, Like, Operand, Role
-from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType, tile_type
 from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.usual import flipped, usual_type
-from ptokit.isa.model.words import VEC, Loc
+from ptokit.isa.model.words import VEC, Loc, PadValue
 
 NUMBERS = (Kind.SCALAR, Kind.INDEX)
 TYPED = (Tile, ConvTile)
@@ -214,11 +214,64 @@ def _as_columns(
 
 def _broken(page: type[Instr], given: Mapping[str, Any]) -> int:  # Any: types, words
     """How many rules of the page are broken on all targets, by what is known."""
-    count = 0
-    for target in TARGETS.values():
-        found = doubtful(page.rules_on(target), environment(page, given, {}, target))
-        count += sum(outcome is False and rule.required for rule, outcome in found)
-    return count
+    return sum(_broken_on(page, given, target) for target in TARGETS.values())
+
+
+def _broken_on(page: type[Instr], given: Mapping[str, Any], target: Target) -> int:  # Any: as above
+    found = doubtful(page.rules_on(target), environment(page, given, {}, target))
+    return sum(outcome is False and rule.required for rule, outcome in found)
+
+
+def another(
+    page: type[Instr],
+    output: str,
+    kind: TileType | None,
+    args: Mapping[str, Any],
+    targets: Sequence[Target],
+) -> TileType | None:  # Any: tiles, numbers, words
+    """A result that some target takes where none takes one of this type; None: there is none."""
+    known: dict[str, Any] = {a.name: a.default for a in page.attrs}
+    for name, given in args.items():
+        attr = next((a for a in page.attrs if a.name == name), None)
+        if attr is not None:
+            known[name] = chosen_word(attr, given)
+        else:
+            known[name] = _judged(given.type) if isinstance(given, TYPED) else UNKNOWN
+    if kind is None:
+        return None
+
+    def broken(target: Target, result: object) -> int:
+        found = {**known, output: result}
+        types = {n: target.resolve(t) if isinstance(t, TileType) else t for n, t in found.items()}
+        return _broken_on(page, types, target)
+
+    taking = [t for t in targets if not broken(t, UNKNOWN)]
+    if any(not broken(t, kind) for t in taking):
+        return None
+    others = ((other, t) for other in _others(kind) for t in taking)
+    return next((t.resolve(other) for other, t in others if not broken(t, other)), None)
+
+
+def _others(kind: TileType) -> Iterator[TileType]:
+    """Types with the extents of one that differ in pad value, layout, memory or elements."""
+    rows, cols = kind.rows, kind.cols
+    yield replace(kind, pad=PadValue.ZERO)
+    for layout in Layout:
+        for fractal in (32, 512, 1024):
+            yield replace(kind, layout=layout, fractal=fractal)
+    for dtype in (kind.dtype, *DTYPES):
+        for loc in (kind.loc, *Loc):
+            usual = usual_type(loc, dtype, rows, cols)
+            yield replace(usual, valid=kind.valid)
+
+
+@cache
+def in_place(page: type[Instr], output: str) -> str | None:
+    """The input that some target wants in the output's tile."""
+    for same in (r.formula for r in page.all_rules if isinstance(r.formula, SameStorage)):
+        if same.right.operand == output:
+            return same.left.operand
+    return None
 
 
 def _results(

@@ -21,9 +21,11 @@ from ptokit.api.kernel.choices import (
     TYPED,
     Changes,
     Choice,
+    another,
     choices,
     completed,
     fits,
+    in_place,
     operation_pages,
     output,
     sources,
@@ -39,11 +41,11 @@ from ptokit.api.settings import current_target, recording
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import DEFAULT_TARGET
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import flipped
-from ptokit.isa.model.words import Loc
+from ptokit.isa.model.words import Loc, PadValue
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 MOST = 512  # choices that a form remembers
@@ -82,7 +84,7 @@ class ValueForm:
     ) -> Tile:  # Any: as above
         """Perform the instruction; the tile that it writes, with `changes` of its type."""
         words = ((n, _word(v)) for n, v in names.items())
-        key: object = (*map(_sort, args), _sort(out), changes, *words)
+        key: object = (*map(_sort, args), _sort(out), changes, _where(), *words)
         chosen = self._choices.get(key)
         if chosen is None:
             if len(self._choices) >= MOST:
@@ -94,7 +96,7 @@ class ValueForm:
 
     def knows(self, args: Sequence[Any]) -> bool:
         """Whether it was called with such arguments before."""
-        return (*map(_sort, args), _sort(None), None) in self._choices
+        return (*map(_sort, args), _sort(None), None, _where()) in self._choices
 
     def _choose(
         self, args: Sequence[Any], names: Mapping[str, Any], out: Tile | None, changes: Changes
@@ -111,7 +113,12 @@ class ValueForm:
             raise TypeError(_no_size(self.name, args))
         changes = changes._replace(size=size)
         found = (c for page in fitting for c in choices(page, args, names, out, changes))
-        return min(found, key=lambda choice: choice.broken)
+        chosen = min(found, key=lambda choice: choice.broken)
+        if chosen.broken and out is None and not {*changes.stated} - {"size"}:
+            given = {**dict(zip(chosen.names, args, strict=False)), **names}
+            if other := another(chosen.page, chosen.output, chosen.kind, given, _targets()):
+                raise TypeError(_not_taken(self.name, chosen.kind, other))
+        return chosen
 
 
 def _performed(
@@ -120,6 +127,9 @@ def _performed(
     """Perform the instruction; the tile that it writes."""
     given = {n: turned(v) if n in chosen.turned else v for n, v in given.items()}
     back = chosen.output in chosen.turned
+    same = in_place(chosen.page, chosen.output)
+    if out is None and same is not None:
+        out = given[same]
     if out is None:
         valid = valid if valid is None or not back else (valid[1], valid[0])
         made = _made(chosen, given, valid)
@@ -137,6 +147,16 @@ def noted(made: Tile) -> Tile:
     if isinstance(record, Recorder) and isinstance(made, RecordedTile):
         record.unused[made.value] = here()
     return made
+
+
+def _targets() -> list[Target]:
+    """Where a call may run: on the current target, or recorded on each."""
+    return list(TARGETS.values()) if recording.get() is not None else [current_target()]
+
+
+def _where() -> object:
+    """The same, as it decides what a call does."""
+    return None if recording.get() is not None else current_target().name
 
 
 def _sort(given: Any) -> object:  # Any: a user's
@@ -175,9 +195,16 @@ def _begins(page: type[Instr], args: Sequence[Any]) -> bool:
 
 def _no_size(name: str, args: Sequence[Any]) -> str:
     """A window begins somewhere, and nothing says where it ends."""
-    numbers = ", ".join(str(n) for n in args if not isinstance(n, Tile))
+    numbers = ", ".join(str(n) for n in args if not isinstance(n, TYPED))
     help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
     return f"{name}: the window starts at ({numbers}) and has no size: {help}"
+
+
+def _not_taken(name: str, kind: object, other: TileType) -> str:
+    """The result that would be made is none that the instruction takes, another would be."""
+    seen = f"the instruction takes no result of type {kind}, which its operands have"
+    pad = f" pad {other.pad}" if other.pad is not PadValue.NULL else ""
+    return f"{name}: {seen}: give out=, a tile such as {other}{pad}"
 
 
 def _signature(found: Sequence[type[Instr]]) -> Signature:

@@ -20,6 +20,7 @@ class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21"
     src = In(Tile, doc="the elements")
     idx = In(Tile, doc="the bytes above that an element must have to count")
     example = {**HALVES, "idx": FILTER}
+    elided = {"dst": Like(src, src.valid.rows, Const(BINS), dtype=lambda _: u32)}
     counted = (
         named("element-type", dst.dtype.isin(u32, i32), idx.dtype.isin(u8, i8)),
         warns(named("element-type", dst.dtype != i32, idx.dtype != i8, help=UNSIGNED)),
