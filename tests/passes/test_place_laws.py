@@ -264,3 +264,9 @@ def test_copies_of_a_double_buffered_body_lie_apart() -> None:
         else:
             with pytest.raises(pto.PtoError, match="4 tiles need 8192 bytes"):
                 run_passes(module, ["place"], small)
+
+
+def test_a_tile_of_no_known_type_has_no_address() -> None:
+    program = pto.loads("%t = pto.alloc_tile : !pto.tile<...>")
+    with pytest.raises(pto.PtoError, match="nothing says its type"):
+        run_passes(program.module, ["place"], TARGETS["a5"])

@@ -36,6 +36,11 @@ def place(func: Func, target: Target) -> Func:
         if tile.explicit and tile.address is None and planned.tiles.get(tile.space):
             message = f"%{tile.value.name}: only the run knows its address, so none beside is safe"
             raise refuse(message, tile.value.span, "give every tile of its memory an address")
+    for op in func.body.walk():
+        made = isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr")
+        if made and op.results[0] not in tiles:
+            message = f"%{op.results[0].name}: nothing says its type, so it has no address"
+            raise refuse(message, op.span, "write the type of the tile")
     written = _Written(planned.addresses, place_slots(func, tiles.values(), target))
     body, names = written.block(func.body), FreshNames(func)
     for address, op in written.numbers.items():
