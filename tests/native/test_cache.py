@@ -415,7 +415,9 @@ def test_names_in_errors_are_the_programs_own(folder: Path) -> None:
     text = f"""
 func.func @f(%sum: {KIND}) {{
   %blank = pto.alloc_tile : {KIND}
-  pto.tadd ins(%blank, %blank : {KIND}, {KIND}) outs(%sum : {KIND})
+  %c0 = arith.constant 0 : index
+  %x = pto.tgetval ins(%blank, %c0 : {KIND}, index) outs : f32
+  pto.tadds ins(%sum, %x : {KIND}, f32) outs(%sum : {KIND})
   return
 }}
 """
@@ -427,4 +429,5 @@ func.func @f(%sum: {KIND}) {{
                 pto.loads(renamed).run(engine=engine)
             said.append(str(problem.value))
         assert said[0] == said[1]
+        assert "uninitialised-read" in said[1]
         assert f"%{name}" in said[1]

@@ -248,8 +248,14 @@ def test_longer_queues_are_the_reference_s(monkeypatch: pytest.MonkeyPatch, tmp_
 
 LATE = (views("c0"), flag("wait", "MTE2", "V"), adds(0, 1), flag("set", "V", "MTE3"))
 STORED = (flag("wait", "V", "MTE3"), store(1, "c0"))
+NUMBERS = TILE.replace("f32", "i32")
+GATHERED = (
+    *("%i = pto.alloc_tile addr = %a2 : " + NUMBERS, *LATE[:2]),
+    *(f"pto.tgather ins(%t0, %i : {TILE}, {NUMBERS}) outs(%t1 : {TILE})", LATE[-1]),
+)
 WRONG = {
-    "what nobody wrote is read": [*LATE, flag("set", "MTE2", "V"), *STORED],
+    "what nobody wrote decides": [*GATHERED, flag("set", "MTE2", "V"), *STORED],
+    "what nobody computed is stored": [*LATE, flag("set", "MTE2", "V"), *STORED],
     "a flag is up already": [*LATE, *STORED, *2 * (load(0, "c0"), flag("set", "MTE3", "MTE2"))],
     "nobody raises a flag": [*LATE, *STORED, load(0, "c0")],
     "a buffer is not released": [
@@ -269,9 +275,13 @@ def test_errors_are_those_of_the_reference(what: str) -> None:
     made, data = program(WRONG[what]), given(1, 1)
     if what == "an array ends":
         data["y"] = data["y"][:4]
-    messages: list[str] = []
+    messages, strict = list[str](), what == "what nobody computed is stored"
     for engine in ("native", "reference"):
         with pytest.raises(pto.PtoError) as caught:
-            made.run(target="a5", engine=engine, **data)
+            made.run(target="a5", engine=engine, strict=strict, **data)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
+    if "nobody wrote" in what:
+        assert "uninitialised-read" in messages[0]
+    if strict:
+        assert "undefined-store" in messages[0]

@@ -171,7 +171,8 @@ DECIDED = {
     "a number": f"%x = pto.tgetval ins(%few, %c255 : {VEC}, index) outs : f32",
     "an index of a gather": (
         f"%i = pto.alloc_tile valid_row = %c16 valid_col = %c16 : {VEC.replace('f32', 'i32')}\n"
-        f"  pto.tgather ins(%one, %i, %i : {VEC}, {VEC.replace('f32', 'i32')}, "
+        f"  %t = pto.alloc_tile valid_row = %c16 valid_col = %c16 : {VEC.replace('f32', 'i32')}\n"
+        f"  pto.tgather ins(%one, %i, %t : {VEC}, {VEC.replace('f32', 'i32')}, "
         f"{VEC.replace('f32', 'i32')}) outs(%out : {VEC})"
     ),
 }

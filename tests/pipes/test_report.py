@@ -129,7 +129,7 @@ def test_hazards_of_the_launch(page: str) -> None:
 
 def test_without_flags_nothing_is_said_of_hazards() -> None:
     text = Elements(report(profiled(stream([], [LOAD[1], ADD[2], STORE[1]], [])))).text
-    assert "Not looked for: no flags in the program" in text
+    assert "Not looked for: no synchronisation found" in text
 
 
 def test_many_bars_are_joined_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
