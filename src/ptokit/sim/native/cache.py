@@ -242,9 +242,8 @@ def _write(folder: Path, name: str, content: bytes) -> None:
 
 def _prune(folder: Path) -> None:
     """Remove the oldest files, and unfinished ones: no other file, whatever lies beside them."""
-    every = [
-        (entry.name, entry.stat(follow_symlinks=False).st_mtime) for entry in os.scandir(folder)
-    ]
+    with os.scandir(folder) as entries:  # another process may remove one meanwhile: OSError
+        every = [(entry.name, entry.stat(follow_symlinks=False).st_mtime) for entry in entries]
     files = sorted((at, name) for name, at in every if NAME.fullmatch(name))
     old = [name for _, name in files[: max(0, len(files) - KEEP)]]
     late = time.time() - AN_HOUR
