@@ -8,9 +8,9 @@ import stat
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pytest
@@ -289,6 +289,36 @@ def test_other_files_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     added(text=TEXT.replace("pto.tadd", "pto.tmul"))
     assert {p for p in folder.iterdir() if p.suffix != ".o" or p in mine} == {*mine}
     assert len(list(folder.iterdir())) == 3
+
+
+def test_a_file_that_another_process_removes_while_this_one_looks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The listing is closed all the same."""
+    found, closed = os.scandir, list[bool]()
+
+    class Gone:
+        name = "gone.o"
+
+        def stat(self, **_: object) -> os.stat_result:
+            raise FileNotFoundError(self.name)
+
+    class Listing:
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            closed.append(True)
+
+        def __iter__(self) -> Iterator[Gone]:
+            return iter([Gone()])
+
+    def listed(path: Path) -> Any:  # Any: entries, or what stands for them
+        return Listing() if path == folder else found(path)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    assert np.array_equal(added(), A + B)
+    assert closed == [True]
 
 
 @pytest.mark.parametrize("word", ["mkdir", "open", "replace"])
