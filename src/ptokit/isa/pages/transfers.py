@@ -46,9 +46,8 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
 
 def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
     """A view with the numbers of boxes, for a tile of boxes: A5 wants the name (dispute D17)."""
-    unnamed = both(view.made_of_boxes == Const(True), tile.layout == NZ, view.layout == G.ND)
-    named_nz = named("layout", view.layout == G.NZ, help=IN_BOXES)
-    return on(A5, when(unnamed, by(BOARDS, named_nz)))
+    boxes = both(view.made_of_boxes == Const(True), tile.layout == NZ)
+    return on(A5, when(boxes, by(BOARDS, named("layout", view.layout != G.ND, help=IN_BOXES))))
 
 
 def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
@@ -88,6 +87,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         both(src.layout == G.DN, dst.layout == DN),
         both(src.layout == G.NZ, dst.layout == NZ),
     )
+    loadable = dst.layout.isin(ND, DN, NZ)
     lines = one_matrix(dst, src, G.ND, src.n3)
     columns = one_matrix(dst, src, G.DN, src.n4)
     transposed = both(columns, dst.layout == ZN)
@@ -131,8 +131,12 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(A2A3, dst.dtype.isin(*ON_A2A3), src.dtype.isin(*ON_A2A3)),
         on(A5, dst.dtype.isin(*ON_A5), src.dtype.isin(*ON_A5)),
-        on(HARDWARE, when(dst.loc == VEC, by(HEADERS, named("layout", same, help=IN_CPP)))),
-        on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN, NZ))),
+        on(A2A3, when(dst.loc == VEC, by(HEADERS, named("layout", same, help=IN_CPP)))),
+        on(A5, when(dst.loc == VEC, loadable)),
+        on(
+            A5,
+            when(both(dst.loc == VEC, loadable), by(HEADERS, named("layout", same, help=IN_CPP))),
+        ),
         on(A2A3, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a2a3, help=IN_CPP)))),
         on(
             A2A3,
