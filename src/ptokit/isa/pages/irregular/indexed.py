@@ -14,7 +14,7 @@ GATHERED = f"""\
 %i = pto.alloc_tile : {IDX}
 %last = arith.constant 15 : i32
 pto.texpands ins(%last : i32) outs(%i : {IDX})
-pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T})
+pto.mgather ins(%view, %i : {VIEW_F32}, {IDX}) outs(%t : {T}) {{coalesce = #pto<coalesce elem>}}
 """
 
 
