@@ -427,7 +427,7 @@ OUTSIDE: list[tuple[int, dict[str, Any]]] = [
     (64, {"shape": (5, 16)}),
     (64, {"shape": (4, 16), "offset": 1}),
     (64, {"shape": (4, 16), "stride": (17, 1)}),
-    (64, {"shape": (4, 16), "stride": (16, 2)}),
+    (64, {"shape": (4, 16), "stride": (32, 2)}),
     (1, {"shape": (4, 16)}),
 ]
 

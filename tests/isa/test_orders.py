@@ -37,7 +37,8 @@ def row_sums(dtype: str, rows: int, cols: int, target: str, *, dn: bool) -> Arra
     if dn:
         dst = f"!pto.tile_buf<vec, {rows}x1x{dtype}, blayout=col_major>"
     text = f"func.func @f(%a: {src}, %s: {dst}) {{\n"
-    text += f"  pto.trowsum ins(%a, %a : {src}, {src}) outs(%s : {dst})\n  return\n}}"
+    text += f"  %t = pto.alloc_tile : {src}\n"
+    text += f"  pto.trowsum ins(%a, %t : {src}, {src}) outs(%s : {dst})\n  return\n}}"
     a, s = numbers(dtype, rows, cols), np.zeros((rows, 1), FORMATS[dtype][1])
     found = [ran(text, target, e, a=a, s=s) for e in ENGINES]
     assert found[0].tobytes() == found[1].tobytes()
@@ -164,7 +165,8 @@ def test_columns_whose_length_the_run_knows(target: str) -> None:
 @pytest.mark.parametrize(("rows", "dtype"), [(1, "f32"), (2, "f16"), (7, "f32"), (64, "bf16")])
 def test_columns_in_pairs(rows: int, dtype: str) -> None:
     src, dst = (f"!pto.tile_buf<vec, {n}x32x{dtype}>" for n in (rows, 1))
-    text = f"func.func @f(%a: {src}, %s: {dst}) {{\n  pto.tcolsum ins(%a, %a"
+    text = f"func.func @f(%a: {src}, %s: {dst}) {{\n"
+    text += f"  %t = pto.alloc_tile : {src}\n  pto.tcolsum ins(%a, %t"
     text += f" {{isBinary = true}} : {src}, {src}) outs(%s : {dst})\n  return\n}}"
     a = np.random.default_rng(rows).standard_normal((rows, 32)).astype(FORMATS[dtype][1])
     given = {"a": a, "s": np.zeros((1, 32), a.dtype)}

@@ -86,7 +86,8 @@ def test_trees_of_f16_saturate_at_each_step(target: str) -> None:
     rows[3, [0, 128]], rows[4, [0, 1]] = 40000, (np.inf, 7)
     text = """\
 func.func @f(%a: !pto.tile_buf<vec, 16x256xf16>, %s: !pto.tile_buf<vec, 16x16xf16, valid=16x1>) {
-  pto.trowsum ins(%a, %a : !pto.tile_buf<vec, 16x256xf16>, !pto.tile_buf<vec, 16x256xf16>) \
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x256xf16>
+  pto.trowsum ins(%a, %t : !pto.tile_buf<vec, 16x256xf16>, !pto.tile_buf<vec, 16x256xf16>) \
 outs(%s : !pto.tile_buf<vec, 16x16xf16, valid=16x1>)
   return
 }
