@@ -74,6 +74,7 @@ class _Structuring:
     def __init__(self, func: Func, names: FreshNames) -> None:
         self.func, self.graph = func, FlowGraph(func)
         self.end = len(self.graph.blocks)
+        self.labelled = {block.label: block for block in self.graph.blocks}
         self.names = names
         self.now: dict[Value, Value] = {}  # what stands for a value here
         self.open = [Region()]  # the regions around the place, the innermost last
@@ -234,8 +235,7 @@ class _Structuring:
             self._remark(op.comments)
             values = [self.now.get(v, v) for _, v in op.values()]
             return Exits({self.end: True}, {(self.end, n): v for n, v in enumerate(values)})
-        blocks = {block.label: block for block in self.graph.blocks}
-        ways = [self._way(node, block, values) for block, values in sent(op, blocks)]
+        ways = [self._way(node, block, values) for block, values in sent(op, self.labelled)]
         if len(ways) == 1:
             self._remark(op.comments)
             return ways[0]
