@@ -102,7 +102,9 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
         for one, two in combinations(found, 2)
         if (one[0].changed or two[0].changed) and one[2].overlaps(two[2], placed=True)
     ]
-    env = facts.environment(op) if pairs and op.page.apart else {}
+    if not pairs:
+        return
+    env = facts.environment(op) if op.page.apart else {}
     for (a, _, one), (b, _, two) in pairs:
         for apart in op.page.apart:
             named = _among(apart.operands, a, b) and facts.target.follows(apart.targets)
