@@ -377,6 +377,46 @@ def test_too_much_is_not_read(tmp_path: Path) -> None:
         left(made.kernel)
 
 
+HOLDER = """
+class Holder:
+    def __init__(self):
+        self.near, self.every = 2.0, [[i] for i in range(30_000)]
+
+class Wrapper:
+    def __init__(self, function):
+        self.every, self.__wrapped__ = Holder(), function
+
+    def __call__(self):
+        return self.__wrapped__()
+"""
+SHALLOW = {
+    "an instance": ("w = holder.Holder()", "w.near", "w.near = 3.0"),
+    "a function in a wrapper": (
+        "a = [[2.0]]\n@holder.Wrapper\ndef w(): return a[0][0]",
+        "w()",
+        "a[0][0] = 3.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SHALLOW)
+def test_objects_of_installed_packages_may_hold_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    (tmp_path / "site-packages").mkdir()
+    file = tmp_path / "site-packages" / "holder.py"
+    file.write_text(HOLDER, encoding="utf-8")
+    package = types.ModuleType("holder")
+    package.__file__ = str(file)
+    exec(compile(HOLDER, str(file), "exec"), vars(package))
+    monkeypatch.setitem(sys.modules, "holder", package)
+    there, read, change = SHALLOW[what]
+    made = module(tmp_path, f"import holder\n{there}{KERNEL.format(read)}")
+    assert left(made.kernel) == (ONES * 2).tobytes()
+    exec(change, vars(made))
+    assert left(made.kernel) == (ONES * 3).tobytes()
+
+
 def test_asserts_that_pytest_rewrote_read_nothing() -> None:
     def checked(t: pto.Tile) -> pto.Tile:
         assert isinstance(t, pto.Tile), "a tile"

@@ -2,6 +2,8 @@
 
 `docs/kernels.md` says what is watched. Code of the standard library, NumPy and ptokit is not
 followed; of modules and of objects of ptokit only the attributes that user code names are watched.
+Objects of installed packages are followed last, the nearest first, and only so far: such an object
+(a fixture of pytest) may lead to all that a process holds, of which a kernel reads nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
+import inspect
 import io
 import itertools
 import re
@@ -38,6 +41,7 @@ from ptokit.diagnostics.diagnostic import error
 
 MISSING = object()
 MOST = 20_000  # objects of one capture
+FAR = 2_000  # of these, objects that only objects of installed packages lead to
 BYTES = 4096  # of an array that is kept whole; of a larger one its digest
 NUMPY = tuple(str(Path(np.__file__).parents[1] / name) for name in ("numpy", "ml_dtypes"))
 STANDARD = sysconfig.get_path("stdlib")
@@ -292,8 +296,10 @@ class PythonState:
     ) -> None:
         """Watch what objects and frames lead to; `bound`: names that the first frame binds."""
         self.watched: list[tuple[str, ReadParts]] = []
-        self._seen: dict[int, object] = {}
-        self._open = deque(roots.items())
+        # both for what the user's code leads to, and for what only installed packages lead to
+        self._queues = deque(roots.items()), deque[tuple[str, object]]()
+        self._seen: tuple[dict[int, object], dict[int, object]] = {}, {}
+        self._far, self._farther = False, 0
         self._names = set[str]()
         # whose attributes are named; of a user's modules also the names that are not bound yet
         self._spaces: list[tuple[str, Mapping[str, Any], bool]] = []
@@ -318,8 +324,8 @@ class PythonState:
         what = None
         for path, thing in self._hidden[:1]:
             what = f"{path} is a {type(thing).__name__}, and Python does not show when it changes"
-        if len(self.watched) > MOST:
-            path = self.watched[MOST][0]
+        if self._queues[False]:
+            path = self._queues[False][0][0]
             what = f"the kernel can read more than {MOST:,} objects, {path} among them"
         if what is not None:
             span = span_of(code.co_filename, code.co_firstlineno, None, None, None)
@@ -329,11 +335,17 @@ class PythonState:
     def _follow(self) -> None:
         """Go on until nothing new is found; names of code that is found later count for all."""
         done: dict[int, set[str]] = {}
-        while self._open:
-            while self._open and len(self.watched) <= MOST:
-                self._visit(*self._open.popleft())
-            if self._open:
-                return
+        near, far = self._queues
+        while near or far:
+            while near:
+                if len(self.watched) - self._farther > MOST:
+                    return
+                self._visit(*near.popleft(), far=False)
+            if far and self._farther < FAR:
+                self._visit(*far.popleft(), far=True)
+                continue
+            far.clear()
+            self._far = False
             for path, space, absent in self._spaces:
                 seen = done.setdefault(id(space), set())
                 new = sorted(n for n in self._names - seen if absent or n in space)
@@ -348,9 +360,15 @@ class PythonState:
         get, absent = space.get, itertools.repeat(MISSING)
         self._watch(path, ReadParts(lambda: [*map(get, names, absent)], form, names), named=not all)
 
+    @property
+    def _open(self) -> deque[tuple[str, object]]:
+        """What is to be followed, beside or behind what is visited."""
+        return self._queues[self._far]
+
     def _watch(self, path: str, parts: ReadParts, *, named: bool = False) -> None:
         parts.before = parts.read()
         self.watched.append((path, parts))
+        self._farther += self._far
         for name, part in _named(parts.before, parts.names):
             if not isinstance(part, PLAIN) and part is not MISSING:
                 label = parts.label(path, name)
@@ -362,11 +380,12 @@ class PythonState:
         code = frame.f_code
         if _library(code.co_filename):
             return
+        self._far = INSTALLED.search(code.co_filename) is not None
         self._code(code, frame.f_globals)
         free = [n for n in code.co_freevars if not n.startswith("__ptokit")]
         if free:
             self._watch("", ReadParts(lambda: [*map(frame.f_locals.get, free)], "{name}", free))
-        self._open += frame.f_locals.items()
+        self._open.extend(frame.f_locals.items())
 
     def _code(self, code: CodeType, space: dict[str, Any]) -> None:
         names, modules, others = _names(code)
@@ -379,10 +398,11 @@ class PythonState:
             known = [*modules, *(f"{package}.{n}" for n in modules if package)]
             self._space("", sys.modules, known, "{name}")
 
-    def _visit(self, path: str, thing: Any) -> None:  # Any: a user's
-        if isinstance(thing, (*PLAIN, *WRITTEN, types.CellType)) or id(thing) in self._seen:
+    def _visit(self, path: str, thing: Any, *, far: bool) -> None:  # Any: a user's
+        known = any(id(thing) in seen for seen in self._seen[: 1 + far])
+        if known or isinstance(thing, (*PLAIN, *WRITTEN, types.CellType)):
             return
-        self._seen[id(thing)] = thing
+        self._seen[far][id(thing)], self._far = thing, far
         if isinstance(thing, FunctionType):
             self._function(path, thing)
         elif isinstance(thing, types.ModuleType):
@@ -415,6 +435,7 @@ class PythonState:
         if cells:
             every = [*cells.values()]
             self._watch(path, ReadParts(lambda: [*map(_content, every)], "{name}", [*cells]))
+        self._far |= INSTALLED.search(code.co_filename) is not None
         self._code(code, function.__globals__)
 
     def _class(self, path: str, kind: type) -> None:
@@ -424,7 +445,7 @@ class PythonState:
             return
         names = [n for n in vars(kind) if n not in UNREAD and not n.startswith("__annotat")]
         self._space(path, vars(kind), names, "{path}.{name}", all=True)
-        self._open += [(one.__name__, one) for one in (*kind.__bases__, type(kind))]
+        self._open.extend((one.__name__, one) for one in (*kind.__bases__, type(kind)))
 
     def _ours(self, path: str, thing: Any) -> None:  # Any: an object of ptokit's
         space: dict[str, Any] = getattr(thing, "__dict__", {})
@@ -439,10 +460,14 @@ class PythonState:
             thing.__self__, types.ModuleType | type(None)
         ):
             return
+        kind = cast("type[object]", type(thing))
+        if _of_library(kind, installed=True) and not _of_library(kind):
+            if inspect.getattr_static(thing, "__wrapped__", None) is not None:  # a user's function
+                self._open.append((f"{path}.__wrapped__", getattr(thing, "__wrapped__", None)))
+            self._far = True
         contents = _contents(thing) or _linked(thing)
         if contents is not None:
             self._watch(path, contents)
-        kind = cast("type[object]", type(thing))
         if isinstance(thing, types.GeneratorType) or (contents and kind.__module__ == "builtins"):
             return
         fields = _instance(thing)
