@@ -8,7 +8,6 @@ Objects of installed packages are followed last, the nearest first, and only so 
 
 from __future__ import annotations
 
-import dis
 import functools
 import hashlib
 import inspect
@@ -36,6 +35,7 @@ import numpy as np
 
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import span_of
+from ptokit.api.kernel.codenames import inner_code, names_of
 from ptokit.diagnostics.callsite import PACKAGE
 from ptokit.diagnostics.diagnostic import error
 
@@ -89,32 +89,6 @@ def exact(value: Any) -> Hashable:  # Any: a user's
     if fields is None:
         return Identity(value)
     return kind, tuple(map(exact, fields.read()))
-
-
-@lru_cache(4096)
-def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The globals, modules and other names that code and the functions in it may read or write."""
-    spaces, modules, others = set[str](), set[str](), {*code.co_names}
-    for one in dis.get_instructions(code):
-        if "GLOBAL" in one.opname or one.opname == "LOAD_NAME":
-            if one.argval.isidentifier():  # pytest's rewritten asserts name what is none
-                spaces.add(one.argval)
-        elif one.opname == "IMPORT_NAME":
-            modules.add(one.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():  # as of getattr
-            others.add(constant)
-        elif isinstance(constant, CodeType):
-            inner = _names(constant)
-            spaces, modules, others = spaces | inner[0], modules | inner[1], others | inner[2]
-    return frozenset(spaces), frozenset(modules), frozenset(others)
-
-
-@lru_cache(4096)
-def _inner(code: CodeType) -> frozenset[CodeType]:
-    """The code of functions inside of a function."""
-    own = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return frozenset(own).union(*map(_inner, own))
 
 
 @lru_cache(4096)
@@ -307,7 +281,7 @@ class PythonState:
         self._bound, self._nested = bound, frozenset[CodeType]()
         for index, frame in enumerate(frames):
             if not index:
-                self._nested = _inner(frame.f_code)
+                self._nested = inner_code(frame.f_code)
             self._frame(frame)
         self._follow()
 
@@ -388,7 +362,7 @@ class PythonState:
         self._open.extend(frame.f_locals.items())
 
     def _code(self, code: CodeType, space: dict[str, Any]) -> None:
-        names, modules, others = _names(code)
+        names, modules, others = names_of(code)
         if not INSTALLED.search(code.co_filename):
             self._names |= others
         every = sorted(names.union(n for n in others if n in space))
