@@ -51,7 +51,7 @@ class Stretch(NamedTuple):
         return (self.tile is other.tile or bool(together)) and hull and self._meets(other)
 
     def _meets(self, other: Stretch) -> bool:
-        """Whether a line has bytes of a line of the other, one after another in each."""
+        """Return True if a line of one stretch shares bytes with a line of the other stretch."""
         if not (self.width and other.width and self.lines and other.lines):
             return False
         for start in range(other.start, other.start + other.lines * other.pitch, other.pitch):
@@ -62,12 +62,12 @@ class Stretch(NamedTuple):
         return False
 
     def lies_as(self, other: Stretch) -> bool:
-        """Whether lines begin at the same bytes; valid regions may not be known."""
+        """Return True if the lines of both stretches begin at the same bytes."""
         pitch = self.pitch == other.pitch or 1 in (self.lines, other.lines)
         return self.start == other.start and pitch
 
     def trails(self, other: Stretch) -> bool:
-        """Whether elements lie at the bytes of elements of the other that come no later."""
+        """Return True if each element lies on one of the other stretch that comes no later."""
         return self.start == other.start and self.pitch <= other.pitch and self.width <= other.width
 
 
@@ -83,7 +83,7 @@ def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def stretches(func: Func, facts: Facts) -> Pieces:
-    """What the handles of a function name, as far as it is known."""
+    """Return the bytes that the handles of a function name, as far as the text shows them."""
     pieces: Pieces = {}
     for op in (op for op in func.body.walk() if isinstance(op, Op)):
         for result in op.results:
@@ -94,7 +94,7 @@ def stretches(func: Func, facts: Facts) -> Pieces:
 
 
 def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
-    """What the page keeps apart, and then what no body may write while it is read."""
+    """Yield a diagnostic for operands that share bytes against the page, or against its body."""
     there = [(o, v) for o in op.page.operands if o.kind is Kind.TILE for v in _bound(op, o.name)]
     found = [(o, v, piece) for o, v in there if (piece := bytes_of(v, pieces, facts)) is not None]
     pairs = [
@@ -124,7 +124,7 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _on_hardware(op: Op, facts: Facts) -> bool:
-    """Whether the vector unit executes it, which may write some elements before it reads others."""
+    """Return True if the vector unit executes the instruction: it may write before it reads all."""
     page = op.page
     if not (page.executes and facts.target.is_chip) or page.declared:
         return False
@@ -132,19 +132,19 @@ def _on_hardware(op: Op, facts: Facts) -> bool:
 
 
 def _idle(operand: Operand, facts: Facts) -> bool:
-    """Whether hardware does without this scratch."""
+    """Return True if the hardware does not use this scratch operand."""
     return operand.role is Role.SCRATCH and facts.target.follows(operand.idle)
 
 
 def _among(some: Iterable[Operand], *operands: Operand) -> bool:
-    """Whether a page lists all of these operands together; a `==` of them is a formula."""
+    """Return True if the page lists all of these operands in one rule; `==` would be a formula."""
     return {o.name for o in operands} <= {o.name for o in some}
 
 
 def _in_place(
     op: Op, first: tuple[Operand, Value], second: tuple[Operand, Value], facts: Facts
 ) -> bool:
-    """Whether one may be written over the other, from the first byte on."""
+    """Return True if one operand may be written over the other, from the first byte on."""
     from ptokit.analysis.inplace import pointwise  # few programs need it, and it needs NumPy
 
     (a, one), (b, two) = first, second
@@ -158,7 +158,7 @@ def _in_place(
 
 
 def _filled(op: Op, facts: Facts) -> Facts:
-    """The same with whole tiles where the text does not know what is valid of them."""
+    """Return the stretches with whole tiles where the valid region is not known statically."""
     whole = Facts(facts.target, dict(facts.numbers))
     for value in (*op.results, *(v for _, v in op.values())):
         kind = whole.types[value] = value.type

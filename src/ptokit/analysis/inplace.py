@@ -85,7 +85,7 @@ def _of_elements(parts: Iterable[Traced]) -> bool:
 
 
 def _leaves(parts: Iterable[Traced], words: tuple[str, ...] = ()) -> Iterator[Traced]:
-    """What elementwise words, and these other words, are applied to."""
+    """Return the operands that elementwise words, and the given other words, are applied to."""
     left, seen = [*parts], set[int]()
     while left:
         part = left.pop()
@@ -116,7 +116,7 @@ def elementwise(page: type[Instr], signature: Signature, attrs: Attributes) -> b
 
 
 def _own_places(store: WindowStore) -> bool:
-    """Whether a store writes each element from elements at its own place, or from numbers."""
+    """Return True if a store computes each element from its own place, or from numbers."""
     fixed = isinstance(store.rows.start, int) and isinstance(store.cols.start, int)
     if isinstance(store, ScatterStore) or not fixed:
         return False
