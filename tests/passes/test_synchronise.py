@@ -184,7 +184,7 @@ def test_where_no_id_is_left_a_flag_stands_for_two(chip: str, count: int) -> Non
     assert not any(findings(program, chip))
 
 
-@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON, 3), ids=named)
+@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON, 6), ids=named)
 def test_cores_that_hand_data_on_are_synchronised(path: Path, chip: str) -> None:
     """S1 and S3: nothing is found, and a legal order gives the bytes of program order."""
     program = synchronised(path, chip)

@@ -66,7 +66,7 @@ def all_shown(program: Program, chip: str, numbers: int) -> set[Finding]:
     return {finding for mixed in every for finding in shown(program, chip, mixed)}
 
 
-@pytest.mark.parametrize("seed", range(scaled(4)))
+@pytest.mark.parametrize("seed", range(1, 1 + scaled(2)))
 def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
     chip = ("a2a3", "a5")[seed % 2]
     text = BranchyProgram(seed).text()
@@ -79,7 +79,7 @@ def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
 
 
 # of the one numbered 63 only other blocks than the first come to a loop, with some numbers
-@pytest.mark.parametrize("seed", [63, *range(scaled(2))])
+@pytest.mark.parametrize("seed", [63, *range(scaled(1))])
 def test_every_way_to_order_pipes_is_followed(seed: int) -> None:
     """Flags with computed ids, events, buffers of A5, windows, tiles that take turns."""
     chip = ("a2a3", "a5")[seed % 2]
@@ -89,7 +89,7 @@ def test_every_way_to_order_pipes_is_followed(seed: int) -> None:
         assert expected - reported(pto.loads(text), chip) == set()
 
 
-@pytest.mark.parametrize("seed", range(scaled(2)))
+@pytest.mark.parametrize("seed", range(1, 1 + scaled(1)))
 def test_whatever_numbers_decide_is_in_order(seed: int) -> None:
     """The flags and barriers of such a program dropped, and found anew."""
     chip = ("a2a3", "a5")[seed % 2]

@@ -474,3 +474,17 @@ def test_a_function_takes_a_memref_whatever_is_valid_of_it(
     assert [d.slug for d in program.check("a5", level=3) if d.is_error] == slugs
     printed = pto.loads(program.text("dps"))
     assert [d.slug for d in printed.check("a5", level=3) if d.is_error] == slugs
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_result_of_a_type_that_nobody_reads_leaves_its_rules_open(engine: str) -> None:
+    """Text of other tools names memories that no target has: the run goes on without them."""
+    tile = "!pto.tile_buf<vec, 16x32xf32>"
+    text = f"""\
+func.func @f() {{
+  %t = pto.alloc_tile : {tile}
+  %m = pto.tile_buf_addr %t : {tile} -> memref<16x32xf32, #pto.address_space<far>>
+  return
+}}
+"""
+    assert pto.loads(text).run(engine=engine) == {}

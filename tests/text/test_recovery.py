@@ -231,7 +231,7 @@ def test_time_grows_with_the_text(line: str) -> None:
         text += "".join(f"  %c{n} = arith.constant 1 : index\n" for n in range(size))
         assert len(found(text + "  return\n}\n")) == MOST - 1
 
-    assert growth(work, 200, 3200) < 60
+    assert growth(work, 100, 1600) < 60
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,14 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import Offer, call, none_if_unknown
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.types import Kind, PtrType, ScalarType
+from ptokit.isa.model.types import Kind, OpaqueType, PtrType, ScalarType
 from ptokit.isa.model.words import CUBE, KernelKind, Loc
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.evaluation import NumpyArray, scalar
@@ -206,6 +207,12 @@ def not_executed(op: Op) -> Diagnostic:
     help = "check and convert take it; a run ends where it comes to it"
     message = f"{op.name} is not executed: {op.page.unexecuted}"
     return Diagnostic("not-executed", message, op.span, help=help)
+
+
+def stated(result: Value, target: Target) -> Any:  # Any: a type, or UNKNOWN
+    """The type that the text gives a result, as rules see it; UNKNOWN where nobody reads it."""
+    kind = result.type
+    return UNKNOWN if isinstance(kind, OpaqueType) else target.resolve_any(kind)
 
 
 def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `Rule.holds`

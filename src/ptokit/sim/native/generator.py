@@ -27,7 +27,7 @@ from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.sim.arguments import Env
 from ptokit.sim.evaluation import scalar
-from ptokit.sim.execute import element_of, given, moves, refined
+from ptokit.sim.execute import element_of, given, moves, refined, stated
 from ptokit.sim.kernels.opfunction import OpFunction
 from ptokit.sim.kernels.overlap import related
 from ptokit.sim.memory import Elements
@@ -212,7 +212,7 @@ class Compiler(MainFunction):
         values = self._values(op, env)
         page, target = op.page, self.facts.target
         results = zip(page.results(), op.results, strict=False)
-        types = {r.name: target.resolve_any(v.type) for r, v in results}
+        types = {r.name: stated(v, target) for r, v in results}
         seen = environment(page, values, op.attrs, target) | types
         condition = self._open_rules(seen, pending)
         if page.type_of is not None and op.results:

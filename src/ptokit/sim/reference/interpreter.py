@@ -34,7 +34,7 @@ from ptokit.sim.arguments import Env
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core, ReadyOp, not_executed, refined
+from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, stated
 from ptokit.sim.limits import RunLimits
 from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
@@ -296,7 +296,7 @@ class OpExecution:
         target = self.run.facts.target
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
         if self.ready.result is not None:
-            seen[self.ready.result] = target.resolve_any(self.op.results[0].type)
+            seen[self.ready.result] = stated(self.op.results[0], target)
         for rule in self.ready.broken(seen):
             goes_on = tolerated(rule, seen)  # what types state was judged before the run
             made, where = taken if goes_on else violation, blamed(self.op, rule)
