@@ -309,3 +309,22 @@ def test_the_command_line_warns(strict: bool, tmp_path: Path) -> None:
     said = "error" if strict else "warning"
     assert f"{said}[undefined-store]: pto.tstore: %c receives" in result.output
     assert "176 elements, first (5, 0) of %vc" in result.output
+
+
+@pytest.mark.parametrize("valid", [(16, 31), (17, 16), (1 << 40, 1)])
+def test_elements_that_lie_nowhere_are_told_once(valid: tuple[int, int]) -> None:
+    """A valid region larger than its tile is one error; nobody looks for its elements."""
+    acc = "!pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16, v_row={}, v_col={}, blayout=col_major, slayout=row_major, fractal=1024, pad=0>"  # noqa: E501
+    text = f"""\
+func.func @f(%l: !pto.tile_buf<left, 16x16xf16>, %r: !pto.tile_buf<right, 16x16xf16>,
+             %p: !pto.partition_tensor_view<16x16xf32>) {{
+  %a = pto.alloc_tile : {acc.format(*valid)}
+  pto.tmatmul ins(%l, %r : !pto.tile_buf<left, 16x16xf16>, !pto.tile_buf<right, 16x16xf16>)
+    outs(%a : {acc.format(*valid)})
+  pto.tstore ins(%a : {acc.format(*valid)}) outs(%p : !pto.partition_tensor_view<16x16xf32>)
+  return
+}}
+"""
+    found = [d.slug for d in pto.loads(text).check("cpu")]
+    assert found[0] == "tile-shape"
+    assert "undefined-store" not in found

@@ -264,6 +264,8 @@ def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
     kind = facts.type_of(tile)
     if not isinstance(kind, TileType) or not kind.valid.static or not kind.nbytes <= MOST_BYTES:
         return False
+    if (kind.valid.rows or 0) > kind.rows or (kind.valid.cols or 0) > kind.cols:
+        return False  # another error: some of its elements lie nowhere
     kinds = [facts.type_of(value) for _, value in _read(op) if value is not tile]
     return any(
         (n or 0) < (m or 0)
