@@ -3,9 +3,9 @@
 Whatever the text, each tool must end with success or a PtoError, soon and in little memory.
 
 As a program: `python mutants.py TOOLS FIRST COUNT` tries that many seeds, where TOOLS is `check`
-(check for every target, fmt and convert to each form) or `run` (both engines, which must do the
-same, on inferred arguments). It prints a line for each seed before it starts, and a line for each
-fault.
+(check for every target, fmt, convert to each form, and passes and races for one chip) or `run`
+(both engines, which must do the same, on inferred arguments). It prints a line for each seed before
+it starts, and a line for each fault.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import re
 import resource
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from math import prod
@@ -256,6 +257,23 @@ def convert(form: str) -> Tool:
     return lambda program: void(program.text(form))
 
 
+def opt(program: Program) -> None:
+    """Print the program after the passes that run it, for a chip of the seed."""
+    chip = TARGETS[drawn_chip(program)]
+    with warnings.catch_warnings(action="ignore"):  # of flags that are kept as they are
+        program.after(["place", "synchronise"], chip).text()
+
+
+def races(program: Program) -> None:
+    """Look for races on the chip that `opt` takes."""
+    program.races(drawn_chip(program))
+
+
+def drawn_chip(program: Program) -> str:
+    """Draw a chip: the same one for each tool of a mutant."""
+    return Random(repr(program.module.funcs)).choice([t.name for t in TARGETS.values() if t.chip])
+
+
 def void(_: object) -> None:
     """Drop a result."""
 
@@ -321,6 +339,8 @@ TOOLS: dict[str, dict[str, Tool]] = {
         "check": check,
         "fmt": fmt,
         **{f"convert --to {form}": convert(form) for form in FORMS},
+        "opt --passes place,synchronise": opt,
+        "races": races,
     },
     "run": {"run in both engines": run},
 }

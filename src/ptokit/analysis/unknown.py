@@ -9,10 +9,10 @@ from dataclasses import replace
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.nearest import did_you_mean
-from ptokit.ir.module import Op, OpaqueOp, Value
+from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.below import TYPES, below_tiles
 from ptokit.isa.index import lookup, pages
-from ptokit.isa.model.types import OpaqueType, PtrType
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
@@ -96,3 +96,10 @@ def elided(value: Value) -> Diagnostic:
         Severity.WARNING,
         help="write the type out, or bind an array to it when running",
     )
+
+
+def elided_values(func: Func) -> Iterator[Value]:
+    """The arguments and results of known ops whose types are left out."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    results = (value for op in ops for value in op.results)
+    return (value for value in (*func.args, *results) if isinstance(value.type, Elided))

@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from ptokit.analysis.aliases import written_args
+from ptokit.analysis.unknown import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.diagnostics.nearest import did_you_mean
@@ -221,16 +222,13 @@ def _open_region(arg: Value, given: bool) -> PtoError:
 
 def _require_types(func: Func) -> None:
     """Every argument, and every tile an instruction defines, must have a type by now."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op))  # others say that they do not run
-    results = (value for op in ops for value in op.results)
-    for value in (*func.args, *results):
-        if isinstance(value.type, Elided):
-            raise error(
-                "type-elided",
-                f"%{value.name}: {CATALOGUE['type-elided'].title}",
-                value.span,
-                help=f"write the type out, or give --type {value.name}=TYPE",
-            )
+    for value in elided_values(func):  # unknown ops say themselves that they do not run
+        raise error(
+            "type-elided",
+            f"%{value.name}: {CATALOGUE['type-elided'].title}",
+            value.span,
+            help=f"write the type out, or give --type {value.name}=TYPE",
+        )
 
 
 def _sized(kind: Type) -> bool:

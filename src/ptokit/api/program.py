@@ -16,7 +16,7 @@ from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.callsite import door
-from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity, call_error
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
@@ -120,6 +120,7 @@ class Program(Rich):
         """`verdicts` on targets that run the program as it is; `known` are further errors."""
         level = level or level_of(self.module)
         every = [t.at(level) for t in targets]
+        from ptokit.passes.executedforms import executed_forms
         from ptokit.passes.inline import checked
 
         module, wrong = checked(self.module)
@@ -127,7 +128,7 @@ class Program(Rich):
         wrong += [*misused(self.module), *check_fifos(self.module)]
         chips = any(t.kinds for t in every)
         of_cores = [*misplaced(self.module)] if chips else []
-        executed, refused = _executed(module)
+        executed, refused = executed_forms(module)
         found = verdicts(
             module,
             every,
@@ -424,6 +425,16 @@ class Program(Rich):
         ready = [ready_for(program.module, f, "place", chosen) for f in asked if not f.declared]
         return RichList(found for each in ready for found in memory_maps(each, chosen))
 
+    def after(self, passes: Sequence[str], target: Target) -> Program:
+        """The program after passes by name, each after those that it requires.
+
+        PtoError with what `check` says where a pass needs a legal program and this is none, and
+        where the program has no such form.
+        """
+        from ptokit.passes.pipeline import run_passes
+
+        return Program(run_passes(self.module, passes, target, _require_legal))
+
     @door
     def text(
         self,
@@ -449,16 +460,16 @@ class Program(Rich):
         if level not in (None, 3) or (level and form not in LEVEL3_FORMS):
             raise ValueError(f"level={level} of the form {form}: 3 is one of {LEVEL3_FORMS}")
         from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
-        from ptokit.passes.pipeline import LEVEL3, run_passes
+        from ptokit.passes.pipeline import LEVEL3
         from ptokit.text.write.cpp import print_cpp
         from ptokit.text.write.printer import print_module
 
         chosen = current_target() if target is None else target_named(target)
         module = self.module if target is None and not level else self.on(chosen).module
         if level:
-            module = run_passes(module, LEVEL3, chosen)
+            module = Program(module).after(LEVEL3, chosen).module
         if form == "cpp":
-            return print_cpp(run_passes(module, ("to_dps",), chosen))
+            return print_cpp(Program(module).after(["to_dps"], chosen).module)
         converted = to_dps(module) if form == "dps" else to_ssa(module)
         return print_module(converted, form, dialect)
 
@@ -469,23 +480,11 @@ def _trial(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
     return first_uninitialised_read(op, unwritten, facts)
 
 
-def _executed(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, ...]]:
-    """The functions that run in another form, and why `run` refuses those without such a form.
+def _require_legal(module: Module, target: Target) -> None:
+    """Raise PtoError with the errors that `check` finds.
 
-    The values of these would have to share a tile.
+    A pass may have allocated tiles that have no address yet: what a level asks for does not count.
     """
-    from ptokit.passes import func_to_dps
-    from ptokit.passes.dps import is_dps
-
-    forms, refused = dict[Func, Func](), list[Diagnostic]()
-    for func in module.funcs:
-        try:
-            form = func_to_dps(func)
-        except PtoError as problem:
-            note = Note("`run` refuses this program: it runs the form with outputs as operands")
-            for found in problem.diagnostics:
-                notes = (*found.notes, note)
-                refused.append(replace(found, severity=Severity.WARNING, notes=notes))
-        else:
-            forms |= {} if is_dps(func) else {func: form}
-    return forms, tuple(refused)
+    found = Program(module).check(target.name)
+    if wrong := [d for d in found if d.is_error and d.slug != "level"]:
+        raise PtoError(wrong)

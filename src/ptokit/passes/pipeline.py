@@ -28,8 +28,8 @@ class Pass:
     """One transformation of a module for a target.
 
     `run` makes a new module, or raises PtoError where the program has no such form. The passes
-    that it `requires` run before it. Afterwards `ensures` holds of each function: if not, the pass
-    is at fault.
+    that it `requires` run before it. A pass that runs the program `needs_legal` ones. Afterwards
+    `ensures` holds of each function: if not, the pass is at fault.
     """
 
     name: str
@@ -38,6 +38,14 @@ class Pass:
     requires: tuple[str, ...] = ()
     ensures: Callable[[Func], bool] = lambda func: True
     whole: bool = False  # calls are replaced before
+    needs_legal: bool = False
+
+
+Judge = Callable[[Module, Target], None]  # raises PtoError of a program that the target refuses
+
+
+def _takes_any(module: Module, target: Target) -> None:
+    """Judge nothing: the caller knows that the program is legal."""
 
 
 def each(made: Callable[[Func, Target], Func]) -> Callable[[Module, Target], Module]:
@@ -97,6 +105,7 @@ PASSES = {
             ("scratch",),
             placed,
             whole=True,
+            needs_legal=True,
         ),
         Pass(
             "desynchronise",
@@ -110,6 +119,7 @@ PASSES = {
             synchronise,
             ("place",),
             whole=True,
+            needs_legal=True,
         ),
         Pass(
             "to_ssa",
@@ -136,18 +146,21 @@ def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
     wanted = pass_named(name)
     before = _ordered([PASSES[n] for n in wanted.requires], set())
     alone = replace(module.owner(func), parts=[_whole(module, func) if wanted.whole else func])
-    return _run(alone, list(before), target).funcs[0]
+    return _run(alone, list(before), target, _takes_any).funcs[0]
 
 
-def run_passes(module: Module, names: Sequence[str], target: Target) -> Module:
+def run_passes(
+    module: Module, names: Sequence[str], target: Target, judge: Judge = _takes_any
+) -> Module:
     """The module after these passes, in this order, each after those that it requires.
 
-    ValueError where a name is no pass; PtoError where the program has no such form.
+    `judge` sees the program before the first pass that needs a legal one. ValueError where a name
+    is no pass; PtoError where the program has no such form.
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
     if any(one.whole for one in order):
         module = _with_bodies(module)
-    return _run(module, order, target)
+    return _run(module, order, target, judge)
 
 
 def _with_bodies(module: Module) -> Module:
@@ -170,8 +183,11 @@ def _ordered(passes: Sequence[Pass], done: set[str]) -> Iterator[Pass]:
         yield one
 
 
-def _run(module: Module, order: Sequence[Pass], target: Target) -> Module:
+def _run(module: Module, order: Sequence[Pass], target: Target, judge: Judge) -> Module:
+    first = next((one for one in order if one.needs_legal), None)
     for one in order:
+        if one is first:
+            judge(module, target)
         module = one.run(module, target)
         for func in module.funcs:
             verify(func)

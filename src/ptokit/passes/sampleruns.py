@@ -12,13 +12,12 @@ from typing import TypeAlias
 
 from ptokit.analysis.aliases import written_args
 from ptokit.analysis.cores import kind_of
-from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import THREADS
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import Elided, ScalarType
+from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import VECTOR, KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
 from ptokit.passes.ownflags import meets, own_flags
@@ -296,11 +295,7 @@ def _asking(func: Func) -> Func:
 
 
 def _bound(func: Func, sample: Mapping[str, object]) -> Bound:
-    """The function on a sample. PtoError where the type of an argument is left out."""
-    for arg in func.args:
-        if isinstance(arg.type, Elided):
-            message = f"%{arg.name}: {CATALOGUE['type-elided'].title}"
-            raise error("type-elided", message, arg.span)
+    """The function on a sample."""
     own = {arg.name: sample[arg.name] for arg in func.args}
     numbers = {a: own[a.name] for a in func.args if isinstance(a.type, ScalarType)}
     return Bound(func, own, numbers, written_args(func))

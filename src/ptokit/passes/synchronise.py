@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.analysis.unknown import elided_values
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
 from ptokit.isa.lang.traits import CALLS, FIFO, STOPS
@@ -95,7 +97,10 @@ def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
 
 
 def _require_known(kernel: SyncKernel) -> None:
-    """PtoError where the pipes of an op are not known."""
+    """PtoError where the pipes of an op or the type of a value are not known."""
+    for value in (value for func in kernel.funcs for value in elided_values(func)):
+        message = f"%{value.name}: {CATALOGUE['type-elided'].title}"
+        raise error("type-elided", message, value.span, help="write the type out")
     for op in (op for func in kernel.funcs for op in func.body.walk()):
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)

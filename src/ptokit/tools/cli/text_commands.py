@@ -57,11 +57,11 @@ def convert(kernel: Path, form: str, dialect: str | None) -> None:
 def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path | None) -> None:
     """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
 
-    Passes that one requires run before it. Without --to the form is the one that the passes leave.
+    Passes that one requires run before it. Of a program that the target refuses, passes that need a
+    legal one print the errors. Without --to the form is the one that the passes leave.
     """
     from ptokit.api.files import write_files
-    from ptokit.api.program import Program
-    from ptokit.passes.pipeline import pass_named, run_passes
+    from ptokit.passes.pipeline import pass_named
 
     names = [name.strip() for name in passes.split(",")]
     with call_errors():
@@ -69,7 +69,7 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
             pass_named(name)
     with catch_warnings(record=True) as found:
         simplefilter("always")
-        program = Program(run_passes(read_program(kernel).module, names, TARGETS[target]))
+        program = read_program(kernel).after(names, TARGETS[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
     text = program.text(form or program.form())
