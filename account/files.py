@@ -9,6 +9,7 @@ from account.isa import isa_page
 from account.pictures import pictures
 from account.seeds import seeds_page
 from account.stubs import stub, value_stub
+from ptokit.api.cxx.headers import generated_headers
 from ptokit.isa.index import SPELLINGS, spelling_table
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "seeds.md": seeds_page(),
         ROOT / "docs" / "isa.md": isa_page(),
         **{ROOT / "docs" / name: drawn for name, drawn in pictures().items()},
+        **generated_headers(),
         SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
     }
 

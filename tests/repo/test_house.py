@@ -41,6 +41,7 @@ HOUSE = {
     "sim/pipes": 6_600,  # pipes, races, timelines
     "passes": 4_700,  # changes of programs
     "api": 5_000,  # what users import
+    "api/cxx": 500,  # C++ kernels: headers, compilers, the host that executes them
     "api/kernel": 5_300,  # the front end in Python
     "tools": 3_800,  # the command line, reports, the manual
     "tools/rich": 450,  # views in notebooks

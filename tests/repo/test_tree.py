@@ -23,7 +23,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 DATA_TABLES = {"catalogue.py"}
 LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
-LARGEST_PACKAGE = 80_100
+LARGEST_PACKAGE = 80_600
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -17,6 +17,8 @@ from ptokit.isa.model.words import (
     BIAS,
     LEFT,
     MAT,
+    MTE2,
+    MTE3,
     RIGHT,
     SCALE_LEFT,
     SCALE_RIGHT,
@@ -93,6 +95,9 @@ DEFAULTS: dict[str, Any] = {
     "separate": False,
     "most_signals": 0,
     "serial": tuple(Pipe),
+    "event_barriers": tuple(Pipe),
+    "macros": {},
+    "dav": "",
 }
 
 
@@ -130,6 +135,9 @@ class Target:
     separate: bool = INHERITED  # each vector core has signals of its own at the cube
     most_signals: int = INHERITED  # of one number that a core has not waited for; 0: any number
     serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
+    event_barriers: tuple[Pipe, ...] = INHERITED  # pipes that an event of one pipe is a barrier of
+    macros: dict[str, str] = INHERITED  # that C++ compilers define for it, with their values
+    dav: str = INHERITED  # its cores in names of macros: __DAV_C220_CUBE__; empty: none
     infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
 
     def __post_init__(self) -> None:
@@ -300,6 +308,7 @@ CPU_TARGET = Target(
     kinds=False,
     pinned_left=False,
     registers=False,
+    macros={"__CPU_SIM": "1"},
 )
 # What the recordings were made with, where it is not the simulator of today.
 RECORDED_TARGET = Target(
@@ -321,6 +330,11 @@ A2A3_TARGET = Target(
     releases=True,
     most_signals=15,
     serial=(S, M),
+    macros={
+        **{"__NPU_ARCH__": "2201", "__CCE_AICORE__": "220"},
+        **{"PTO_NPU_ARCH_A2A3": "1", "MEMORY_BASE": "1"},
+    },
+    dav="C220",
 )
 A5_TARGET = Target(
     A5,
@@ -333,6 +347,12 @@ A5_TARGET = Target(
     order=Order.A5,
     separate=True,
     serial=(S, M, V),
+    event_barriers=(MTE2, MTE3),
+    macros={
+        **{"__NPU_ARCH__": "3101", "__CCE_AICORE__": "310"},
+        **{"PTO_NPU_ARCH_A5": "1", "REGISTER_BASE": "1"},
+    },
+    dav="C310",
     readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS),
     infers_nz=False,
 )

@@ -223,7 +223,7 @@ class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2,
     FINAL = "final", "Final"
 
 
-class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True):
+class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(0, 2, 3)):
     """Unit-flag hint of matrix instructions; no effect on data."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
@@ -231,7 +231,9 @@ class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True):
     FINAL = "final", "Final"
 
 
-class GlobalLayout(Word, mlir="layout", cpp_type="Layout"):
+class GlobalLayout(
+    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19)
+):
     """How the five extents of a global tensor form a matrix."""
 
     ND = "nd", "ND"
@@ -247,7 +249,7 @@ class GlobalLayout(Word, mlir="layout", cpp_type="Layout"):
     FRACTAL_Z = "fractal_z", "FRACTAL_Z"
 
 
-class ConvLayout(Word, mlir="layout", cpp_type="Layout"):
+class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21, 14, 15, 13, 18)):
     """How the listed extents of a convolution tile are read."""
 
     NC1HWC0 = "nc1hwc0", "NC1HWC0"
@@ -333,19 +335,19 @@ class SaturationMode(Word, mlir="saturation_mode", cpp_type="SaturationMode", ba
     OFF = "OFF", "OFF", "off"
 
 
-class Symmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+class Symmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True, numbers=(2,)):
     """A quantisation to i8 about 0."""
 
     INT8 = "INT8_SYM", "INT8_SYM", "int8_sym"
 
 
-class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True, numbers=(1,)):
+class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True, numbers=(3,)):
     """A quantisation to u8 about an offset."""
 
     INT8 = "INT8_ASYM", "INT8_ASYM", "int8_asym"
 
 
-class MxFormat(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
+class MxFormat(Word, mlir="quant_type", cpp_type="part of MxQuantAlg", bare=True):
     """The elements that a quantisation by groups makes."""
 
     FP8 = "MXFP8", "Fp8E4M3", "mxfp8", "OcpMxFp8E4M3", "NvMxFp8E4M3"
@@ -358,7 +360,7 @@ class MxFp8(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
     FP8 = "MXFP8", "MXFP8", "mxfp8"
 
 
-class MxScale(Word, mlir="quant_scale_alg", cpp_type="QuantScaleAlg", bare=True):
+class MxScale(Word, mlir="quant_scale_alg", cpp_type="part of MxQuantAlg", bare=True):
     """How a quantisation by groups finds the exponent of a group: OCP truncates, NV rounds up."""
 
     OCP = "OCP", "Ocp", "ocp", "OcpMxFp8E4M3", "OcpMxFp4E2M1"
@@ -423,7 +425,7 @@ class PrintFormat(Word, mlir="print_format", cpp_type="PrintFormat"):
         return (10, 6) if "10" in self.text else (8, int(self.text[-1]))
 
 
-class Coalesce(Word, mlir="coalesce", cpp_type="Coalesce", bare=True):
+class Coalesce(Word, mlir="coalesce", cpp_type="Coalesce", bare=True, numbers=(1, 0)):
     """Whether indices name elements or rows of global memory."""
 
     ELEM = "elem", "Elem"
@@ -439,7 +441,7 @@ class AtomicOp(Word, mlir="scatter_atomic_op", cpp_type="ScatterAtomicOp", bare=
     MIN = "min", "Min"
 
 
-class ScatterConflict(Word, mlir="scatter_conflict", cpp_type="ScatterConflict"):
+class ScatterConflict(Word, mlir="scatter_conflict", cpp_type="ScatterConflict", numbers=(1, 0)):
     """Which of several elements with one index stays."""
 
     DEFAULT = "default", "Default"

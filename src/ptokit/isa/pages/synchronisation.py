@@ -31,7 +31,8 @@ ENDS = {
     **{"B": Loc.BIAS, "S": Loc.SCALING, "A": Loc.ACC},
     **{"VEC": Loc.VEC, "MAT": Loc.MAT, "ACC": Loc.ACC},
 }
-ANY_VECTOR = ("TVEC", "TVECWAIT_EVENT")  # any instruction of the vector pipe
+ANY_VECTOR = ("TVEC", "TVECWAIT_EVENT", "VECTOR")  # any instruction of the vector pipe
+FURTHER_OPERATIONS = (*ANY_VECTOR, "SCALAR")  # names of operations that are no instructions
 
 
 @cache
@@ -40,8 +41,8 @@ def pipe_of(operation: str) -> Pipe | None:
     name = operation.upper()
     if name.startswith("PIPE_"):
         return Pipe.named(name)
-    if name in ANY_VECTOR:
-        return V
+    if name in FURTHER_OPERATIONS:
+        return V if name in ANY_VECTOR else S
     base, _, way = name.rpartition("_")
     ends = tuple(ENDS.get(end) for end in way.split("2"))
     pages = lookup(name) or (() if None in ends else lookup(base))

@@ -1,0 +1,1 @@
+"""C++ kernels: headers to compile them against, and the host that executes what they issue."""

@@ -1,0 +1,8 @@
+// Everything that a kernel uses.
+#pragma once
+#include "../ptokit/aliases.hpp"
+#include "../ptokit/communication.hpp"
+#include "../ptokit/constants.hpp"
+#include "../ptokit/device.hpp"
+#include "../ptokit/intrinsics.hpp"
+#include "../ptokit/pipes.hpp"

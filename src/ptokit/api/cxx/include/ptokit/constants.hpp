@@ -1,0 +1,44 @@
+// Constants and small helpers of the public interface.
+#pragma once
+#include "tiles.hpp"
+
+namespace pto {
+constexpr int BLOCK_BYTE_SIZE = 32, BLOCK_SIZE = 32, BLOCK_LEN = 16, C0_SIZE_BYTE = 32;
+constexpr int CUBE_BLOCK_SIZE = 512, FRACTAL_NZ_ROW = 16, FRACTAL_ZZ_ROW = 16, ACC_C0_SIZE = 16;
+constexpr int REPEAT_BYTE = 256, REPEAT_MAX = 255, REPEAT_STRIDE_MAX = 255;
+constexpr int MX_COL_LEN = 2, MX_ROW_LEN = 16, MX_BLOCK_SIZE = 32;
+constexpr int HIF4_COL_LEN = 4, HIF4_ROW_LEN = 16, HIF4_BLOCK_SIZE = 64;
+constexpr uint64_t BLOCK_MAX_PER_REPEAT = 8, MASK_LEN = 64;
+constexpr uint32_t B4_C0_SIZE = 64, TMP_UB_SIZE = 8 * 1024, TMP_UB_OFFSET = 184 * 1024;
+constexpr uint32_t SHIFT_BLOCK_LEN = 4, SHIFT_BLOCK_BYTE = 5, SHIFT_FRACTAL_BYTE = 9;
+constexpr int EVENT_ID_COUNT = 8;
+constexpr int PTO_RANDOM_KEY_SIZE = 2, PTO_RANDOM_COUNTER_SIZE = 4;
+using TRandomKey = uint32_t[PTO_RANDOM_KEY_SIZE];
+using TRandomCounter = uint32_t[PTO_RANDOM_COUNTER_SIZE];
+
+// Pad values with bits of the kernel's own: bit 32, and the bits below.
+template <class T> constexpr PadValue PadValueCustom(T value) {
+  uint64_t bits = 0;
+  if constexpr (sizeof(T) == 4) bits = __builtin_bit_cast(uint32_t, value);
+  else if constexpr (sizeof(T) == 2) bits = __builtin_bit_cast(uint16_t, value);
+  else if constexpr (sizeof(T) == 1) bits = __builtin_bit_cast(uint8_t, value);
+  else static_assert(sizeof(T) == 0, "a custom pad value has 8, 16 or 32 bits");
+  return PadValue(uint64_t(PadValue::CustomBase) | bits);
+}
+constexpr uint32_t getCustomPadBits(PadValue value) { return uint32_t(uint64_t(value)); }
+constexpr bool isCustomPadValue(PadValue value) { return uint64_t(value) >> 32 != 0; }
+
+template <MaskPattern P> constexpr int GetTimesByMask() {
+  return P == MaskPattern::P1111 ? 1 : P == MaskPattern::P0101 || P == MaskPattern::P1010 ? 2 : 4;
+}
+template <class T> constexpr TileLayoutCustom GetTileLayoutCustom() {
+  if (!T::isBoxedLayout) return T::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
+  if (T::SFractalSize != TileConfig::fractalABSize) return TileLayoutCustom::NONE;
+  if (T::isInnerRowMajor) return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
+  return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+}
+constexpr int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
+constexpr uint32_t CeilAlignment(uint32_t a, uint32_t b) { return b == 0 ? 0 : (a + b - 1) / b * b; }
+}  // namespace pto
+#define PTO_CEIL(x, y) ((((x) + (y)-1) / (y)) * (y))
+#define PTO_DIV_ROUNDUP(x, y) (((x) + (y)-1) / (y))

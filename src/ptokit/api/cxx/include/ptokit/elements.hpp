@@ -1,0 +1,53 @@
+// Element types by their C++ names. Types without arithmetic of their own hold a code.
+#pragma once
+#include "interface.hpp"
+
+using half = _Float16;
+using float16_t = _Float16;
+#define __fp16 _Float16
+struct bfloat16_t {
+  uint16_t bits;
+  bfloat16_t() = default;
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, half>)
+  constexpr bfloat16_t(T given) : bits(rounded(static_cast<float>(given))) {}
+  // Half to even, as the element type says.
+  static constexpr uint16_t rounded(float given) {
+    const uint32_t code = __builtin_bit_cast(uint32_t, given);
+    return given != given ? 0x7fc0 : static_cast<uint16_t>((code + 0x7fff + (code >> 16 & 1)) >> 16);
+  }
+  constexpr operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
+};
+#define PTOKIT_CODE(NAME)                            \
+  struct NAME {                                      \
+    uint8_t code;                                    \
+    NAME() = default;                                \
+    constexpr explicit NAME(int given) : code(static_cast<uint8_t>(given)) {} \
+    friend constexpr bool operator==(NAME, NAME) = default; \
+  };
+PTOKIT_CODE(hifloat8_t)
+PTOKIT_CODE(float8_e4m3_t)
+PTOKIT_CODE(float8_e5m2_t)
+PTOKIT_CODE(float8_e8m0_t)
+PTOKIT_CODE(float4_e2m1x2_t)
+PTOKIT_CODE(float4_e1m2x2_t)
+namespace pto {
+PTOKIT_CODE(int4b_t)
+}
+using pto::int4b_t;
+
+namespace ptokit {
+template <class T> inline constexpr int64_t element = VOID;
+#define PTOKIT_ELEMENT(TYPE, NUMBER) template <> inline constexpr int64_t element<TYPE> = NUMBER;
+PTOKIT_ELEMENTS
+PTOKIT_ELEMENT(char, element<int8_t>)
+PTOKIT_ELEMENT(long long, element<int64_t>)
+PTOKIT_ELEMENT(unsigned long long, element<uint64_t>)
+PTOKIT_ELEMENT(bool, BOOL)
+PTOKIT_ELEMENT(double, DOUBLE)
+template <class T> inline constexpr int64_t enumeration = 0;  // its number
+template <class T>
+inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, half> ||
+                                std::is_same_v<T, bfloat16_t>;
+template <class T> using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+}  // namespace ptokit

@@ -1,0 +1,55 @@
+// Flags between pipes and between cores, and barriers.
+#pragma once
+#include "enumerations.hpp"
+#include "interface.hpp"
+
+PTOKIT_OUTLINE inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
+  ptokit::special(ptokit::FLAG_SET, PTOKIT_HERE, source, target, id);
+}
+PTOKIT_OUTLINE inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
+  ptokit::special(ptokit::FLAG_WAIT, PTOKIT_HERE, source, target, id);
+}
+PTOKIT_OUTLINE inline void pipe_barrier(pipe_t pipe) {
+  ptokit::special(ptokit::BARRIER, PTOKIT_HERE, pipe);
+}
+
+// Flags for other cores: the message holds a mode in bits 4 and 5 and the id in bits 8 to 11.
+constexpr uint64_t getFFTSMsg(uint64_t mode, uint64_t id, uint64_t base = 1) {
+  return (base & 15) | (mode & 3) << 4 | (id & 15) << 8;
+}
+PTOKIT_OUTLINE inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
+  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::FFTS, pipe, message >> 8 & 15, message >> 4 & 3);
+}
+PTOKIT_OUTLINE inline void wait_flag_dev(int64_t id) {
+  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::FFTS, PIPE_S, id, 0);
+}
+PTOKIT_OUTLINE inline void wait_flag_dev(pipe_t pipe, int64_t id) {
+  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::FFTS, pipe, id, 0);
+}
+PTOKIT_OUTLINE inline void set_intra_block(pipe_t pipe, int64_t id) {
+  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::INTRA_BLOCK, pipe, id, 0);
+}
+PTOKIT_OUTLINE inline void wait_intra_block(pipe_t pipe, int64_t id) {
+  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::INTRA_BLOCK, pipe, id, 0);
+}
+PTOKIT_OUTLINE inline void set_cross_block(pipe_t pipe, int64_t id) {
+  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::CROSS_BLOCK, pipe, id, 0);
+}
+PTOKIT_OUTLINE inline void wait_cross_block(pipe_t pipe, int64_t id) {
+  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::CROSS_BLOCK, pipe, id, 0);
+}
+
+namespace ptokit {
+// An event across cores: at the cube, each vector core has signals of its own, or both have one.
+inline void signal_other(int64_t here, pipe_t pipe, int64_t id) {
+  if constexpr (SEPARATE_SIGNALS) {
+    special(SIGNAL, here, INTRA_BLOCK, pipe, id, 0);
+    special(SIGNAL, here, INTRA_BLOCK, pipe, id + 16, 0);
+  } else {
+    special(SIGNAL, here, FFTS, pipe, id, 2);
+  }
+}
+inline void await_other(int64_t here, pipe_t pipe, int64_t id) {
+  special(AWAIT, here, SEPARATE_SIGNALS ? INTRA_BLOCK : FFTS, pipe, id, 0);
+}
+}  // namespace ptokit

@@ -1,0 +1,37 @@
+// A view of global memory.
+#pragma once
+#include "shapes.hpp"
+
+namespace ptokit {
+struct GlobalBase {};
+}  // namespace ptokit
+
+namespace pto {
+template <class Element, class Shape_, class Stride_, Layout L = Layout::ND>
+struct GlobalTensor : ptokit::GlobalBase {
+  using Shape = Shape_;
+  using Stride = Stride_;
+  using DType = std::remove_cv_t<Element>;
+  using RawDType = DType;
+  static constexpr Layout layout = L;
+  static constexpr const int64_t (&staticShape)[5] = Shape_::staticShape;
+  static constexpr const int64_t (&staticStride)[5] = Stride_::staticStride;
+  DType *pointer = nullptr;  // the host may write it
+  Shape_ extents;
+  Stride_ steps;
+
+  GlobalTensor() = default;
+  GlobalTensor(const DType *start, const Shape_ &shape = {}, const Stride_ &stride = {})
+      : pointer(const_cast<DType *>(start)), extents(shape), steps(stride) {}
+  DType *data() const { return pointer; }
+  void SetAddr(DType *start) { pointer = start; }
+  int64_t GetShape(int i) const { return extents.shape[i]; }
+  int64_t GetStride(int i) const { return steps.stride[i]; }
+  template <int I> static constexpr int64_t GetShape() { return Shape_::staticShape[I]; }
+  template <int I> static constexpr int64_t GetStride() { return Stride_::staticStride[I]; }
+  template <int... I, class... A> void SetShape(A... given) { ((extents.shape[I] = given), ...); }
+  template <int... I, class... A> void SetStride(A... given) { ((steps.stride[I] = given), ...); }
+};
+template <class T> struct is_global : std::is_base_of<ptokit::GlobalBase, T> {};
+template <class T> inline constexpr bool is_global_data_v = is_global<T>::value;
+}  // namespace pto
