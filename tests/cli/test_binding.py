@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 import ptokit as pto
 from account.files import ROOT
 from ptokit.api.fills import Fill
-from ptokit.sim.memory import Memory, address_of
 from ptokit.tools.cli import main
 
 ENGINES = ("reference", "native")
@@ -309,70 +308,6 @@ func.func @cube(%gm: !pto.ptr<f32>, %base: !pto.ptr<i64>) {{
     assert pto.loads(text).run(target="a2a3").keys() <= {"gm"}
 
 
-# memrefs
-
-
-MEMREF = """\
-func.func @f(%a: memref<16x16xf32, #pto.address_space<gm>>, %c: memref<CxGM>) {
-  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
-  pto.tload ins(%a : memref<16x16xf32, #pto.address_space<gm>>) \\
-outs(%t : !pto.tile_buf<vec, 16x16xf32>)
-  pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%c : memref<CxGM>)
-  return
-}
-""".replace("\\\n", "")
-SQUARE = np.arange(256, dtype=np.float32).reshape(16, 16)
-
-
-def memref(kind: str) -> pto.Program:
-    return pto.loads(MEMREF.replace("CxGM", f"{kind}, #pto.address_space<gm>"))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_memref_in_global_memory_is_an_output(engine: str) -> None:
-    program = memref("16x16xf32")
-    compiled = program.compile(engine=engine)
-    for factor in (1, 2):  # again, on memories that are used again
-        assert np.array_equal(compiled.run(factor * SQUARE)["c"], factor * SQUARE)
-    found = program.run(SQUARE.reshape(-1), np.zeros((16, 16), np.float32), engine=engine)["c"]
-    assert np.array_equal(found, SQUARE)
-    assert np.array_equal(memref("?x16xf32").run(SQUARE, 0 * SQUARE, engine=engine)["c"], SQUARE)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_strides_of_a_memref_are_those_of_a_flat_array(engine: str) -> None:
-    program = memref("16x16xf32, strided<[32, 1]>")
-    for given in ((), (np.full(600, 7, np.float32),)):
-        found = program.run(SQUARE, *given, engine=engine)["c"]
-        lines = np.lib.stride_tricks.as_strided(found, (16, 16), (128, 4))
-        assert np.array_equal(lines, SQUARE)
-        assert found.shape == (given[0].shape if given else (15 * 32 + 16,))
-        assert not given or (found[16:32] == 7).all()
-
-
-def test_an_array_of_other_extents_is_refused() -> None:
-    for kind in ("16x16xf32", "16x16xf32, strided<[32, 1]>"):
-        with pytest.raises(pto.CallError, match="%c has the extents 16x16"):
-            memref(kind).run(SQUARE, np.zeros((3, 5), np.float32))
-    with pytest.raises(pto.CallError, match="which 496 elements in a row hold") as raised:
-        memref("16x16xf32, strided<[32, 1]>").run(SQUARE, SQUARE)
-    assert "as it lies, gaps between rows too" in str(raised.value)
-    assert raised.value.__context__ is None  # no story of how the fault was found
-
-
-def test_an_output_that_grows_element_by_element_is_copied_seldom() -> None:
-    memory = Memory.blank("%c", 0)
-    memory.forget()
-    places = set[int]()
-    for count in range(1, 10_000):
-        memory.grow(4 * count, (1, 1))
-        memory.data[-4:] = 1 + count % 7
-        places.add(address_of(memory.data))
-    assert len(places) <= 20
-    assert memory.data[::4].tolist() == [1 + count % 7 for count in range(1, 10_000)]
-    assert not memory.shadow.any()
-
-
 # launches as front ends do
 
 
@@ -536,58 +471,6 @@ def test_one_message_with_status_2(folder: Path, words: tuple[str, ...], message
     assert message in result.output
     assert result.output.lower().count("error") == 1
     assert not Path("y.npy").exists()
-
-
-# the comparison itself, beside NumPy's
-
-
-KINDS: dict[str, Any] = {
-    "f32": np.float32,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f8e4m3": ml_dtypes.float8_e4m3fn,
-    "i32": np.int32,
-    "u8": np.uint8,
-}
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0001, 100.0, 100.5, 3.0, -448.0, np.inf, -np.inf, np.nan]
-
-
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("tolerance", [(0.0, 0.0), (1e-4, 1e-4), (0.01, 0.0), (0.0, 0.6)])
-def test_the_comparison_is_numpys(name: str, tolerance: tuple[float, float]) -> None:
-    kind, (rtol, atol) = KINDS[name], tolerance
-    plain = [abs(v) for v in SPECIAL if np.isfinite(v)] if name in ("i32", "u8") else SPECIAL
-    values = np.array([v for v in plain if name != "u8" or v < 256]).astype(kind)
-    found, wanted = (a.reshape(-1) for a in np.meshgrid(values, values))
-    a, b = (v.astype(np.float64) for v in (wanted, found))
-    near = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
-    done = pto.compare(found, wanted, rtol=rtol, atol=atol)
-    assert done.differing == np.count_nonzero(~near)
-    assert bool(done) is bool(near.all())
-    assert done.first == ((int((~near).argmax()),) if not near.all() else None)
-
-
-@pytest.mark.parametrize(
-    ("name", "near", "far"),
-    [
-        ("f32", 1 + 1.5e-4, 1 + 3e-4),
-        ("f16", 1.015, 1.03),
-        ("bf16", 1 + 2**-7, 1 + 2**-6),
-        ("f8e4m3", 1, 1.125),
-        ("i32", 1, 2),
-    ],
-)
-def test_the_tolerance_of_each_element_type(name: str, near: float, far: float) -> None:
-    one, *others = (np.array([v]).astype(KINDS[name]) for v in (1, near, far))
-    assert [bool(pto.compare(other, one)) for other in others] == [True, False]
-
-
-def test_units_in_the_last_place() -> None:
-    tiny = np.array([2**-24, -(2**-24)], np.float16)  # the smallest denormals
-    done = pto.compare(tiny[:1], tiny[1:], atol=0)
-    assert (done.ulps, done.farthest, done.differing) == (2, (0,), 1)
-    whole = np.array([-(2**63)]), np.array([2**63 - 1])
-    assert pto.compare(*whole).error == 2.0**64
 
 
 def test_the_time_of_a_run_bounds_the_making_of_random_arguments(tmp_path: Path) -> None:

@@ -20,10 +20,9 @@ from ptokit.isa.model.targets import TARGETS
 PACKAGE = ROOT / "src" / "ptokit"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
-DATA_TABLES = {"catalogue.py"}
-LARGEST_FILE = {"src": 500, "tests": 800}  # tests hold tables of cases
+LARGEST_FILE = 500
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
-LARGEST_PACKAGE = 80_600
+LARGEST_PACKAGE = 80_700
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
@@ -52,7 +51,7 @@ def test_no_mnemonic_outside_isa() -> None:
     names |= {n for p in pages() for n in (p.name, p.cpp) if p.asm.dialect == "pto"}
     names -= {"return", "call", "load", "store", "bitcast", "yield", "print", "barrier", "assert"}
     names -= {"alloca"}
-    for path in (p for p in TOOLS if p.name != "catalogue.py"):  # prose of the manual
+    for path in (p for p in TOOLS if p.parent.name != "faults"):  # prose of the manual
         for line, text in strings(path):
             found = set(re.findall(r"[\w.]+", text)) & names
             assert not found, f"{path.name}:{line} names {found}"
@@ -67,8 +66,7 @@ def test_no_module_of_the_bench_hides_one_of_the_tests() -> None:
 def test_files_stay_small() -> None:
     for path in PYTHON:
         lines = len(path.read_text(encoding="utf-8").splitlines())
-        room = path.relative_to(ROOT).parts[0]
-        assert lines <= LARGEST_FILE[room] or path.name in DATA_TABLES, path
+        assert lines <= LARGEST_FILE, path
 
 
 def test_the_package_stays_small() -> None:

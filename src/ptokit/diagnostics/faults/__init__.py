@@ -1,0 +1,1 @@
+"""The entries of the catalogue of diagnostics, by what they are about."""
