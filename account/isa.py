@@ -39,7 +39,7 @@ class AnyTile:
     """A tile of which only the element type is known."""
 
     def __init__(self, dtype: DType) -> None:
-        self.dtype = dtype
+        self.dtype, self.size = dtype, dtype.size
 
     def __getattr__(self, name: str) -> Any:  # Any: what formulas take for anything
         return UNKNOWN
@@ -94,13 +94,13 @@ def element_types(page: type[Instr]) -> str:
     """The element types of the first operand by target; targets with the same ones together."""
     taken: dict[str, list[str]] = {}
     for target in TARGETS.values():
-        taken.setdefault(_types(page, target), []).append(target.name)
+        taken.setdefault(types_on(page, target), []).append(target.name)
     if len(taken) == 1:
         return f"{next(iter(taken))}; {', '.join(TARGETS)}"
     return "; ".join(f"{', '.join(names)}: {types}" for types, names in taken.items())
 
 
-def _types(page: type[Instr], target: Target) -> str:
+def types_on(page: type[Instr], target: Target) -> str:
     if not page.exists_on(target):
         return "not there"
     kinds = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
@@ -119,9 +119,16 @@ def _fits(page: type[Instr], target: Target, types: dict[str, DType], other: str
 
 
 def takes(page: type[Instr], target: Target, types: dict[str, DType]) -> bool:
-    """Whether no rule refuses operands of these element types, whatever else they are."""
-    env = {**{name: AnyTile(dtype) for name, dtype in types.items()}, "machine": target}
-    return all(rule.holds(env) is not False for rule in page.rules_on(target))
+    """Return True if no rule refuses these element types, whatever the other operands are.
+
+    A rule that an attribute or a scratch tile meets by being there, or by being left out, says
+    nothing of element types.
+    """
+    alone = {**{name: AnyTile(dtype) for name, dtype in types.items()}, "machine": target}
+    others = (one.name for one in (*page.operands, *page.attrs))
+    complete = {**dict.fromkeys(others, UNKNOWN), **alone}
+    refused = (rule.holds(alone) is rule.holds(complete) is False for rule in page.rules_on(target))
+    return not any(refused)
 
 
 def _disputes() -> Iterator[str]:

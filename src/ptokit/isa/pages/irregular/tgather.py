@@ -86,6 +86,7 @@ class TGatherMask(
     form="mask",
     pipe=V,
     asm=Asm(attrs_inside=", "),
+    specials=NAN_MOVES,
     disputes=("C17", "C31"),
 ):
     """Keep the columns (or rows) whose index matches `pattern`, in order.

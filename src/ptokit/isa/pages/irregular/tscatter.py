@@ -66,6 +66,7 @@ class TScatterMask(
     uses=(CHIP,),
     form="mask",
     pipe=V,
+    specials=NAN_MOVES,
     asm=Asm(attrs_inside=", ", call="TSCATTER<pattern, axis?>(dst, src)"),
 ):
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
