@@ -11,7 +11,7 @@ from typing import Any
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import chapter, lookup, pages
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
@@ -101,7 +101,7 @@ def element_types(page: type[Instr]) -> str:
 
 
 def types_on(page: type[Instr], target: Target) -> str:
-    if not page.exists_on(target):
+    if not is_there(page, target):
         return "not there"
     kinds = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
     first = next((o.name for o in page.operands if o.kind in kinds), None)
@@ -112,6 +112,12 @@ def types_on(page: type[Instr], target: Target) -> str:
         others = [o.name for o in page.operands if o.kind in kinds and o.name != first]
         taken = [d for d in taken if all(_fits(page, target, {first: d}, o) for o in others)]
     return "any" if len(taken) == len(DTYPES) else " ".join(map(str, taken)) or "not there"
+
+
+def is_there(page: type[Instr], target: Target) -> bool:
+    """Return True if the target has the instruction, by its targets and by its rules."""
+    rules = (rule for rule in page.rules_on(target) if rule.slug == NOT_ON_TARGET)
+    return page.exists_on(target) and all(r.holds({"machine": target}) is not False for r in rules)
 
 
 def _fits(page: type[Instr], target: Target, types: dict[str, DType], other: str) -> bool:

@@ -82,6 +82,7 @@ def _value(name: str, page: type[Instr]) -> str:
     last = [*(["valid: tuple[int, int] = ..."] if windowed(page) else ()), "out: Tile | None = ..."]
     others = [*(o for o in later if o.kind is not Kind.INDEX), *page.attrs]
     named = [f"{o.name}: {_annotation(o)}" for o in rooms(page) if o.required]
+    others = [*(o for o in rooms(page) if not o.required), *others]
     named += [f"{f.name}: {_annotation(f)} = ..." for f in others]
     lines = "".join(f"    {p},\n" for p in (*first, "*", *named, *last))
     return f"def {name}(\n{lines}) -> Tile: ..."

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.api.kernel.choices import rooms, sources, value_names
 from ptokit.api.kernel.pagesearch import page_called
+from ptokit.api.kernel.valueforms import value_form
 from ptokit.isa.lang.instr import Role
 
 PTO: Any = pto  # Any: calls that its types refuse
@@ -137,3 +139,10 @@ def test_no_stub_takes_any_word() -> None:
     assert pto.__file__ is not None
     for stub in Path(pto.__file__).parent.rglob("*.pyi"):
         assert "**" not in stub.read_text(encoding="utf-8")
+
+
+def test_a_value_form_names_all_that_it_takes() -> None:
+    """Scratch tiles too, in its signature and so in `help`."""
+    for form in filter(None, map(value_form, value_names())):
+        fields = {f.name for p in form.pages for f in (*sources(p), *rooms(p), *p.attrs)}
+        assert fields <= {*inspect.signature(form).parameters}, form

@@ -28,6 +28,7 @@ from ptokit.api.kernel.choices import (
     in_place,
     operation_pages,
     output,
+    rooms,
     sources,
     takes,
     value_names,
@@ -208,9 +209,9 @@ def _not_taken(name: str, kind: object, other: TileType) -> str:
 
 
 def _signature(found: Sequence[type[Instr]]) -> Signature:
-    """The operands by position, and by name what is optional in some form."""
+    """The operands by position, and by name scratch tiles and what is optional in some form."""
     fields = [o for o in sources(found[0]) if o.required]
-    optional = [o.name for page in found for o in sources(page)]
+    optional = [o.name for page in found for o in (*sources(page), *rooms(page))]
     optional += [a.name for page in found for a in page.attrs]
     taken = {o.name for o in fields}
     words = dict.fromkeys(n for n in (*optional, "out", "valid") if n not in taken)
@@ -224,7 +225,7 @@ def _what_it_takes(
 ) -> str:
     """The first argument that is wrong for the first form, or how many it takes."""
     fields = sources(found[0])
-    words = [a.name for page in found for a in page.attrs]
+    words = [one.name for page in found for one in (*page.attrs, *rooms(page))]
     called = f"{name}({', '.join(o.name for o in fields if o.required)})"
     operands = (o.name for p in found for o in p.operands if not o.written)
     unknown = [n for n in names if n not in {*words, *operands}]

@@ -164,6 +164,7 @@ def rowexpandadd(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -181,6 +182,7 @@ def rowexpandsub(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -198,6 +200,7 @@ def rowexpandmul(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -224,6 +227,7 @@ def rowexpanddiv(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -242,6 +246,7 @@ def rowexpandmax(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -259,6 +264,7 @@ def rowexpandmin(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -268,6 +274,7 @@ def rowexpandexpdif(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     src1_col: int | None = ...,
     src0_is_dst: bool | None = ...,
     high_precision: bool | None = ...,
@@ -485,6 +492,7 @@ def rem(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     precision: RemPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -493,6 +501,7 @@ def rem(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     precision: RemPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -517,6 +526,7 @@ def pow(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     precision: PowPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -525,6 +535,7 @@ def pow(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     precision: PowPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -533,6 +544,7 @@ def prelu(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -575,6 +587,7 @@ def xor(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -582,6 +595,7 @@ def xor(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -655,6 +669,7 @@ def adddeqrelu(
     src1: Tile,
     deq_scale: float,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def exp(
@@ -698,6 +713,7 @@ def sqrt(
 def rsqrt(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     precision: RsqrtPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -806,6 +822,7 @@ def rems(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     precision: RemPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -814,6 +831,7 @@ def rems(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     precision: RemPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -838,6 +856,7 @@ def pows(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     precision: PowPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -846,6 +865,7 @@ def pows(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     precision: PowPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -861,6 +881,7 @@ def lrelu(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -896,6 +917,7 @@ def xors(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -903,6 +925,7 @@ def xors(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -950,21 +973,25 @@ def subsc(
 def rowargmax(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowargmin(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def colargmax(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def colargmin(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def matmul_mx_hif4(
@@ -1023,6 +1050,7 @@ def sort32(
     src: Tile,
     idx: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def mrgsort(
@@ -1036,6 +1064,7 @@ def gather(
     src0: Tile,
     indices: Tile,
     *,
+    tmp: Tile | None = ...,
     outside: GatherOOBWord | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -1186,6 +1215,7 @@ def pack(
 def trans(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv(
@@ -1306,6 +1336,7 @@ def quant(
     src: Tile,
     scale: Tile,
     *,
+    tmp: Tile | None = ...,
     quant_type: SymmetricWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -1315,6 +1346,7 @@ def quant(
     scale: Tile,
     offset: Tile,
     *,
+    tmp: Tile | None = ...,
     quant_type: AsymmetricWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -1328,26 +1360,31 @@ def dequant(
 def rowsum(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowprod(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowmax(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def rowmin(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def colsum(
     src: Tile,
     *,
+    tmp: Tile | None = ...,
     is_binary: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
@@ -1399,6 +1436,7 @@ def sel(
     src0: Tile,
     src1: Tile,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def sels(
@@ -1406,6 +1444,7 @@ def sels(
     src: Tile,
     scalar: float,
     *,
+    tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def alias(
