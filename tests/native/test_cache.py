@@ -27,7 +27,7 @@ from ptokit.isa.model.tiles import tile_type
 from ptokit.isa.model.words import VEC
 from ptokit.isa.pages.layout.ttrans import TTrans
 from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim import native
+from ptokit.sim import codefolder, native
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Memory
 from ptokit.sim.native import cache
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written(folder: Path, generated: list[str]) -> 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nothing had been warned of."""
-    monkeypatch.setattr(cache, "_warned", set[Path]())
+    monkeypatch.setattr(codefolder, "_warned", set[Path]())
 
 
 def said(run: Callable[[], object]) -> list[str]:
@@ -160,7 +160,7 @@ def said(run: Callable[[], object]) -> list[str]:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         run()
-    assert all(w.category is cache.CacheWarning for w in seen)
+    assert all(w.category is codefolder.CacheWarning for w in seen)
     return [str(w.message) for w in seen]
 
 
@@ -276,13 +276,13 @@ def test_a_plan_names_no_class_of_others() -> None:
 
 
 def test_other_files_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "KEEP", 1)
+    monkeypatch.setattr(codefolder, "KEEP", 1)
     folder.mkdir(parents=True, mode=0o700)
     mine = [folder / name for name in ("main.o", "notes.txt")]
     for path in mine:
         path.write_text("mine", encoding="utf-8")
         os.utime(path, (1, 1))
-    unfinished = folder / f"{cache.UNFINISHED}x"
+    unfinished = folder / f"{codefolder.UNFINISHED}x"
     unfinished.touch()
     os.utime(unfinished, (1, 1))
     added()

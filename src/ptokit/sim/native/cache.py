@@ -1,42 +1,22 @@
-"""From LLVM text to machine code, kept on disk by content.
-
-A file's name is the hash of everything its content depends on; it is written beside its place and
-moved there, and begins with the hash of what follows, its own name among it. What is read is run:
-so only files and folders count that belong to the user and that nobody else may write.
-"""
+"""From LLVM text to machine code, kept on disk by content."""
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
-import re
-import stat
-import tempfile
-import time
-import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from ptokit.sim import codefolder
 from ptokit.sim.kernels.functionbase import Host
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
 VERSION = f"2 {version('llvmlite')}"
-KEEP = 2000  # files; the oldest go first
-NAME = re.compile(r"[0-9a-f]{64}\.o")
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
-UNFINISHED, AN_HOUR = ".ptokit-", 3600  # what a process that was killed leaves behind
-
-
-class CacheWarning(UserWarning):
-    """The folder of machine code, or a file in it, may be written by other users."""
 
 
 @dataclass(frozen=True)
@@ -116,15 +96,14 @@ def compiled(
     Without anything beside it nothing is kept.
     """
     _initialise()
-    parts = (VERSION, processor.cpu, processor.features, key)
-    name, folder = hashlib.sha256(repr(parts).encode()).hexdigest(), _folder()
-    found = folder and _read(folder, name)
+    name = codefolder.name_of((VERSION, processor.cpu, processor.features, key))
+    found = codefolder.read(name)
     if found is None:
         text, beside = make()
         size = len(beside or b"").to_bytes(8, "little")
         found = size + (beside or b"") + machine_code(text, processor)
-        if folder is not None and beside is not None:
-            _write(folder, name, found)
+        if beside is not None:
+            codefolder.write(name, found)
     start = 8 + int.from_bytes(found[:8], "little")
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_default_triple()
@@ -159,96 +138,6 @@ def machine_code(text: str, processor: Processor) -> bytes:
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
         builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
-
-
-def _folder() -> Path | None:
-    """Where code is kept: PTOKIT_CACHE, or the user's cache folder. None: nowhere."""
-    given = os.environ.get("PTOKIT_CACHE")
-    try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = Path(given) if given else base / "ptokit"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not given and _is_mine(folder.stat()):
-            folder.chmod(0o700)
-        mine = _trusted(folder, folder.stat())
-    except (OSError, RuntimeError):  # nobody's home is known
-        return None
-    return folder if mine else None
-
-
-def _is_mine(found: os.stat_result) -> bool:
-    return found.st_uid == os.geteuid()
-
-
-def _trusted(path: Path, found: os.stat_result) -> bool:
-    """True if only this user may have written a file or folder; else warn, once for a folder."""
-    if _is_mine(found) and not found.st_mode & OTHERS:
-        return True
-    folder = path.parent if path.suffix == ".o" else path
-    if folder not in _warned:
-        _warned.add(folder)
-        why = "may be written by other users" if _is_mine(found) else "belongs to another user"
-        help = "give PTOKIT_CACHE a folder of your own (chmod 700), or unset it"
-        message = f"{path} {why}, so ptokit runs no code from there: {help}"
-        warnings.warn_explicit(message, CacheWarning, str(folder), 1)
-    return False
-
-
-_warned: set[Path] = set()
-
-
-def _read(folder: Path, name: str) -> bytes | None:
-    """The content of a file of this user's that was written under this name."""
-    path = folder / f"{name}.o"
-    try:  # neither a link nor a pipe: both could be anybody's
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        with os.fdopen(handle, "rb") as file:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode) or not _trusted(path, found):
-                return None
-            raw = file.read()
-    except OSError:
-        return None
-    start = raw[: len(_start(name, b""))]
-    content = raw[len(start) :]
-    return content if start == _start(name, content) else None
-
-
-def _start(name: str, content: bytes) -> bytes:
-    """What a file begins with: it tells whether the rest is whole, and of this name."""
-    return hashlib.sha256(name.encode() + content).digest()
-
-
-def _write(folder: Path, name: str, content: bytes) -> None:
-    """Best effort: a full or read-only disk only costs time."""
-    made = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED, delete=False) as file:
-            made = Path(file.name)
-            file.write(_start(name, content) + content)
-        made.replace(folder / f"{name}.o")
-        made = None
-        _prune(folder)
-    except OSError:
-        pass
-    finally:
-        if made is not None:
-            with suppress(OSError):
-                made.unlink()
-
-
-def _prune(folder: Path) -> None:
-    """Remove the oldest files, and unfinished ones: no other file, whatever lies beside them."""
-    with os.scandir(folder) as entries:  # another process may remove one meanwhile: OSError
-        every = [(entry.name, entry.stat(follow_symlinks=False).st_mtime) for entry in entries]
-    files = sorted((at, name) for name, at in every if NAME.fullmatch(name))
-    old = [name for _, name in files[: max(0, len(files) - KEEP)]]
-    late = time.time() - AN_HOUR
-    for name in (*old, *(n for n, at in every if n.startswith(UNFINISHED) and at < late)):
-        (folder / name).unlink(missing_ok=True)
 
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function

@@ -50,29 +50,41 @@ template <class T> void describe(int64_t *&at) {
   else if constexpr (is_real<U>) (*at++ = REAL), (*at++ = element<U>);
   else (*at++ = OTHER), (*at++ = sizeof(U));
 }
-template <class... P> const int64_t *parameters(void (*)(P...)) {
+template <class R, class... P> const int64_t *parameters(R (*)(P...)) {
   static int64_t words[2 * sizeof...(P) + 1];
   int64_t *at = words;
   *at++ = sizeof...(P);
   (describe<P>(at), ...);
   return words;
 }
-template <class... P, size_t... I>
-void apply(void (*function)(P...), const int64_t *words, std::index_sequence<I...>) {
+template <class R, class... P, size_t... I>
+void apply(R (*function)(P...), const int64_t *words, std::index_sequence<I...>) {
   function(argument<P>(words[I])...);
 }
-template <class... P> void apply(void (*function)(P...), const int64_t *words) {
+// Call a function of the host, which launches kernels. 0: it came to its end; 1: it was stopped.
+template <class R, class... P> int64_t enter(const int64_t *words, R (*function)(P...)) try {
   apply(function, words, std::index_sequence_for<P...>());
+  return 0;
+} catch (const Stop &) {
+  return 1;
 }
-// What `ptokit_start` does: launch a kernel, or call a host function that launches some.
-template <class... P>
-void start(const char *name, int64_t blocks, const int64_t *words, void (*text)(P...)) {
-  launch(name, [=] { apply(text, words); }, blocks);
+// Launch a kernel with one text, or with one for each kind of core.
+template <class R, class... P>
+int64_t start(const char *name, int64_t blocks, const int64_t *words, R (*text)(P...)) try {
+  launch(name, [=] { apply(text, words, std::index_sequence_for<P...>()); }, blocks);
+  return 0;
+} catch (const Stop &) {
+  return 1;
 }
-template <class... P>
-void start(const char *name, int64_t blocks, const int64_t *words, void (*text)(P...),
-           void (*cube)(P...)) {
-  launch(name, [=] { apply(text, words); }, [=] { apply(cube, words); }, blocks);
+template <class R, class... P>
+int64_t start(const char *name, int64_t blocks, const int64_t *words, R (*text)(P...),
+              R (*cube)(P...)) try {
+  launch(
+      name, [=] { apply(text, words, std::index_sequence_for<P...>()); },
+      [=] { apply(cube, words, std::index_sequence_for<P...>()); }, blocks);
+  return 0;
+} catch (const Stop &) {
+  return 1;
 }
 }  // namespace ptokit
 
