@@ -17,7 +17,7 @@ from account.files import ROOT
 PACKAGE = ROOT / "src" / "ptokit"
 # folder -> the most lines it may have, in hundreds; a folder imports only those above it
 HOUSE = {
-    "diagnostics": 1_100,  # messages, their catalogue and how they are shown
+    "diagnostics": 1_150,  # messages, their catalogue and how they are shown
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
     "isa/model": 2_500,  # types, layouts, targets, words of attributes
     "isa/lang": 2_000,  # what a page is written in
@@ -31,17 +31,17 @@ HOUSE = {
     "text/read": 5_600,  # the reader
     "text/write": 1_900,  # the printers, C++ among them
     "text": 50,  # what reader and printers share
-    "sim": 3_100,  # tiles, memories, arguments; one instruction executed
+    "sim": 3_200,  # tiles, memories, arguments; one instruction executed
     "sim/record": 1_700,  # bodies recorded as expressions
     "analysis": 5_900,  # legality, aliases, liveness, ranges, placement
     "sim/cores": 1_400,  # cores and ranks that run at once
     "sim/reference": 1_500,  # the reference engine
     "sim/kernels": 3_600,  # recorded bodies as LLVM text
-    "sim/native": 5_600,  # the native engine, with what spoils tiles
+    "sim/native": 5_500,  # the native engine, with what spoils tiles
     "sim/pipes": 6_600,  # pipes, races, timelines
     "passes": 4_700,  # changes of programs
     "api": 5_000,  # what users import
-    "api/cxx": 500,  # C++ kernels: headers, compilers, the host that executes them
+    "api/cxx": 1_250,  # C++ kernels: headers, compilers, the host that executes them
     "api/kernel": 5_300,  # the front end in Python
     "tools": 3_800,  # the command line, reports, the manual
     "tools/rich": 450,  # views in notebooks

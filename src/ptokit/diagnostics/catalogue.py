@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptokit.diagnostics.faults.callfaults import CALLS
 from ptokit.diagnostics.faults.catalogueentry import Entry
+from ptokit.diagnostics.faults.cppfaults import CPP
 from ptokit.diagnostics.faults.kernelfaults import KERNELS
 from ptokit.diagnostics.faults.memoryfaults import MEMORY
 from ptokit.diagnostics.faults.orderfaults import ORDER
@@ -19,4 +20,5 @@ CATALOGUE: dict[str, Entry] = {
     **ORDER,
     **CALLS,
     **TEXT,
+    **CPP,
 }

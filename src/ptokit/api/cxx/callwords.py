@@ -106,8 +106,9 @@ class SpecialCall(IntEnum):
     # valid cols (-1: dynamic) -> type id; once for each type, the ids stay for the process
     TILE_TYPE = 1
     CONV_TYPE = 2  # location, element type, elements of the buffer, layout, rank -> type id
-    # name (a text), blocks, body, body of the cube's text (0: the kernel is not mixed) -> 0; the
-    # host calls `ptokit_run(body, kind)` for each block and core while this call is open
+    # name (a text), blocks, body, body of the cube's text (0: the kernel is not mixed) -> 0; STOP
+    # ends the function that launched; the host calls `ptokit_run(body, kind)` for each block and
+    # core while this call is open
     LAUNCH = 3
     SPACE = 4  # location -> address in this process of that memory of the running core
     PLACE = 5  # location, offset, bytes: the scalar unit wrote them

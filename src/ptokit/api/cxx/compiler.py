@@ -38,7 +38,7 @@ CHOSEN = "PTOKIT_CXX"  # the variable that names a compiler
 
 
 @dataclass(frozen=True)
-class Compiler:
+class CppCompiler:
     """A C++ compiler of this machine: its path, whether it is clang, and its version's text."""
 
     path: str
@@ -97,7 +97,7 @@ def _options(build: Build, quotes: Sequence[Path], folders: Sequence[Path]) -> I
 
 
 def _compiled(
-    compiler: Compiler,
+    compiler: CppCompiler,
     options: Sequence[str],
     flags: Sequence[str],
     texts: Sequence[str],
@@ -188,7 +188,7 @@ def _removed(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def found_compiler(name: str | None = None) -> Compiler:
+def found_compiler(name: str | None = None) -> CppCompiler:
     """Return the compiler of this name, or the first one of this machine that knows C++20."""
     wanted = name or os.environ.get(CHOSEN)
     known = [*([wanted] if wanted else _candidates())]
@@ -196,7 +196,7 @@ def found_compiler(name: str | None = None) -> Compiler:
     for each in known:
         path = shutil.which(each)
         found = None if path is None else _judged(path)
-        if isinstance(found, Compiler):
+        if isinstance(found, CppCompiler):
             return found
         reasons.append(f"{each}: {found or 'there is no such program'}")
     raise _missing(wanted, reasons)
@@ -227,7 +227,7 @@ def _candidates() -> Iterator[str]:
     yield from (name for _, name in sorted(numbered, reverse=True))
 
 
-def _judged(path: str) -> Compiler | str:
+def _judged(path: str) -> CppCompiler | str:
     """Return a compiler, or why it is none that can be used."""
     try:
         return _asked(path, os.stat(path).st_mtime_ns)
@@ -236,7 +236,7 @@ def _judged(path: str) -> Compiler | str:
 
 
 @cache
-def _asked(path: str, stamp: int) -> Compiler | str:
+def _asked(path: str, stamp: int) -> CppCompiler | str:
     del stamp  # an installation that has changed is asked again
     done = _run([path, "--version"])
     first, number = done.stdout.partition("\n")[0], re.search(r"(\d+)\.\d+", done.stdout)
@@ -246,4 +246,4 @@ def _asked(path: str, stamp: int) -> Compiler | str:
     oldest = OLDEST["clang++" if clang else "g++"]
     if int(number[1]) < oldest:
         return f"version {number[1]} is older than {oldest}"
-    return Compiler(path, clang, first)
+    return CppCompiler(path, clang, first)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ptokit.api.cxx import rewriting
+from ptokit.api.cxx import cpprewriting as rewriting
 from ptokit.api.cxx.headers import INCLUDE
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import call_error

@@ -19,6 +19,7 @@ inline void reset_events() { std::memset(next_id[core_number()], 0, sizeof next_
 namespace pto {
 struct RecordEvent : ptokit::EventBase {
   void Wait() const {}
+  void wait_at(int64_t) const {}
 };
 
 template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : ptokit::EventBase {
@@ -39,6 +40,7 @@ template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : pt
   template <uint8_t Id = 0xff> PTOKIT_OUTLINE Event &Init() { return set(PTOKIT_HERE, Id); }
   template <uint8_t Id = 0xff> PTOKIT_OUTLINE Event &Record() { return set(PTOKIT_HERE, Id); }
   template <uint8_t Id = 0xff> PTOKIT_OUTLINE Event &Wait() { return wait(PTOKIT_HERE, Id); }
+  void wait_at(int64_t here) { wait(here, 0xff); }  // for the call at this place
   Event &InitAddr(uint64_t) { return *this; }
 
  private:
@@ -60,10 +62,12 @@ template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : pt
 };
 template <class... E>
   requires(std::is_base_of_v<ptokit::EventBase, E> && ...)
-void TSYNC(E &...events) {
-  (events.Wait(), ...);
+PTOKIT_OUTLINE void TSYNC(E &...events) {
+  (events.wait_at(PTOKIT_HERE), ...);
 }
-template <class... E> void WaitAllEvents(E &...events) { (events.Wait(), ...); }
+template <class... E> PTOKIT_OUTLINE void WaitAllEvents(E &...events) {
+  (events.wait_at(PTOKIT_HERE), ...);
+}
 template <class T> struct is_event : std::is_base_of<ptokit::EventBase, T> {};
 template <class... T> inline constexpr bool all_events_v = (is_event<T>::value && ...);
 template <pipe_t A, pipe_t B>

@@ -43,14 +43,14 @@ struct Pack {
 };
 
 // Before words are packed: what has to be told first, and what has to be waited for.
-template <class T> void prepare(T &given) {
+template <class T> void prepare(int64_t here, T &given) {
   using U = Bare<T>;
   if constexpr (std::is_pointer_v<U>) {
-    if constexpr (std::is_class_v<std::remove_pointer_t<U>>) prepare(*given);
+    if constexpr (std::is_class_v<std::remove_pointer_t<U>>) prepare(here, *given);
   } else if constexpr (is_tile<U> || is_conv<U>) {
     U::type();
   } else if constexpr (is_event<U>) {
-    given.Wait();
+    given.wait_at(here);
   }
 }
 
@@ -97,7 +97,7 @@ template <class T> void choose(Pack &to, int64_t &count) {
 // An intrinsic with its template arguments: types of operands follow from the operands.
 template <class... T, auto... V, class... A>
 int64_t call(int64_t name, int64_t here, Types<T...>, Values<V...>, A &...given) {
-  (prepare(given), ...);
+  (prepare(here, given), ...);
   Pack to;
   int64_t count = sizeof...(V);
   (choose<Bare<T>>(to, count), ...);

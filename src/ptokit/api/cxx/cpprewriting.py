@@ -120,7 +120,7 @@ def parameter_names(text: str, name: str) -> list[str] | None:
     return None
 
 
-class _Found(NamedTuple):
+class _LaunchText(NamedTuple):
     """A launch by offsets: the callee, the configuration, the arguments in parentheses."""
 
     callee: int
@@ -130,7 +130,7 @@ class _Found(NamedTuple):
     end: int
 
 
-def _launches(plain: str) -> Iterator[_Found]:
+def _launches(plain: str) -> Iterator[_LaunchText]:
     at = plain.find("<<<")
     while at >= 0:
         close = plain.find(">>>", at)
@@ -138,11 +138,11 @@ def _launches(plain: str) -> Iterator[_Found]:
         if close < 0 or opened < 0:
             return
         end = _closing(plain, opened)
-        yield _Found(_callee(plain, at), at, close, opened, end)
+        yield _LaunchText(_callee(plain, at), at, close, opened, end)
         at = plain.find("<<<", end)
 
 
-def _launch(text: str, at: _Found, twins: Mapping[str, str] | None) -> Edit:
+def _launch(text: str, at: _LaunchText, twins: Mapping[str, str] | None) -> Edit:
     """Return a launch as a call, with that of the kernel's twin behind it."""
     callee, config = text[at.callee : at.config], text[at.config + 3 : at.close]
     arguments = text[at.opened : at.end]
