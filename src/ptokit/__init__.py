@@ -9,6 +9,7 @@ import typing as _typing
 if _typing.TYPE_CHECKING:
     from ptokit.api import intrinsics
     from ptokit.api.compare import Comparison, compare
+    from ptokit.api.cxx.cxxkernel import cxx
     from ptokit.api.events import Event
     from ptokit.api.hostarrays import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.api.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
@@ -98,6 +99,7 @@ if _typing.TYPE_CHECKING:
         "conv",
         "conv_tile",
         "copy",
+        "cxx",
         "f4e1m2x2",
         "f4e2m1x2",
         "f8e4m3",
@@ -149,6 +151,7 @@ else:
         "isa.model.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
         "i16 i32 i4 i64 i8 u16 u32 u64 u8",
         "numerics.fixpipe": "FixPipe",
+        "api.cxx.cxxkernel": "cxx",
         "api.loading": "load loads",
         "api.program": "Program",
         "api.settings": "target",

@@ -25,4 +25,10 @@ CPP: dict[str, Entry] = {
         "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`; any other "
         "function is called once, and launches kernels itself.",
     ),
+    "crash": Entry(
+        "the kernel's own code ended its process",
+        "C++ runs in a process of its own, so that a wild pointer, a division by zero or an abort "
+        "ends nothing else: no array is changed. The place is that of the last instruction that "
+        "was issued before; what goes wrong stands behind it.",
+    ),
 }

@@ -283,4 +283,15 @@ X: dict[str, Dispute] = {
         "the program, with a fence of global memory; without one there is a warning",
         "a fence is right for every version; a barrier of pipes says nothing of other ranks",
     ),
+    "X110": Dispute(
+        "may a view have other extents than what is valid in the tile that it is moved into or "
+        "out of, on a chip?",
+        "Headers: debug builds assert that they are alike. Release code, which boards run: it "
+        "counts lines by the view and takes their length from the tile; A2/A3 steps by that length "
+        "and the gap that the view leaves, A5 by the view's stride. An accumulator leaves as it is "
+        "valid. Assembler: a load of another extent passes, a store does not.",
+        "text: the rules of the page. Kernels in C++: a warning, and the bytes of the board; the "
+        "recorded program has the extents that moved",
+        "the public suites store packed masks so, and boards have verified them",
+    ),
 }

@@ -65,6 +65,7 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     """A counter of another core that goes up, or one of this core that is waited for."""
 
     asm = Asm(shape="angled", order=("event_id",))
+    up: ClassVar[bool] = True  # the counter goes up; else it is waited for
     of = Attr(Pipe, key="pipe")
     event_id = Attr(int, None)
     event_id_dyn = In(Index, None, doc="the number, where the program computes it")
@@ -89,6 +90,8 @@ def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
 
 class Awaited(Signal, abstract=True):
     """A counter of this core that is waited for."""
+
+    up = False
 
     @classmethod
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: as above

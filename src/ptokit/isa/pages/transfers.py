@@ -1,8 +1,13 @@
 """Memory: TLOAD and TSTORE, between global memory and tiles."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.pads import pad_bits
-from ptokit.isa.model.targets import LARGER_VIEWS
+from ptokit.isa.model.targets import LARGER_VIEWS, Target
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.pages.unlikeextents import as_moved
 from ptokit.isa.pages.windows import ON_A2A3, PARAMETER_DOC, PARAMETERS_DOC, parameters
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
@@ -58,6 +63,16 @@ def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, warns(named("line-pitch", moved, help=LINES)))
 
 
+def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return the types of dst and src as chips move them, where these differ. Any: types."""
+    ends = ((name, types[name]) for name in ("dst", "src"))
+    kinds: dict[type, str] = {type(kind): name for name, kind in ends}
+    if GlobalType not in kinds or TileType not in kinds:
+        return {}
+    found = as_moved(types[kinds[GlobalType]], types[kinds[TileType]], target)
+    return {} if found is None else {kinds[GlobalType]: found[0], kinds[TileType]: found[1]}
+
+
 class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
@@ -67,7 +82,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "X70", "X96")
+    disputes = ("D2", "D3", "D14", "D17", "X70", "X96", "X110")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -163,6 +178,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
             when(src.layout.isin(G.MX_A_ZZ, G.MX_B_NN), cells),
         ),
     )
+    moved_types = staticmethod(moved_types)
     forms = "nd_vec dn_vec nz_vec nd_mat nz_mat nd2nz_mat dn2zn_mat dn2nz_mat mx_mat"
     recorded = {form: {} for form in forms.split()}
 
@@ -323,6 +339,7 @@ class TStore(
         ),
         on(A5, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5)),
     )
+    moved_types = staticmethod(moved_types)
     forms = "nd_vec dn_vec nz_vec nd_acc nz_acc relu_acc atomic_add"
     recorded = {form: {} for form in forms.split()} | {"scalar_acc": {"quant": "pre_quant_scalar"}}
 

@@ -21,6 +21,7 @@ T = TypeVar("T")
 MANY = 16  # waiting cores that an error tells one by one
 
 WaitingLine: TypeAlias = "tuple[str, Span | None, str]"  # an instruction, and what it waits for
+Named: TypeAlias = "tuple[str, Callable[[], T]]"  # a program with the name of its core
 _OneLine: TypeAlias = "tuple[str, Span | None, str, int]"  # the number tells cores apart
 
 
@@ -67,13 +68,24 @@ class Schedule:
         self._running: _Task[Any] | None = None  # Any: what its program gives
         self._hub: greenlet | None = None
 
-    def run(self, programs: Sequence[tuple[str, Callable[[], T]]]) -> list[T]:
-        """Run named programs to their ends; PtoError if one fails or all that are left wait."""
+    def run(self, programs: Sequence[Named[T]], more: Iterable[Sequence[Named[T]]] = ()) -> list[T]:
+        """Run named programs to their ends; PtoError if one fails or all that are left wait.
+
+        The next of `more` begin where all programs so far have ended or wait.
+        """
         every = [_Task(name, program) for name, program in programs]
-        left, self._hub = list(every), getcurrent()
+        left, self._hub, further = list(every), getcurrent(), iter(more)
         try:
-            while left:
+            while True:
                 task = self._next(left)
+                if task is None:
+                    begun = [_Task(name, program) for name, program in next(further, ())]
+                    if not (begun or left):
+                        break
+                    if not begun:
+                        raise deadlock([line for t in left if t.waits for line in t.lines()])
+                    every, left = every + begun, left + begun
+                    continue
                 self._running = task
                 task.waits = None
                 result: Any = task.coroutine.switch()  # Any: of `program`, or of a wait: None
@@ -88,12 +100,13 @@ class Schedule:
                     task.coroutine.throw()
         return [task.result for task in every]  # type: ignore[misc]
 
-    def _next(self, left: Sequence[_Task[T]]) -> _Task[T]:
+    def _next(self, left: Sequence[_Task[T]]) -> _Task[T] | None:
+        """Return a program that can go on; None where all wait, or none is left."""
         ready = (task for task in left if task.ready)
         found = next(ready, None)
-        if found is None:
-            raise deadlock([line for task in left if task.waits for line in task.lines()])
-        return found if self.order is None else self.order.choice([found, *ready])
+        if found is None or self.order is None:
+            return found
+        return self.order.choice([found, *ready])
 
     def wait(self, wait: Wait) -> None:
         """The core that runs goes on when the condition is met."""

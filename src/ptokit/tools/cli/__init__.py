@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ptokit.tools.cli.check_command import check
+from ptokit.tools.cli.cxx_commands import cxx
 from ptokit.tools.cli.failures import output_errors
 from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.page_commands import explain, layout
@@ -39,5 +40,5 @@ def main() -> None:
     """Write, check and run PTO tile kernels on a laptop."""
 
 
-for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new):
+for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new, cxx):
     main.add_command(command)

@@ -1,0 +1,302 @@
+"""From the words of a call to a page with its operands and attributes: which form C++ means."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ptokit.api.cxx.callforms import Form, forms
+from ptokit.api.cxx.calloperands import (
+    Chosen,
+    Given,
+    Number,
+    PipeHandle,
+    Placed,
+    PlacedConv,
+    PlacedPointer,
+    PlacedTile,
+    PlacedView,
+    Reported,
+)
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.isa.model.words import Word
+
+Value: TypeAlias = "Placed | int | float | tuple[Placed | int | float, ...]"
+KINDS: dict[type, tuple[Kind, ...]] = {
+    PlacedTile: (Kind.TILE, Kind.ANY, Kind.ENTRY),
+    PlacedView: (Kind.GLOBAL, Kind.ANY, Kind.ENTRY),
+    PlacedConv: (Kind.CONV, Kind.ANY),
+    PlacedPointer: (Kind.PTR, Kind.ANY),
+    Reported: (Kind.TILE,),
+    PipeHandle: (Kind.HANDLE,),
+    Number: (Kind.INDEX, Kind.SCALAR),
+}
+NEUTRAL = "DEFAULT"  # a word that chooses what a page does anyway
+
+
+@dataclass(eq=False, slots=True)
+class CxxCall:
+    """An instruction on operands that are data; calls with the same words are one object."""
+
+    page: type[Instr]
+    operands: Mapping[str, Value]
+    attrs: Mapping[str, object]
+    unlike: str = ""  # the types that the kernel gives, where chips move others
+
+
+def bind(name: str, values: Sequence[Given]) -> CxxCall:
+    """Return the call that a C++ name and its values mean; PtoError where no form takes them."""
+    reasons: list[str] = []
+    for form in forms().get(name, ()):
+        found = _fitted(form, values, reasons)
+        if found is not None:
+            return found
+    given = ", ".join(map(_shown, values)) or "nothing"
+    if name not in forms():
+        raise error("unknown-op", f"ptokit has no {name}", seen=f"it is called with {given}")
+    raise error(
+        "operand-count" if len(reasons) == 1 else "operand-kind",
+        f"no form of {name} takes these arguments",
+        seen=f"{given}; {'; '.join(dict.fromkeys(reasons))}",
+        help=f"`ptokit explain {name.lower()}` lists the forms",
+    )
+
+
+def as_moved(call: CxxCall, target: Target) -> CxxCall:
+    """Return the call on the types that the chip moves, where headers assert that they differ."""
+    if call.page.moved_types is None:
+        return call
+    placed = (PlacedTile, PlacedView)
+    types = {n: v.type for n, v in call.operands.items() if isinstance(v, placed)}
+    others = call.page.moved_types(types, target)
+    if not others:
+        return call
+    operands = dict(call.operands)
+    for name, kind in others.items():
+        value: Any = operands[name]  # Any: a placed tile or view
+        operands[name] = value._replace(type=kind)
+    given = " and ".join(f"{name} is {types[name]}" for name in others)
+    return CxxCall(call.page, operands, call.attrs, given)
+
+
+def _shown(value: Given) -> str:
+    match value:
+        case PlacedTile() | PlacedView() | PlacedConv():
+            return str(value.type)
+        case Number():
+            return str(value.value)
+        case Chosen():
+            return f"{value.enumeration}::{value.label}"
+        case DType():
+            return str(value)
+        case PlacedPointer():
+            return f"a pointer to {value.dtype}"
+        case Reported():
+            return f"{value.length} numbers of type {value.dtype}"
+        case PipeHandle():
+            return "a FIFO"
+
+
+def _fitted(form: Form, values: Sequence[Given], reasons: list[str]) -> CxxCall | None:
+    """Return the call in this form, None with a reason where it does not fit."""
+    page = form.page
+    words = [v for v in values if isinstance(v, Chosen | DType) or _chooses(v)]
+    operands = [v for v in values if not any(v is word for word in words)]
+    try:
+        attrs = _attributes(form, words)
+        bound = _assigned(form, operands)
+        return CxxCall(page, dict(_operands(form, bound)), attrs)
+    except Misfit as reason:
+        reasons.append(f"{page.form or page.summary().rstrip('.')}: {reason}")
+        return None
+
+
+class Misfit(Exception):
+    """A form does not take these arguments: why."""
+
+
+def _chooses(value: Given) -> bool:
+    """True of a number that chooses: one of the template, or a bool."""
+    return isinstance(value, Number) and (value.template or value.boolean)
+
+
+def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
+    """Return the attributes that words choose; Misfit where one is of another form."""
+    found: dict[str, object] = {}
+    left = list[Given](words)
+    numbers = [w for w in left if isinstance(w, Number)]
+    for number, given in zip(form.numbers, numbers, strict=False):
+        if given.value != number:
+            raise Misfit(f"its first template argument is {number}")
+        left.remove(given)
+    if len(numbers) < len(form.numbers):
+        raise Misfit(f"its first template argument is {form.numbers[0]}")
+    for choice in form.choices:
+        word = next(
+            (w for w in left if isinstance(w, Chosen) and w.enumeration == choice.enumeration), None
+        )
+        texts = None if word is None else choice.attributes(word.label)
+        if word is None or texts is None:
+            if not choice.label.groups and not choice.sets:
+                raise Misfit(f"{choice.enumeration}::{choice.label.pattern} is not given")
+            if word is not None:
+                raise Misfit(f"it has no {choice.enumeration}::{word.label}")
+            continue
+        left.remove(word)
+        attrs = {a.name: a for a in form.page.attrs}
+        found |= {name: _parsed(attrs[name], text) for name, text in texts.items()}
+    free = list(form.attrs)
+    for word in left:
+        attr = _attribute_of(free, word)
+        if attr is None:
+            if _idle(word):
+                continue
+            raise Misfit(f"nothing takes {_shown(word)}")
+        found[attr.name] = _chosen(attr, word)
+        free = [a for a in free if a is not attr]
+    lacking = [a.name for a in form.page.attrs if a.required and a.name not in found]
+    if lacking:
+        raise Misfit(f"{', '.join(lacking)} is not given")
+    return found
+
+
+def _idle(word: Given) -> bool:
+    """True of a word that changes nothing where a page has no attribute for it."""
+    return isinstance(word, DType) or (isinstance(word, Chosen) and word.label == NEUTRAL)
+
+
+def _parsed(attr: Attr, text: str) -> object:
+    """Return the value of an attribute that text says."""
+    if issubclass(attr.kind, Word):
+        member = attr.kind.named(text)
+        if member is None:
+            raise Misfit(f"{attr.name} has no {text}")
+        return member
+    return text == "true" if attr.kind is bool else int(text) if attr.kind is int else text
+
+
+def _attribute_of(free: Iterable[Attr], word: Given) -> Attr | None:
+    """Return the attribute that a word is for."""
+    for attr in free:
+        if not issubclass(attr.kind, Word):
+            if attr.kind is str and isinstance(word, DType):
+                return attr
+            if attr.kind in (bool, int) and isinstance(word, Number):
+                return attr
+        elif isinstance(word, Chosen):
+            if _same(attr.kind.cpp_type, word.enumeration) and attr.kind.named(word.label):
+                return attr
+        elif isinstance(word, Number) and not attr.kind.cpp_type:
+            return attr
+    if isinstance(word, Chosen):  # C++ names numbers that a page only counts
+        return next((a for a in free if a.kind is int), None)
+    return None
+
+
+def _same(known: str, given: str) -> bool:
+    """True of one enumeration by two names: a scalar form may have its own."""
+    return known == given or known == given.replace("SAlgorithm", "Algorithm")
+
+
+def _chosen(attr: Attr, word: Given) -> object:
+    if issubclass(attr.kind, Word):
+        label = word.label if isinstance(word, Chosen) else str(getattr(word, "value", word))
+        found = attr.kind.named(label)
+        if found is None:
+            raise Misfit(f"{attr.name} has no {label}")
+        return found
+    if attr.kind is str:
+        return getattr(word, "cpp", str(word))
+    number = word.number if isinstance(word, Chosen) else getattr(word, "value", 0)
+    return bool(number) if attr.kind is bool else number
+
+
+def _assigned(form: Form, values: Sequence[Given]) -> list[tuple[Operand, Given]]:
+    """Give each value its operand; what is optional is left out where it does not fit."""
+    reported = [n for n, v in enumerate(values) if isinstance(v, Reported)]
+    order = list(form.operands)
+    if form.reported is not None and reported:
+        order.insert(reported[0], form.reported)
+    elif reported:
+        values = [*_spread(values)]
+    found = _in_order(order, values)
+    if found is None:
+        needed = [o.name for o in order if o.required]
+        raise Misfit(f"it takes ({', '.join(o.name for o in order)}), {len(needed)} at least")
+    return found
+
+
+def _spread(values: Sequence[Given]) -> Iterator[Given]:
+    """Yield values with the numbers of an array in its place."""
+    for value in values:
+        if isinstance(value, Reported):
+            yield from (Number(number, False, False) for number in value.numbers())
+        else:
+            yield value
+
+
+def _in_order(
+    order: Sequence[Operand], values: Sequence[Given]
+) -> list[tuple[Operand, Given]] | None:
+    if not order:
+        return None if values else []
+    first, rest = order[0], order[1:]
+    if not first.required and first.kind is Kind.SCALAR:  # indices behind it come first
+        numbers = sum(isinstance(v, Number) for v in values)
+        if numbers <= sum(o.kind in (Kind.SCALAR, Kind.INDEX) for o in rest):
+            return _in_order(rest, values)
+    if values and first.kind in KINDS.get(type(values[0]), ()):
+        found = _in_order(rest, values[1:])
+        if found is not None:
+            return [(first, values[0]), *found]
+    if not first.required or first.many:
+        return _in_order(rest, values)
+    return None
+
+
+def _operands(form: Form, bound: Sequence[tuple[Operand, Given]]) -> Iterator[tuple[str, Value]]:
+    dtype = _element(form, bound)
+    for operand, value in bound:
+        if isinstance(value, Number):
+            yield operand.name, _number(operand, value.value, dtype)
+        else:
+            assert not isinstance(value, Chosen | DType)
+            yield operand.name, value
+
+
+def _element(form: Form, bound: Sequence[tuple[Operand, Given]]) -> DType | None:
+    """Return the element type that numbers of a call have: that of the first tile that it reads."""
+    tiles = [(o, v) for o, v in bound if isinstance(v, PlacedTile | PlacedConv)]
+    ins = {o.name for o in form.page.ins()}
+    read = [v for o, v in tiles if o.name in ins]
+    every = read or [v for _, v in tiles]
+    return every[0].type.dtype if every else None
+
+
+def _number(operand: Operand, value: float, dtype: DType | None) -> int | float:
+    """Return a number as its operand has it: C++ converts to the type of the parameter."""
+    if operand.kind is Kind.INDEX:
+        return int(value)
+    if operand.scalar is not None:
+        kind = ScalarType(operand.scalar)
+        if kind.is_float:
+            return float(value)
+        if isinstance(value, float) and kind.bits == 64:  # a scale is the bits of a float
+            return int.from_bytes(struct.pack("f", value), "little")
+        return _wrapped(int(value), kind.bits, signed=not operand.scalar.startswith("u"))
+    if dtype is None:
+        return value
+    if dtype.is_float:
+        return float(value)
+    return _wrapped(int(value), dtype.bits, signed=dtype.signed)
+
+
+def _wrapped(value: int, bits: int, *, signed: bool) -> int:
+    whole = value & ((1 << bits) - 1)
+    return whole - (1 << bits) if signed and whole >> (bits - 1) else whole

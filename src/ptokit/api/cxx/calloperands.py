@@ -1,0 +1,325 @@
+"""Operands of calls as data: what the words of a call say, without a handle on any memory.
+
+An operand names its memory by a location or by the number of an array, so that a call can be kept,
+compared and sent to another process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import NamedTuple, TypeAlias
+
+from ptokit.api.cxx.callwords import BOOL, EXTENTS, LENGTHS, ConvSetting, Tag
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.model.dtypes import DTYPES, DType
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, CustomPad, Shape, TileType
+from ptokit.isa.model.words import (
+    BLayout,
+    CompactMode,
+    ConvLayout,
+    GlobalLayout,
+    Loc,
+    PadValue,
+    SLayout,
+)
+
+LOCS, LAYOUTS = list(Loc), {(each.blayout, each.slayout): each for each in Layout}
+CUSTOM = 1 << 32  # a pad value from here on is bits
+ALIGNMENT = 512  # bytes, of tiles without an address
+
+
+class PlacedTile(NamedTuple):
+    """A tile at an address of the memory of its location."""
+
+    type: TileType
+    address: int
+
+
+class PlacedConv(NamedTuple):
+    """A convolution tile at an address."""
+
+    type: ConvTileType
+    address: int
+
+
+class PlacedView(NamedTuple):
+    """A view of an array by the array's number, `origin` elements from its start."""
+
+    type: GlobalType
+    array: int
+    origin: int
+
+
+class PlacedPointer(NamedTuple):
+    """A pointer into an array, in elements from its start; `array` -1: it leads nowhere."""
+
+    dtype: DType | None
+    array: int
+    offset: int
+
+
+class Reported(NamedTuple):
+    """Numbers of the scalar unit that an instruction writes: C++ has them at `place`."""
+
+    dtype: DType
+    place: int
+    length: int
+
+    def numbers(self) -> list[int]:
+        """Return the numbers as they are now."""
+        text, size = ctypes.string_at(self.place, self.length * self.dtype.size), self.dtype.size
+        every = (text[n : n + size] for n in range(0, len(text), size))
+        return [int.from_bytes(part, "little", signed=self.dtype.signed) for part in every]
+
+
+class PipeHandle(NamedTuple):
+    """A FIFO by the number that the door gave it."""
+
+    number: int
+
+
+class Chosen(NamedTuple):
+    """A word of an enumeration: of the template, or an argument."""
+
+    enumeration: str
+    label: str
+    number: int
+
+
+class Number(NamedTuple):
+    """A number; `template`: it is a template argument."""
+
+    value: int | float
+    template: bool
+    boolean: bool
+
+
+Placed: TypeAlias = PlacedTile | PlacedConv | PlacedView | PlacedPointer | Reported | PipeHandle
+Given: TypeAlias = Placed | Chosen | Number | DType
+
+
+class HostMemory(NamedTuple):
+    """An array of the host: where it is, and its name."""
+
+    address: int
+    nbytes: int
+    name: str
+
+
+class Arrays:
+    """The arrays that a kernel may touch, each with a number of its own that is not given again."""
+
+    def __init__(self) -> None:
+        self.every: dict[int, HostMemory] = {}
+        self._numbers = count()
+
+    def add(self, array: HostMemory) -> int:
+        number = next(self._numbers)
+        self.every[number] = array
+        return number
+
+    def remove(self, address: int) -> None:
+        for number, array in [*self.every.items()]:
+            if array.address == address:
+                del self.every[number]
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """Return the number of the array that holds this byte, and the byte's place in it."""
+        for number, array in self.every.items():
+            if array.address <= address < array.address + max(array.nbytes, 1):
+                return number, address - array.address
+        return None
+
+    def locate(self, address: int, dtype: DType, what: str) -> tuple[int, int]:
+        """Return array and element of an address; PtoError where there is none."""
+        found = self.find(address)
+        if found is None:
+            where = "a null pointer" if not address else "a pointer that leads into no array"
+            help = "pass every array that the kernel touches, and keep pointers inside of it"
+            raise error("global-out-of-bounds", f"{what} has {where}", help=help)
+        number, offset = found
+        element, rest = divmod(offset * 8, dtype.bits)
+        if rest:
+            message = f"{what} begins between two elements of {dtype}"
+            help = "begin where an element of the array begins, or give the array another type"
+            raise error("offset-misaligned", message, help=help)
+        return number, element
+
+
+class Types:
+    """The types of tiles that a library told of, by the numbers that it knows them by."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._tiles: list[tuple[TileType, tuple[int, int]]] = []
+        self._convs: list[tuple[Loc, DType, str, int, int]] = []
+        self._made: dict[tuple[int, int, int], TileType] = {}
+
+    def add_tile(self, words: Sequence[int]) -> int:
+        """Note a type; -1 for a valid extent stands for one that each tile has its own of."""
+        loc, dtype, rows, cols, big, small, fractal, pad, compact, *valid = words
+        layout = LAYOUTS.get((list(BLayout)[big], list(SLayout)[small]), Layout.ND)
+        padded = CustomPad(pad & (CUSTOM - 1)) if pad >= CUSTOM else list(PadValue)[pad]
+        how = (fractal, padded, list(CompactMode)[compact])
+        kind = TileType(LOCS[loc], element(dtype), rows, cols, Shape(rows, cols), layout, *how)
+        self._tiles.append((self.target.resolve(kind), (valid[0], valid[1])))
+        return len(self._tiles) - 1
+
+    def add_conv(self, words: Sequence[int], layout: str) -> int:
+        loc, dtype, elements, _, rank = words
+        self._convs.append((LOCS[loc], element(dtype), layout, rank, elements))
+        return len(self._convs) - 1
+
+    def tile(self, number: int, rows: int, cols: int) -> TileType:
+        """Return the type with a valid region; one object for each."""
+        key = number, rows, cols
+        if key not in self._made:
+            self._made[key] = replace(self._tiles[number][0], valid=Shape(rows, cols))
+        return self._made[key]
+
+    def room(self, tag: Tag, number: int) -> tuple[Loc, int]:
+        """Return the memory of a type, and the bytes that a tile of it has there."""
+        if tag is Tag.TILE:
+            kind, _ = self._tiles[number]
+            return kind.loc, kind.nbytes
+        loc, dtype, _, _, elements = self._convs[number]
+        return loc, dtype.nbytes(elements)
+
+    def conv(self, number: int, extents: Sequence[int], how: Sequence[int]) -> ConvTileType:
+        loc, dtype, label, rank, _ = self._convs[number]
+        layout = ConvLayout.named(label)
+        if layout is None:
+            raise error("layout", f"no convolution tile has the layout {label}")
+        at = ConvSetting
+        left, right, top, bottom = (how[n] for n in range(at.PAD_LEFT, at.PAD_BOTTOM + 1))
+        return ConvTileType(
+            dtype,
+            tuple(extents[:rank]),
+            layout,
+            loc,
+            padding=(left, right, top, bottom),
+            filter=(how[at.FILTER_H], how[at.FILTER_W]),
+            stride=(how[at.STRIDE_H], how[at.STRIDE_W]),
+            dilation=(how[at.DILATION_H], how[at.DILATION_W]),
+            pad_value=real(how[at.PAD_VALUE]),
+            repeat=(how[at.REPEAT_STRIDE], how[at.REPEAT_TIMES], how[at.REPEAT_MODE]),
+            into=(how[at.DST_STRIDE], how[at.DST_POSITION]),
+        )
+
+
+def element(number: int) -> DType:
+    """Return the element type of a number of the interface; PtoError for one of C++ alone."""
+    if not 0 <= number < len(DTYPES):
+        raise error("element-type", "an operand has an element type that no instruction takes")
+    return DTYPES[number]
+
+
+def real(bits: int) -> float:
+    """Return the number that 64 bits are as a double."""
+    return float(struct.unpack("d", struct.pack("q", bits))[0])
+
+
+def put(place: int, value: int) -> None:
+    """Write the first word of an object of C++."""
+    ctypes.c_int64.from_address(place).value = value
+
+
+class Reader:
+    """Reads the words of calls."""
+
+    def __init__(
+        self, types: Types, arrays: Arrays, words: Mapping[int, tuple[str, Mapping[int, str]]]
+    ) -> None:
+        """`words`: the enumerations by number, each with its name and its labels by number."""
+        self.types, self.arrays, self.words = types, arrays, words
+        self.free: dict[Loc, int] = {}  # the first free byte where no address is given
+        self.homes: dict[tuple[Loc, int], tuple[int, int]] = {}  # by C++ object: address, bytes
+
+    def values(self, words: Sequence[int], templates: int) -> Iterator[Given]:
+        """Read tagged values, of which so many are template arguments."""
+        at = 0
+        while at < len(words):
+            tag = Tag(words[at])
+            length = LENGTHS[tag]
+            yield self._value(tag, words[at + 1 : at + length], templates > 0)
+            at, templates = at + length, templates - 1
+
+    def _value(self, tag: Tag, words: Sequence[int], template: bool) -> Given:
+        match tag:
+            case Tag.TILE:
+                number, address, rows, cols, place = words
+                kind = self.types.tile(number, rows, cols)
+                return PlacedTile(kind, self._placed(kind.loc, kind.nbytes, address, place))
+            case Tag.GLOBAL:
+                return self._view(words)
+            case Tag.CONV:
+                extents, settings = words[2:10], words[10:34]
+                conv = self.types.conv(words[0], extents, settings)
+                return PlacedConv(conv, self._placed(conv.loc, conv.nbytes, words[1], words[-1]))
+            case Tag.INTEGER:
+                return Number(words[1], template, words[0] == BOOL)
+            case Tag.REAL:
+                return Number(real(words[1]), template, False)
+            case Tag.WORD:
+                name, labels = self.words.get(words[0], ("an enumeration", {}))
+                return Chosen(name, labels.get(words[1], str(words[1])), words[1])
+            case Tag.POINTER:
+                return self._pointer(words)
+            case Tag.TYPE:
+                return element(words[0])
+            case Tag.NUMBERS:
+                return Reported(element(words[0]), words[1], words[2])
+            case Tag.PIPE:
+                return PipeHandle(words[0])
+            case Tag.OTHER:
+                raise error("operand-value", "an argument is of a type that no instruction takes")
+
+    def _placed(self, loc: Loc, nbytes: int, address: int, place: int) -> int:
+        """Return the address of a tile; one without an address gets the next free one.
+
+        An object of C++ that stands where an earlier one stood has the earlier one's bytes.
+        """
+        if address >= 0:
+            return address
+        start, room = self.homes.get((loc, place), (0, -1))
+        if nbytes > room:
+            start, room = self.free.get(loc, 0), -(-nbytes // ALIGNMENT) * ALIGNMENT
+            self.free[loc] = start + room
+            self.homes[loc, place] = start, room
+        put(place, start)
+        return start
+
+    def home(self, words: Sequence[int]) -> None:
+        """Place a tile that has no address: its tag, the number of its type, its object's place."""
+        loc, nbytes = self.types.room(Tag(words[0]), words[1])
+        self._placed(loc, nbytes, -1, words[-1])
+
+    def _view(self, words: Sequence[int]) -> PlacedView:
+        dtype, label = element(words[0]), self._layout(words[1])
+        array, origin = self.arrays.locate(words[2], dtype, "a view of global memory")
+        shape, stride = (tuple(words[n : n + EXTENTS]) for n in (3, 3 + EXTENTS))
+        return PlacedView(GlobalType(dtype, shape, stride, label), array, origin)
+
+    def _layout(self, number: int) -> GlobalLayout | None:
+        return GlobalLayout.named(self.label("Layout", number))
+
+    def label(self, enumeration: str, number: int) -> str:
+        """Return the word of an enumeration that has this number, the number where none has."""
+        for name, labels in self.words.values():
+            if name == enumeration and number in labels:
+                return labels[number]
+        return str(number)
+
+    def _pointer(self, words: Sequence[int]) -> PlacedPointer:
+        dtype = DTYPES[words[0]] if words[0] < len(DTYPES) else None
+        if self.arrays.find(words[1]) is None:
+            return PlacedPointer(dtype, -1, words[1])
+        bits = dtype or DTYPES[4]
+        return PlacedPointer(dtype, *self.arrays.locate(words[1], bits, "a pointer"))

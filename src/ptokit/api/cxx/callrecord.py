@@ -1,0 +1,31 @@
+"""What the cores of a launch executed: numbers of calls and the places that called them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ptokit.sim.cores.signalboard import CorePlace
+
+
+class CoreRecord(NamedTuple):
+    """What one core executed, in order; `places` are return addresses in the library."""
+
+    place: CorePlace
+    calls: array[int]
+    places: array[int]
+
+
+class LaunchRecord(NamedTuple):
+    """A launch: its kernel's name, and what each core of each block executed."""
+
+    name: str
+    blocks: int
+    mixed: bool
+    cores: list[CoreRecord]
+
+    def addresses(self) -> Iterator[int]:
+        """Yield every place, each once for a core."""
+        for core in self.cores:
+            yield from {*core.places}

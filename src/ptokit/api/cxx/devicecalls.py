@@ -1,0 +1,114 @@
+"""The pages behind calls of C++ that are no intrinsics: flags, barriers, signals, single elements.
+
+Each is found by what its page says of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from ptokit.api.cxx.callbinding import CxxCall, Value
+from ptokit.api.cxx.calloperands import PlacedTile
+from ptokit.api.cxx.callwords import FlagWay
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Attr, Instr, Role
+from ptokit.isa.lang.traits import BY_SCALAR, FLAGS, ONE_ELEMENT, SIGNALS, STOPS
+from ptokit.isa.model.dtypes import i8, i16, i32, i64
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import Kind
+from ptokit.isa.model.words import Loc, Pipe, S, Word
+
+LINE = 32  # bytes of the smallest tile
+INTEGERS = {d.size: d for d in (i8, i16, i32, i64)}
+
+
+def flag(source: int, target: int, event: int, *, up: bool) -> CxxCall:
+    """Return the flag between two pipes that goes up or is waited for."""
+    page = _flag(up)
+    ends, id = page.attrs[:2], page.attrs[2]
+    attrs = {a.name: list(Pipe)[n] for a, n in zip(ends, (source, target), strict=True)}
+    return CxxCall(page, {}, {**attrs, id.name: numbered(id, event)})
+
+
+@cache
+def _flag(up: bool) -> type[Instr]:
+    fits = (p for p in pages() if FLAGS in p.uses and getattr(p, "up", None) is up)
+    return next(p for p in fits if not p.operands and p.attrs[0].kind is Pipe)
+
+
+def numbered(attr: Attr, number: int) -> object:
+    """Return the word of an attribute that has this number; PtoError where none has."""
+    assert issubclass(attr.kind, Word)
+    found = attr.kind.numbered(number)
+    if found is None:
+        raise error("attribute", f"no event has the number {number}", help="ids are 0 to 7")
+    return found
+
+
+def barrier(pipe: int) -> CxxCall:
+    """Return the barrier of a pipe."""
+    page = _barrier()
+    return CxxCall(page, {}, {page.attrs[0].name: list(Pipe)[pipe]})
+
+
+@cache
+def _barrier() -> type[Instr]:
+    fits = (p for p in pages() if STOPS in p.traits and [a.kind for a in p.attrs] == [Pipe])
+    return next(fits)
+
+
+def signal(how: int, pipe: int, number: int, mode: int, *, up: bool) -> CxxCall:
+    """Return the flag for other cores that goes up or is waited for."""
+    page = _signal(FlagWay(how), up)
+    attrs: dict[str, object] = {"of": list(Pipe)[pipe], "event_id": number}
+    if up and how == FlagWay.FFTS:
+        attrs["ffts_mode"] = mode
+    return CxxCall(page, {}, attrs)
+
+
+@cache
+def _signal(how: FlagWay, up: bool) -> type[Instr]:
+    fits = [p for p in pages() if SIGNALS in p.uses and getattr(p, "up", None) is up]
+    for page in fits:
+        kind = FlagWay.INTRA_BLOCK if page.of_one_core else FlagWay.FFTS
+        kind = FlagWay.CROSS_BLOCK if page.grid_wide({}) else kind
+        if kind is how:
+            return page
+    raise AssertionError(f"no page is {how.name}")
+
+
+def element(loc: Loc, offset: int, nbytes: int, value: int | None) -> Iterator[CxxCall]:
+    """Yield what the scalar unit does to bytes of a memory: it reads them, or writes `value`."""
+    dtype = INTEGERS.get(nbytes)
+    if dtype is None:
+        return
+    start = offset - offset % LINE
+    count = LINE // dtype.size
+    kind = TileType(loc, dtype, 1, count, Shape(1, count), ND)
+    page = _written() if value is not None else _read()
+    tile, at, *rest = (o.name for o in page.operands if o.role is not Role.RESULT)
+    operands: dict[str, Value] = {tile: PlacedTile(kind, start), at: (offset - start) // dtype.size}
+    if value is not None:
+        operands[rest[0]] = value
+    yield CxxCall(page, operands, {})
+
+
+@cache
+def _read() -> type[Instr]:
+    traits = {BY_SCALAR, ONE_ELEMENT}
+    return next(
+        p for p in pages() if traits <= {*p.traits} and _kinds(p) == [Kind.TILE, Kind.INDEX]
+    )
+
+
+@cache
+def _written() -> type[Instr]:
+    wanted = [Kind.TILE, Kind.INDEX, Kind.SCALAR]
+    return next(p for p in pages() if p.executes and p.pipe is S and _kinds(p) == wanted)
+
+
+def _kinds(page: type[Instr]) -> list[Kind]:
+    return [o.kind for o in page.operands if o.role is not Role.RESULT]

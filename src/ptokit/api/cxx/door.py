@@ -1,0 +1,247 @@
+"""The door between a compiled kernel and ptokit: what the kernel calls back for.
+
+A call is found by its words, ready to run, so that what was seen before costs a look-up. An error
+is kept by the core that met it, and the kernel is told to stop: nothing leaves through C++ frames.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ptokit.api.cxx.callbinding import CxxCall, as_moved, bind
+from ptokit.api.cxx.calloperands import Arrays, HostMemory, PipeHandle, Reader, Reported, Types
+from ptokit.api.cxx.callrecord import LaunchRecord
+from ptokit.api.cxx.callwords import FIRST_INTRINSIC, HEAD, STOP, WORDS, KernelText, PlaceWord
+from ptokit.api.cxx.headers import enumerations, names
+from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
+from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, moved, told_where
+from ptokit.api.cxx.launching import CxxLaunch
+from ptokit.api.cxx.pending import pending
+from ptokit.api.cxx.specialcalls import Specials
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import CUBE
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.memory import Memory
+
+ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+DEVICE_ERROR = 507015  # what acl returns where a kernel failed
+
+
+class Tables(NamedTuple):
+    """The names of intrinsics and of enumerations by the numbers that headers give them."""
+
+    names: Mapping[int, str]
+    enumerations: Mapping[int, tuple[str, Mapping[int, str]]]
+
+
+class Door:
+    """What a library calls, and what came of it: `launches`, `calls`, `pipes`, `found`."""
+
+    def __init__(self, target: Target, fixpipe: FixPipe, tables: Tables, beat: Any) -> None:
+        """`beat`: numbers that calls write: how many there were, the last place. Any: of ctypes."""
+        self.target, self.fixpipe, self.tables, self.beat = target, fixpipe, tables, beat
+        self.arrays, self.types = Arrays(), Types(target)
+        self.reader = Reader(self.types, self.arrays, tables.enumerations)
+        self.memories: dict[int, Memory] = {}
+        self.calls: list[CxxCall] = []
+        self.pipes: list[OpenedPipe] = []
+        self.numbers: dict[object, int] = {}  # of calls by their words
+        self.launches: list[LaunchRecord] = []
+        self.found: list[Diagnostic] = []
+        self.told: set[object] = set()
+        self.core: CxxCore | None = None
+        self.running: CxxLaunch | None = None
+        self.failed = 0
+        self.specials = Specials(self)
+
+    def attach(self, path: str) -> Any:  # Any: a library
+        """Load a library and set its callbacks."""
+        library = ctypes.PyDLL(path)
+        buffer = memoryview((ctypes.c_int64 * WORDS).in_dll(library, "ptokit_words"))
+        self.bytes = buffer.cast("B")
+        self.words = self.bytes.cast("q")
+        self.place = (ctypes.c_int64 * len(PlaceWord)).in_dll(library, "ptokit_place")
+        self.run_body = library.ptokit_run
+        self.run_body.argtypes = (ctypes.c_int64, ctypes.c_int64)
+        self._kept = ISSUE(self.issue), MEMORY(self.memory)
+        for name, function in zip(("ptokit_issue", "ptokit_memory"), self._kept, strict=True):
+            slot = ctypes.c_void_p.in_dll(library, name)
+            slot.value = ctypes.cast(function, ctypes.c_void_p).value
+        return library
+
+    # what the library calls
+
+    def memory(self, address: int, nbytes: int) -> int:
+        """Note memory of the device, or that it is free again."""
+        self.numbers.clear()
+        if nbytes < 0:
+            self.arrays.remove(address)
+        else:
+            self.add_array(HostMemory(address, nbytes, f"the array of {nbytes} bytes"))
+        return 0
+
+    def add_array(self, array: HostMemory) -> int:
+        """Let kernels touch an array; its number."""
+        number = self.arrays.add(array)
+        room: Any = (ctypes.c_uint8 * max(array.nbytes, 1)).from_address(array.address)
+        data = np.frombuffer(room, np.uint8)[: array.nbytes]
+        self.memories[number] = Memory(array.name, data, written=True, host=True)
+        return number
+
+    def issue(self, count: int) -> int:
+        """Execute what the words say."""
+        core, words = self.core, self.words
+        name, place = words[0], words[1]
+        beat = self.beat
+        beat[0] += 1
+        beat[1] = place
+        try:
+            if name < FIRST_INTRINSIC:
+                return self.specials.call(name, words[HEAD:count].tolist(), place)
+            if core is None or core.problem is not None:
+                return 0
+            key = name, self.bytes[16 : count * 8].tobytes()
+            made = core.made.get(key)
+            if made is None:
+                made = self.bound(core, key, words[:count].tolist())
+            self.run(core, made, place)
+            return 0
+        except PtoError as problem:
+            return self.stop(core, problem.at(pending(place)))
+        except BaseException as problem:
+            return self.stop(core, problem)
+
+    def stop(self, core: CxxCore | None, problem: BaseException) -> int:
+        """Keep what went wrong, and end the core that it went wrong on."""
+        if core is None:
+            self.fail(problem)
+        else:
+            core.problem = problem
+            self.going_on(core)
+        return STOP
+
+    def fail(self, problem: BaseException) -> None:
+        """Keep an error for whoever asks what became of a launch."""
+        if not isinstance(problem, PtoError):
+            raise problem
+        self.failed = DEVICE_ERROR
+        self.found += problem.diagnostics
+
+    # instructions
+
+    def bound(self, core: CxxCore, key: object, words: Sequence[int]) -> ReadyCall:
+        """Bind the call of the words and make it ready on this core."""
+        number = self.numbers.get(key)
+        if number is not None:
+            made = core.made[key] = self.made(core, number)
+            return made
+        values = [*self.reader.values(words[HEAD:], words[2])]
+        call = as_moved(bind(self.tables.names[words[0]], values), self.target)
+        handle = call.operands.get("handle")
+        if isinstance(handle, PipeHandle):  # entries lie elsewhere each time
+            return self.piped(core, call, self.pipes[handle.number], words)
+        number = self.note(call)
+        made = self.made(core, number)
+        if not any(isinstance(value, Reported) for value in values):  # numbers that may differ
+            self.numbers[key], core.made[key] = number, made
+        return made
+
+    def note(self, call: CxxCall) -> int:
+        """Keep a call for the record; its number."""
+        self.calls.append(call)
+        return len(self.calls) - 1
+
+    def made(self, core: CxxCore, number: int) -> ReadyCall:
+        """Make a call ready on a core."""
+        return ReadyCall(self.calls[number], core, number)
+
+    def piped(
+        self, core: CxxCore, call: CxxCall, pipe: OpenedPipe, words: Sequence[int]
+    ) -> ReadyCall:
+        """Make what is done with a FIFO ready, the entry where it comes to lie."""
+        assert self.running is not None
+        end = end_of(self.running, core, call, pipe)
+        call = moved(call, pipe, core, end.taken)
+        made = ReadyCall(call, core, self.note(call), end)
+        made.entry = words[-1]  # the C++ object of the entry, which is the last argument
+        return made
+
+    def run(self, core: CxxCore, made: ReadyCall, place: int) -> None:
+        """Run a call, note it, and note what it warns of."""
+        core.calls.append(made.number)
+        core.places.append(place)
+        if made.waits:
+            core.schedule.at(made.op.name, pending(place))
+            made.run()
+            if made.end is not None:
+                told_where(made)
+            self.going_on(core)
+        else:
+            made.run()
+        for warning in made.warnings:
+            self.warn(warning, place)
+        for view in made.written:
+            if view.lost:
+                core.note_lost(made.op, made.written, pending(place))
+                break
+
+    def warn(self, warning: Diagnostic, place: int) -> None:
+        """Keep a warning once for each place and rule."""
+        key = place, warning.slug, warning.rule or warning.message
+        if key not in self.told:
+            self.told.add(key)
+            self.found += PtoError(warning).at(pending(place)).diagnostics
+
+    # launches
+
+    def launch(self, name: str, blocks: int, body: int, cube: int) -> None:
+        """Run a kernel on so many blocks; `cube` is its text for cube cores, if it has two."""
+        before, core = self.running, self.core
+        run = partial(self._run_core, body, cube)
+        how = self.target, self.fixpipe
+        launch = CxxLaunch(name, blocks, how, self.memories, run, mixed=bool(cube))
+        self.running = launch
+        try:
+            launch.run()
+        except PtoError as problem:
+            self.fail(problem)
+        finally:
+            self.found += [w for one in launch.cores for w in one.taken_warnings()]
+            self.launches.append(launch.record)
+            self.running, self.core = before, core
+
+    def _run_core(self, body: int, cube: int, core: CxxCore) -> None:
+        """Run the text of a kernel on a core."""
+        self.going_on(core)
+        of_cube = core.place.kind is CUBE
+        self.run_body(
+            cube if of_cube else body, KernelText.CUBE_TEXT if of_cube else KernelText.VECTOR_TEXT
+        )
+
+    def going_on(self, core: CxxCore) -> None:
+        """This core goes on: the kernel asks for its place."""
+        self.core = core
+        lanes = 1 if core.kind is CUBE else core.lanes
+        self.place[:4] = (core.block_idx, core.block_num, core.subblock_idx, lanes)
+
+
+def tables() -> Tables:
+    """Return what the headers call intrinsics and words."""
+    words = enumerate(enumerations().items(), 1)
+    labels = {n: (name.rpartition("::")[2], _first(members)) for n, (name, members) in words}
+    return Tables({n: name.rpartition("::")[2] for name, n in names().items()}, labels)
+
+
+def _first(members: Mapping[str, int]) -> dict[int, str]:
+    """Return the first label of each number."""
+    found: dict[int, str] = {}
+    for label, number in members.items():
+        found.setdefault(number, label)
+    return found

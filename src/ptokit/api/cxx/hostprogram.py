@@ -1,0 +1,90 @@
+"""Whole host programs: their `main` runs in a child, and each kernel that it launches runs here."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ptokit.api.cxx.callbinding import CxxCall
+from ptokit.api.cxx.callrecord import LaunchRecord
+from ptokit.api.cxx.childprocess import Crash, run_in_child
+from ptokit.api.cxx.door import Door, tables
+from ptokit.api.cxx.kernelpipes import OpenedPipe
+from ptokit.api.cxx.sourcelines import base_of, with_lines
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.isa.model.targets import Target
+from ptokit.numerics.fixpipe import FixPipe
+
+FAILED = 1  # the status of a program whose kernels fail, where it says itself that all is well
+
+
+class HostRun(NamedTuple):
+    """What a host program left: its status, what is wrong with its kernels, what they executed."""
+
+    status: int
+    base: int
+    found: list[Diagnostic]
+    calls: list[CxxCall]
+    pipes: list[OpenedPipe]
+    launches: list[LaunchRecord]
+
+
+class _Telling(Door):
+    """A door that tells of what is wrong with a kernel at once, on standard error."""
+
+    def __init__(self, library: Path, *given: Any) -> None:  # Any: see `Door`
+        super().__init__(*given)
+        self.library, self.base, self.said = library, 0, 0
+
+    def launch(self, name: str, blocks: int, body: int, cube: int) -> None:
+        """Run a kernel and tell what is wrong with it."""
+        super().launch(name, blocks, body, cube)
+        for one in with_lines(self.found[self.said :], self.base, self.library):
+            sys.stderr.write(f"{one.render()}\n")
+        sys.stderr.flush()
+        self.said = len(self.found)
+
+
+def run_host_program(
+    library: Path,
+    arguments: Sequence[str],
+    how: tuple[Target, FixPipe],
+    *,
+    timeout: float | None = None,
+    recorded: bool = False,
+) -> HostRun:
+    """Run the `main` of a library on these arguments; Crash where it does not come to its end.
+
+    `timeout`: seconds without a call after which the program is ended. With `recorded` the result
+    has what its kernels executed.
+    """
+
+    def work(beat: Any) -> HostRun:  # Any: of ctypes
+        entrance = _Telling(library, *how, tables(), beat)
+        loaded = entrance.attach(str(library))
+        beat[2] = entrance.base = base_of(loaded, "ptokit_words")
+        words = [str(library), *arguments]
+        texts = [ctypes.create_string_buffer(word.encode()) for word in words]
+        given = (ctypes.c_char_p * (len(words) + 1))(*(ctypes.addressof(t) for t in texts), None)
+        status = int(loaded.main(ctypes.c_int(len(words)), given))
+        ctypes.CDLL(None).fflush(None)
+        if not status and entrance.failed:
+            status = FAILED
+        found = status, entrance.base, entrance.found
+        if not recorded:
+            return HostRun(*found, [], [], [])
+        return HostRun(*found, entrance.calls, entrance.pipes, entrance.launches)
+
+    try:
+        found: HostRun = run_in_child(work, timeout, captured=False).value
+    except Crash as crash:
+        if crash.status is not None:  # it called exit
+            return HostRun(crash.status, crash.beat[2], [], [], [], [])
+        crash.problem = type(crash.problem)(
+            with_lines(crash.problem.diagnostics, crash.beat[2], library)
+        )
+        raise
+    return found

@@ -1,0 +1,228 @@
+"""The cores that a compiled kernel runs on: calls made ready on their memories, and FIFOs."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ptokit.analysis.checker import type_errors
+from ptokit.analysis.fifos import COUNTERS, Fifo
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.violation import broken, violation
+from ptokit.api.cxx.callbinding import CxxCall, Value
+from ptokit.api.cxx.calloperands import (
+    PlacedConv,
+    PlacedPointer,
+    PlacedTile,
+    PlacedView,
+    Reported,
+)
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity
+from ptokit.ir.builder import instance
+from ptokit.isa.formula.rules import doubtful
+from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FIFO, MACHINE, SIGNALS
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.targets import ADDRESS_RULES, Target
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.words import VEC
+from ptokit.numerics.fixpipe import FixPipe
+from ptokit.sim.convtile import ConvTile
+from ptokit.sim.cores.fifoend import POPPED, PUSHED, EngineFifoEnd
+from ptokit.sim.cores.group import Grid, GroupedCore
+from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
+from ptokit.sim.execute import ReadyOp
+from ptokit.sim.memory import Memory
+from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
+from ptokit.sim.reference.interpreter import InterpretedMachine
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+
+REPORT = 16  # elements of a tile that stands for numbers of the scalar unit
+
+
+class SharedFifo:
+    """A FIFO of a block in one direction: its counters and its slots."""
+
+    def __init__(self, fifo: Fifo) -> None:
+        self.fifo = fifo
+        self.counters = np.zeros(COUNTERS + 2 * fifo.slots, np.int64)
+        room = np.zeros(max(fifo.stride * fifo.slots, 1), np.uint8)
+        self.slots = Memory(fifo.name, room, written=True)
+
+
+class CxxFifoEnd(InterpretedFifoEnd):
+    """One end of a FIFO that a compiled kernel opened."""
+
+    def __init__(self, shared: SharedFifo, core: GroupedCore) -> None:
+        EngineFifoEnd.__init__(self, shared.fifo, core)
+        self.core, self.counters, self.shared = core, shared.counters, shared
+
+    def slots(self) -> Memory:
+        return self.shared.slots
+
+    @property
+    def taken(self) -> int:
+        """How many entries this core has popped."""
+        return self.count(self._cell(POPPED))
+
+    @property
+    def given(self) -> int:
+        """How many entries this core has pushed."""
+        return self.count(self._cell(PUSHED))
+
+
+class CxxCore(GroupedCore):
+    """A core that a compiled kernel runs on.
+
+    `made` are calls, by their words, ready to run; `calls` and `places` what was executed.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        fixpipe: FixPipe,
+        place: CorePlace,
+        grid: Grid,
+        board: SignalBoard,
+        arrays: Mapping[int, Memory],
+    ) -> None:
+        super().__init__(target, fixpipe, place, grid, board)
+        self.arrays = arrays
+        self.made: dict[object, ReadyCall] = {}
+        self.problem: BaseException | None = None
+        self.calls, self.places = array("q"), array("q")
+
+    def enter_block(self, block: int) -> None:
+        """Begin a block on memories of which nothing is written."""
+        self.enter(block)
+        self.state.clear()
+        for memory in self.spaces.values():
+            memory.clear()
+        self.problem, self.calls, self.places = None, array("q"), array("q")
+
+    def handle(self, value: Value) -> Any:  # Any: a handle or a number
+        """Return the handle on this core's memories that data says."""
+        match value:
+            case PlacedTile():
+                return Tile(value.type, self.space(value.type.loc), value.address)
+            case PlacedConv():
+                return ConvTile(value.type, self.space(value.type.loc), value.address)
+            case PlacedView():
+                return GlobalView(value.type, self.arrays[value.array], value.origin)
+            case PlacedPointer() if value.dtype is not None and value.array >= 0:
+                return Pointer(value.dtype, self.arrays[value.array], value.offset)
+            case Reported():
+                kind = TileType(VEC, value.dtype, 1, REPORT, Shape(1, value.length), ND)
+                return Tile(kind, Memory.blank("the numbers", kind.nbytes), 0)
+            case _:
+                return value
+
+
+class ReadyCall:
+    """A call made ready on one core; `number` is its own in the record."""
+
+    def __init__(
+        self, call: CxxCall, core: CxxCore, number: int, end: CxxFifoEnd | None = None
+    ) -> None:
+        """`end`: the end of the FIFO that it is about."""
+        self.call, self.core, self.number, self.end = call, core, number, end
+        given: dict[str, Any] = {}
+        for name, value in call.operands.items():
+            given[name] = found = core.handle(value)
+            if isinstance(found, Matrix):
+                found.label = name
+        self.warnings = tuple(judged(call, given, core.target))
+        attrs = {k: v for k, v in call.attrs.items() if v is not None}
+        self.op, _ = instance(call.page, given, attrs)
+        self.ready = ReadyOp(self.op)
+        self.values = self.ready.converted(given)
+        self.spoiled = [given[name] for name in spoiled(self.op, Facts(core.target))]
+        self.written = [v for v in given.values() if isinstance(v, GlobalView)]
+        reported = ((n, v) for n, v in call.operands.items() if isinstance(v, Reported))
+        self.reported = [(v, given[n]) for n, v in reported]
+        self.entry = 0  # the C++ object of the entry of a FIFO
+        self.waits = not CORES.isdisjoint(call.page.uses)
+
+    def offer(self) -> Mapping[Any, Any]:  # Any: see `Offer`
+        """Return what the body may use."""
+        core = self.core
+        if self.ready.standalone:
+            return {}
+        found: dict[Any, Any] = {**core.offer(), MACHINE: InterpretedMachine(core)}
+        if self.waits:
+            found[SIGNALS] = core.signals
+        if self.end is not None:
+            found[FIFO] = self.end
+        return found
+
+    def run(self) -> None:
+        """Execute it."""
+        self.ready.run(self.values, self.offer())
+        if self.spoiled and not self.ready.does_nothing(self.values):
+            for tile in self.spoiled:
+                if isinstance(tile, Tile):
+                    tile.spoil()
+        for value, tile in self.reported:
+            _copied_back(value, tile)
+
+
+def _copied_back(value: Reported, tile: Tile) -> None:
+    """Write the numbers of a tile to where C++ has them."""
+    codes = np.ascontiguousarray(tile.codes()).view(np.uint8).reshape(-1)
+    if tile.has_value().all():
+        ctypes.memmove(value.place, codes.ctypes.data, codes.size)
+
+
+def judged(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
+    """Yield the warnings of a call on handles; PtoError where boards do not take it."""
+    found = [*_of_extents(call, target), *_of_types(call, target), *_of_rules(call, given, target)]
+    errors = [d for d in found if d.is_error]
+    if errors:
+        raise PtoError(errors)
+    yield from found
+
+
+def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
+    """Warn where the chip moves other extents than the view's or the tile's (dispute X110)."""
+    if call.unlike:
+        yield Diagnostic(
+            "shape",
+            f"{call.page.mnemonic()}: the view and the valid region have other extents",
+            severity=Severity.WARNING,
+            rule="the view is the matrix that is valid in the tile",
+            seen=call.unlike,
+            help="the chip counts lines by the view, and takes their length from the tile",
+            targets=(target.name,),
+            by=(Judge.HEADERS,),
+        )
+
+
+def _of_types(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
+    """Judge the types of operands, and the addresses of tiles."""
+    for name, value in call.operands.items():
+        if not isinstance(value, PlacedTile | PlacedConv | PlacedView):
+            continue
+        for found in type_errors(value.type, target, name, None):
+            yield found.judged(Judge.HARDWARE)
+        if isinstance(value, PlacedView):
+            continue
+        env = {"addr": value.address, "tile": value.type, "machine": target}
+        wrong = (rule for rule in ADDRESS_RULES if rule.holds(env) is False)
+        for rule in list(wrong)[:1]:
+            yield broken(f"{call.page.mnemonic()}: {name}", rule, env, None)
+
+
+def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
+    """Judge the rules of the page, as boards do: they run what was compiled."""
+    page = call.page
+    attrs = {k: v for k, v in call.attrs.items() if v is not None}
+    env = environment(page, given, attrs, target)
+    for rule, outcome in doubtful(page.rules_on(target), env):
+        if outcome is False and not rule.early:
+            yield violation(page, rule, env, None).judged(Judge.HARDWARE)

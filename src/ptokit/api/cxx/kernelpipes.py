@@ -1,0 +1,109 @@
+"""FIFOs of compiled kernels: what `TPipe` says, and where entries lie that are popped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.api.cxx.callbinding import CxxCall
+from ptokit.api.cxx.calloperands import PlacedTile, put
+from ptokit.api.cxx.kernelcores import CxxCore, CxxFifoEnd, ReadyCall, SharedFifo
+from ptokit.api.cxx.launching import CxxLaunch
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.model.dtypes import u8
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import CUBE, VECTOR
+from ptokit.isa.pages.slots import BOTH, TO_CUBE, TO_VECTOR
+from ptokit.sim.memory import address_of
+from ptokit.sim.tile import GlobalView, Pointer
+
+
+class OpenedPipe(NamedTuple):
+    """A FIFO as C++ declares it; `memory` is the array and byte of its slots, if it has any.
+
+    `to_vector` and `to_cube` are the addresses of entries at the cores that pop.
+    """
+
+    flag: int
+    directions: int
+    slot_size: int
+    slots: int
+    local: int
+    shares: bool
+    memory: tuple[int, int] | None
+    to_vector: int
+    to_cube: int
+
+
+# The directions of C++: the last four are through global memory, or for control alone.
+DIRECTIONS = {1: TO_VECTOR, 2: TO_CUBE, 3: BOTH, 4: TO_CUBE, 5: TO_VECTOR, 6: TO_CUBE, 7: BOTH}
+
+
+def direction(role: FifoRole | None, core: CxxCore) -> int:
+    """Return the direction that a use of a FIFO on this core is about."""
+    sends = role in (FifoRole.PUSHES, FifoRole.ALLOCATES)
+    return TO_VECTOR if sends is (core.place.kind is CUBE) else TO_CUBE
+
+
+def shared_fifo(launch: CxxLaunch, core: CxxCore, pipe: OpenedPipe, way: int) -> SharedFifo:
+    """Return the FIFO of the block that an end belongs to, made when the first end is used."""
+    key = core.block_idx, (pipe.flag, way)
+    if key not in launch.fifos:
+        second = way == TO_CUBE and pipe.directions == BOTH
+        fifo = Fifo(
+            f"FIFO {pipe.flag}",
+            way == TO_VECTOR,
+            pipe.slots,
+            pipe.slot_size,
+            pipe.shares and way == TO_VECTOR,
+            "",
+            cell=0,
+            place=0,
+            offset=pipe.slots * pipe.slot_size if second else 0,
+            extents=None,
+            flags=(pipe.flag + 2 * second, pipe.flag + 2 * second + 1),
+        )
+        launch.fifos[key] = SharedFifo(fifo)
+    return launch.fifos[key]
+
+
+def end_of(launch: CxxLaunch, core: CxxCore, call: CxxCall, pipe: OpenedPipe) -> CxxFifoEnd:
+    """Return the end of a FIFO that a call on this core is about."""
+    way = direction(call.page.fifo_role, core)
+    end = CxxFifoEnd(shared_fifo(launch, core, pipe, way), core)
+    if pipe.memory is not None:
+        array, byte = pipe.memory
+        core.opened[end.fifo.name] = Pointer(u8, core.arrays[array], byte)
+    return end
+
+
+def entry_address(pipe: OpenedPipe, core: CxxCore, number: int, kind: TileType) -> int:
+    """Return where the entry of this number lies at the core that pops it.
+
+    Slots lie in the memory of that core; of a FIFO in global memory it has copies of some entries.
+    """
+    base = pipe.to_vector if core.place.kind is VECTOR else pipe.to_cube
+    if pipe.memory is None:
+        return base + number % pipe.slots * pipe.slot_size
+    return base + number % max(pipe.local, 1) * kind.nbytes
+
+
+def moved(call: CxxCall, pipe: OpenedPipe, core: CxxCore, number: int) -> CxxCall:
+    """Return a pop with its tile where the entry of this number comes to lie."""
+    entry = call.operands.get("entry")
+    if call.page.fifo_role is not FifoRole.POPS or not isinstance(entry, PlacedTile):
+        return call
+    address = entry_address(pipe, core, number, entry.type)
+    return CxxCall(
+        call.page, {**call.operands, "entry": entry._replace(address=address)}, call.attrs
+    )
+
+
+def told_where(made: ReadyCall) -> None:
+    """Write where an entry lies to the C++ object that stands for it."""
+    role, entry = made.call.page.fifo_role, made.call.operands.get("entry")
+    if role is FifoRole.POPS and isinstance(entry, PlacedTile):
+        put(made.entry, entry.address)
+    view = made.values.get("entry")
+    if role in (FifoRole.POPS, FifoRole.ALLOCATES) and isinstance(view, GlobalView):
+        put(made.entry, address_of(view.memory.data) + view.origin * view.dtype.bits // 8)

@@ -1,0 +1,289 @@
+"""The values of a recorded function: tiles, views, numbers and FIFOs, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ptokit.api.cxx.calloperands import (
+    PipeHandle,
+    PlacedConv,
+    PlacedPointer,
+    PlacedTile,
+    PlacedView,
+    Reported,
+)
+from ptokit.api.cxx.callrecord import LaunchRecord
+from ptokit.api.cxx.kernelcores import REPORT
+from ptokit.api.cxx.kernelpipes import OpenedPipe
+from ptokit.ir.builder import new_op, type_of
+from ptokit.ir.module import Op, Value
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.model.dtypes import DType, i8
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import I1, I64, INDEX, Kind, PtrType, ScalarType, Type
+from ptokit.isa.model.words import VEC
+from ptokit.isa.pages.grid import launch_query
+from ptokit.isa.pages.slots import BOTH
+from ptokit.passes.shared import arithmetic_page
+from ptokit.passes.shared import shaped as page_of_shape
+from ptokit.text.read.names import allocation, constant_page
+
+LINE = 32
+
+
+class Linear(NamedTuple):
+    """A number that follows from a core's place: base, and steps by block and by lane."""
+
+    base: int
+    by_block: int = 0
+    by_lane: int = 0
+
+
+class RecordValues:
+    """Makes the values of one function: `args`, and the ops at its `head`."""
+
+    def __init__(self, pipes: Sequence[OpenedPipe], names: Mapping[int, str]) -> None:
+        self.pipes, self.names = pipes, names
+        self.args: list[Value] = []
+        self.head: list[Op] = []
+        self._known: dict[object, Value] = {}
+        self._counts: dict[str, int] = {}
+        self._end = 0  # of the tiles in vec
+
+    def value(self, operand: Operand, given: Any, number: Linear | None) -> Value:
+        """Return the value that an operand is given. Any: an operand as data, or a number."""
+        match given:
+            case PlacedTile():
+                return self._tile(given)
+            case PlacedConv():
+                return self._allocated(allocation(Kind.CONV), given.type, given.address, "c")
+            case PlacedView():
+                return self._view(given, number or Linear(given.origin))
+            case PlacedPointer() if given.dtype is not None:
+                return self._pointer(given.array, given.dtype, Linear(given.offset))
+            case PipeHandle():
+                return self._pipe(given.number)
+            case Reported():
+                return self._reported(given)
+            case _:
+                kind = type_of(operand, given)
+                if number is not None and (number.by_block or number.by_lane):
+                    return self._linear(number)
+                return self._constant(given, kind)
+
+    def results(self, page: type[Instr], operands: Mapping[str, Any]) -> list[Value]:
+        """Return values for what a page defines: numbers that nothing else reads."""
+        dtypes = [v.type.dtype for v in operands.values() if isinstance(v, PlacedTile)]
+        kinds = [ScalarType(o.scalar or str(dtypes[0])) for o in page.results()]
+        return [self._fresh("n", kind) for kind in kinds]
+
+    def _fresh(self, base: str, kind: Type) -> Value:
+        count = self._counts.get(base, 0)
+        self._counts[base] = count + 1
+        return Value(f"{base}{count}", kind)
+
+    def _make(
+        self,
+        page: type[Instr],
+        operands: Mapping[str, Sequence[Value]],
+        attrs: Mapping[str, object],
+        base: str,
+        kind: Type,
+    ) -> Value:
+        """Make a value at the head of the function."""
+        made = self._fresh(base, kind)
+        self.head.append(new_op(page, operands, attrs, results=[made]))
+        return made
+
+    # numbers
+
+    def _constant(self, number: float, kind: Type) -> Value:
+        key = repr(number), str(kind)
+        if key not in self._known:
+            page = constant_page()
+            attrs = {page.attrs[0].name: number}
+            self._known[key] = self._make(page, {}, attrs, "k", kind)
+        return self._known[key]
+
+    def _query(self, name: str) -> Value:
+        """Return a number of the core's place as an index."""
+        if name not in self._known:
+            page = launch_query(name)
+            assert page is not None
+            number = self._make(page, {}, {}, name, I64)
+            cast = _cast()
+            given = {cast.ins()[0].name: [number]}
+            self._known[name] = self._make(cast, given, {}, "i", INDEX)
+        return self._known[name]
+
+    def _two(self, symbol: str, one: Value, two: Value, kind: ScalarType = INDEX) -> Value:
+        key = symbol, one, two
+        if key not in self._known:
+            page = arithmetic_page(symbol, kind)
+            assert page is not None
+            named = zip(page.ins(), (one, two), strict=True)
+            given = {o.name: [v] for o, v in named}
+            self._known[key] = self._make(page, given, {}, "i", kind)
+        return self._known[key]
+
+    def _linear(self, number: Linear) -> Value:
+        steps = (("block_idx", number.by_block), ("sub_block_idx", number.by_lane))
+        total = self._constant(number.base, INDEX) if number.base or not any(number[1:]) else None
+        for name, step in steps:
+            if step:
+                term = self._query(name)
+                if step != 1:
+                    term = self._two("mul", term, self._constant(step, INDEX))
+                total = term if total is None else self._two("add", total, term)
+        assert total is not None
+        return total
+
+    def where(self, cores: set[tuple[int, int]], launch: LaunchRecord) -> Value:
+        """Return a number that is true on these cores alone, which block and lane name."""
+        whole: Value | None = None
+        for block, lane in sorted(cores):
+            one = self._is("block_idx", block)
+            for other in self._is_lane(lane, launch):
+                one = self._two("and", one, other, I1)
+            whole = one if whole is None else self._two("or", whole, one, I1)
+        assert whole is not None
+        return whole
+
+    def _is_lane(self, lane: int, launch: LaunchRecord) -> Iterator[Value]:
+        if any(core.place.lane for core in launch.cores):
+            yield self._is("sub_block_idx", lane)
+
+    def _is(self, name: str, number: int) -> Value:
+        key = name, number
+        if key not in self._known:
+            page = page_of_shape("compare")
+            sides = [self._query(name), self._constant(number, INDEX)]
+            given = {o.name: [v] for o, v in zip(page.ins(), sides, strict=True)}
+            self._known[key] = self._make(page, given, {}, "is", I1)
+        return self._known[key]
+
+    # memory
+
+    def _tile(self, given: PlacedTile) -> Value:
+        if given.type.loc is VEC:
+            self._end = max(self._end, given.address + given.type.nbytes)
+        return self._allocated(allocation(), given.type, given.address, "t")
+
+    def _allocated(self, page: type[Instr], kind: Any, address: int, base: str) -> Value:
+        key = kind, address
+        if key not in self._known:
+            where = {"addr": [self._constant(address, I64)]}
+            self._known[key] = self._make(page, where, {}, base, kind)
+        return self._known[key]
+
+    def _reported(self, given: Reported) -> Value:
+        """Return a tile for numbers that C++ has in a struct, behind all other tiles."""
+        kind = TileType(VEC, given.dtype, 1, REPORT, Shape(1, given.length), ND)
+        key = "reported", given.length
+        if key not in self._known:
+            start = -(-self._end // LINE) * LINE
+            self._known[key] = self._tile(PlacedTile(kind, start))
+        return self._known[key]
+
+    def _array(self, number: int, dtype: DType) -> Value:
+        """Return a pointer to an array: an argument, or that as another element type."""
+        key = "array", number, dtype
+        if key not in self._known:
+            first = self._known.get(("argument", number))
+            if first is None:
+                first = Value(self.names.get(number, f"a{number}"), PtrType(dtype))
+                self.args.append(first)
+                self._known["argument", number] = first
+                self._known[key] = first
+            else:
+                page = _pointer_page(1)
+                given = {page.ins()[0].name: [first]}
+                self._known[key] = self._make(page, given, {}, "p", PtrType(dtype))
+        return self._known[key]
+
+    def _pointer(self, array: int, dtype: DType, offset: Linear) -> Value:
+        start = self._array(array, dtype)
+        if not any(offset):
+            return start
+        key = "pointer", start, offset
+        if key not in self._known:
+            page = _pointer_page(2)
+            named = zip(page.ins(), (start, self._linear(offset)), strict=True)
+            given = {o.name: [v] for o, v in named}
+            self._known[key] = self._make(page, given, {}, "p", start.type)
+        return self._known[key]
+
+    def _view(self, given: PlacedView, origin: Linear) -> Value:
+        key = given.type, given.array, origin
+        if key not in self._known:
+            kind = given.type
+            page = next(p for p in pages() if p.verb == "view" and p.results())
+            operands = {"ptr": [self._pointer(given.array, kind.dtype, origin)]}
+            for name, extents in (("shape", kind.shape), ("strides", kind.stride or ())):
+                operands[name] = [self._constant(n or 0, INDEX) for n in extents]
+            attrs = {} if kind.stated is None else {"layout": kind.stated}
+            self._known[key] = self._make(page, operands, attrs, "v", kind)
+        return self._known[key]
+
+    # FIFOs
+
+    def _pipe(self, number: int) -> Value:
+        """Return the handle of a FIFO, which both kinds of core have."""
+        opened = self.pipes[number]
+        key = "pipe", opened.flag
+        if key not in self._known:
+            page = _fifo_page(opened.memory is not None)
+            attrs: dict[str, object] = {
+                "dir_mask": opened.directions,
+                "slot_size": opened.slot_size,
+                "slot_num": opened.slots,
+                "flag_base": opened.flag,
+            }
+            if opened.shares:
+                attrs["nosplit"] = True
+            operands = dict(self._places(opened))
+            kind = next(o.handle for o in page.results())
+            assert kind is not None
+            self._known[key] = self._make(page, operands, attrs, "fifo", kind)
+        return self._known[key]
+
+    def _places(self, opened: OpenedPipe) -> Iterator[tuple[str, list[Value]]]:
+        first, second = opened.to_vector, opened.to_cube
+        if opened.memory is not None:
+            array, byte = opened.memory
+            yield "gm_addr", [self._pointer(array, i8, Linear(byte))]
+        one = second if opened.directions == 2 else first
+        yield "local_addr", [self._constant(one, ScalarType("i32"))]
+        if opened.directions == BOTH:
+            yield "peer_local_addr", [self._constant(second, ScalarType("i32"))]
+
+
+def _cast() -> type[Instr]:
+    """Return the page that makes an index of a number."""
+    for page in pages():
+        if page.asm.shape == "cast" and page.symbol == "index":
+            return page
+    raise AssertionError("no page makes an index")
+
+
+def _pointer_page(inputs: int) -> type[Instr]:
+    """Return the page that makes a pointer of one: elsewhere (2 inputs), or of another type."""
+    for page in pages():
+        kinds = [o.kind for o in page.operands]
+        wanted = [Kind.PTR, Kind.PTR] + [Kind.INDEX] * (inputs - 1)
+        if kinds == wanted and page.results():
+            return page
+    raise AssertionError("no page makes a pointer")
+
+
+def _fifo_page(in_memory: bool) -> type[Instr]:
+    """Return the page that sets up a FIFO by a handle."""
+    for page in pages():
+        named = any(o.name == "gm_addr" for o in page.operands)
+        if page.fifo_role is FifoRole.OPENS and page.results() and named is in_memory:
+            return page
+    raise AssertionError("no page sets up a FIFO")

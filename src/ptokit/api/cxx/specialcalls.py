@@ -1,0 +1,200 @@
+"""SpecialCall calls of a compiled kernel: types, launches, flags, single elements, FIFOs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ptokit.api.cxx import devicecalls
+from ptokit.api.cxx.callbinding import CxxCall
+from ptokit.api.cxx.calloperands import LOCS, Arrays, Reader, Types
+from ptokit.api.cxx.callwords import SpecialCall
+from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
+from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
+from ptokit.api.cxx.pending import pending
+from ptokit.diagnostics.diagnostic import error
+from ptokit.sim.memory import WRITTEN
+
+Words = Sequence[int]
+
+
+class Entrance(Protocol):
+    """The door that special calls go through."""
+
+    reader: Reader
+    types: Types
+    arrays: Arrays
+    pipes: list[OpenedPipe]
+    core: CxxCore | None
+    failed: int
+
+    def note(self, call: CxxCall) -> int: ...
+    def made(self, core: CxxCore, number: int) -> ReadyCall: ...
+    def run(self, core: CxxCore, made: ReadyCall, place: int) -> None: ...
+    def launch(self, name: str, blocks: int, body: int, cube: int) -> None: ...
+
+
+class Specials:
+    """What a door does for calls that are no intrinsics."""
+
+    def __init__(self, door: Entrance) -> None:
+        self.door = door
+        self.made: dict[tuple[int, ...], int] = {}  # numbers of calls by their words
+        each: dict[SpecialCall, Callable[[Words, int], int]] = {
+            SpecialCall.TILE_TYPE: self.tile_type,
+            SpecialCall.CONV_TYPE: self.conv_type,
+            SpecialCall.LAUNCH: self.launch,
+            SpecialCall.SPACE: self.space,
+            SpecialCall.PLACE: self.placed,
+            SpecialCall.VALUE: self.value,
+            SpecialCall.PIPE_OPEN: self.open_pipe,
+            SpecialCall.THROWN: self.thrown,
+            SpecialCall.TRAP: self.trap,
+            SpecialCall.SYNCHRONISE: self.synchronise,
+            SpecialCall.DEVICE: self.device,
+            SpecialCall.HOME: self.home,
+        }
+        calls: dict[SpecialCall, Callable[..., CxxCall]] = {
+            SpecialCall.FLAG_SET: self.flag_set,
+            SpecialCall.FLAG_WAIT: self.flag_wait,
+            SpecialCall.BARRIER: devicecalls.barrier,
+            SpecialCall.SIGNAL: self.signal,
+            SpecialCall.AWAIT: self.wait,
+        }
+        self.each, self.calls = each, calls
+
+    def call(self, name: int, words: Words, place: int) -> int:
+        """Do what a special call asks for; what it returns to the kernel."""
+        special = SpecialCall(name)
+        if special in self.each:
+            return self.each[special](words, place)
+        core = self.door.core
+        if core is None or core.problem is not None:
+            return 0
+        self.execute(core, special, words, place)
+        return 0
+
+    def execute(self, core: CxxCore, special: SpecialCall, words: Words, place: int) -> None:
+        """Execute the page that stands behind a special call."""
+        door, key = self.door, (special, *words)
+        made = core.made.get(key)
+        if made is None:
+            number = self.made.get(key)
+            if number is None:
+                number = self.made[key] = door.note(self.calls[special](*words))
+            made = core.made[key] = door.made(core, number)
+        door.run(core, made, place)
+
+    # calls that are instructions
+
+    @staticmethod
+    def flag_set(source: int, target: int, number: int) -> CxxCall:
+        return devicecalls.flag(source, target, number, up=True)
+
+    @staticmethod
+    def flag_wait(source: int, target: int, number: int) -> CxxCall:
+        return devicecalls.flag(source, target, number, up=False)
+
+    @staticmethod
+    def signal(how: int, pipe: int, number: int, mode: int) -> CxxCall:
+        return devicecalls.signal(how, pipe, number, mode, up=True)
+
+    @staticmethod
+    def wait(how: int, pipe: int, number: int, mode: int) -> CxxCall:
+        return devicecalls.signal(how, pipe, number, mode, up=False)
+
+    # types and launches
+
+    def tile_type(self, words: Words, place: int) -> int:
+        return self.door.types.add_tile(words)
+
+    def conv_type(self, words: Words, place: int) -> int:
+        return self.door.types.add_conv(words, self.door.reader.label("Layout", words[3]))
+
+    def home(self, words: Words, place: int) -> int:
+        """Tell the kernel where a tile without an address lies."""
+        self.door.reader.home(words)
+        return 0
+
+    def launch(self, words: Words, place: int) -> int:
+        name, blocks, body, cube = words[:4]
+        self.door.launch(text(name), blocks, body, cube)
+        return 0
+
+    def synchronise(self, words: Words, place: int) -> int:
+        return self.door.failed
+
+    # memory of the running core
+
+    def _core(self) -> CxxCore:
+        core = self.door.core
+        if core is None:
+            help = "read and write tiles inside of a kernel that is launched"
+            raise error("scope", "a tile is used outside of a kernel", help=help)
+        return core
+
+    def space(self, words: Words, place: int) -> int:
+        return int(self._core().space(LOCS[words[0]]).data.ctypes.data)
+
+    def placed(self, words: Words, place: int) -> int:
+        """Bytes were written by the scalar unit."""
+        core, (loc, at, nbytes) = self._core(), words[:3]
+        memory = core.space(LOCS[loc])
+        memory.shadow[at : at + nbytes] = WRITTEN
+        value = int.from_bytes(memory.data[at : at + nbytes].tobytes(), "little", signed=True)
+        self._noted(core, words, place, value)
+        return 0
+
+    def value(self, words: Words, place: int) -> int:
+        """Bytes are about to be read by the scalar unit; they need a value."""
+        core, (loc, at, nbytes) = self._core(), words[:3]
+        shadow = core.space(LOCS[loc]).shadow[at : at + nbytes]
+        if not np.all(shadow == WRITTEN):
+            seen = f"{nbytes} bytes at {at:#x} of {core.space(LOCS[loc]).name} have no value"
+            help = "load or compute the element before the kernel reads it"
+            message = "the kernel reads an element that nothing wrote"
+            raise error("uninitialised-read", message, seen=seen, help=help).at(pending(place))
+        self._noted(core, words, place, None)
+        return 0
+
+    def _noted(self, core: CxxCore, words: Words, place: int, value: int | None) -> None:
+        """Keep the access for the record: the kernel's own code makes it."""
+        key = (SpecialCall.VALUE, *words, value if value is not None else -1, value is None)
+        if key not in self.made:
+            for call in devicecalls.element(LOCS[words[0]], words[1], words[2], value):
+                self.made[key] = self.door.note(call)
+        if key in self.made:
+            core.calls.append(self.made[key])
+            core.places.append(place)
+
+    # FIFOs
+
+    def open_pipe(self, words: Words, place: int) -> int:
+        _, flag, way, size, slots, local, shares, _, memory, vector, cube = words[:11]
+        found = self.door.arrays.find(memory) if memory else None
+        given = DIRECTIONS.get(way, way), size, slots, local, bool(shares), found, vector, cube
+        self.door.pipes.append(OpenedPipe(flag, *given))
+        return len(self.door.pipes) - 1
+
+    # what the kernel's own code runs into
+
+    def thrown(self, words: Words, place: int) -> int:
+        help = "catch the exception inside of the kernel"
+        raise error("trapped", f"the kernel threw: {text(words[0])}", help=help)
+
+    def trap(self, words: Words, place: int) -> int:
+        raise error("trapped", f"the kernel gave up: {text(words[0]) or 'without a reason'}").at(
+            pending(place)
+        )
+
+    def device(self, words: Words, place: int) -> int:
+        """A builtin of the device that moves no data by itself."""
+        return 0
+
+
+def text(address: int) -> str:
+    """Return the C string at an address."""
+    return ctypes.string_at(address).decode(errors="replace") if address else ""

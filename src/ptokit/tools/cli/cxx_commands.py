@@ -1,0 +1,228 @@
+"""`cxx run` and `cxx test`: kernels in C++ on arrays, and whole host programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.options import SEED, require_pipes, target_option
+from ptokit.tools.cli.values import TakesNumbers, argument, assigned, output, split
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
+
+F = TypeVar("F", bound=Callable[..., None])
+FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+
+
+@click.group(short_help="Run kernels that are written in C++.")
+def cxx() -> None:
+    """Compile C++ kernels against ptokit's headers and run them."""
+
+
+def compiled_options(function: F) -> F:
+    """Add the options that say how files are compiled."""
+    every = (
+        click.option("-I", "include", multiple=True, metavar="DIR", help="Look for headers here."),
+        click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
+        click.option("--compiler", metavar="NAME", help="g++, clang++ or a path."),
+        target_option(),
+        click.option(
+            "--fixpipe", metavar="NAME", help="Arithmetic of the fix-pipe: cpu or hardware."
+        ),
+    )
+    for option in reversed(every):
+        function = option(function)
+    return function
+
+
+@cxx.command("run", cls=TakesNumbers, short_help="Launch a kernel on arrays.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
+@click.option("--launch", required=True, metavar="NAME<...>", help="The kernel to launch.")
+@click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
+@click.option(
+    *("-o", "--output", "outputs"),
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Save as .npy, or the elements alone as .bin.",
+)
+@compiled_options
+@SEED
+@click.option("--races", is_flag=True, help="Look for hazards between pipes, and blocks.")
+@click.option("--profile", is_flag=True, help="Predict how long it takes on hardware.")
+@click.option("--report", is_flag=True, help="Say what ran and how long it took.")
+@click.option(
+    "--convert", metavar="FILE.pto", help="Write what ran as a program; - is standard output."
+)
+@click.option("--strict", is_flag=True, help="Refuse to store what nothing computed.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="End a kernel that does nothing.")
+@program_errors
+def cxx_run(
+    file: Path,
+    arguments: tuple[str, ...],
+    launch: str,
+    blocks: int,
+    outputs: tuple[str, ...],
+    seed: int,
+    races: bool,
+    profile: bool,
+    report: bool,
+    convert: str | None,
+    strict: bool,
+    timeout: float | None,
+    **how: Any,  # Any: see `compiled_options`
+) -> None:
+    """Launch a kernel of FILE on arrays.
+
+    Arguments are given in the order of the kernel's parameters, or by name (a=a.npy). A value is a
+    number, a .npy file, a file of raw elements, `random` or `zeros`, the last three with element
+    type and extents (c=zeros:f32:64x64).
+    """
+    from ptokit.api.cxx.parameternames import parameter_names
+
+    if races:
+        require_pipes(how["target"])
+    kernel = _kernel((file,), how)
+    names = parameter_names([file], launch)
+    given = _arguments(arguments, names, seed)
+    files = {name: output(text) for name, text in assigned(outputs, "-o ").items()}
+    for name in files:
+        if name not in names:
+            usage(f"-o {name}: the kernel has no parameter of that name; it has {_listed(names)}")
+    start = time.perf_counter()
+    more = {} if timeout is None else {"timeout": timeout}
+    ran = kernel.launch(launch, *given, blocks=blocks, strict=strict, **more)
+    seconds = time.perf_counter() - start
+    click.echo(ran.printed, nl=False)
+    for warning in ran.warnings:
+        click.echo(f"{warning.render()}\n", err=True)
+    _save(files, dict(zip(names, given, strict=False)))
+    _shown(ran, how["target"], seconds, races=races, profile=profile, report=report)
+    if convert is not None:
+        _write(ran, convert)
+
+
+def _kernel(files: tuple[Path, ...], how: dict[str, Any]) -> CxxKernel:  # Any: as above
+    from ptokit.api.cxx.cxxkernel import CxxKernel
+
+    with call_errors():
+        return CxxKernel(*files, **how)
+
+
+def _arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[Any]:
+    """Return the arguments in order. Any: arrays and numbers."""
+    by_position, by_name = split(words)
+    given = dict(zip(names, by_position, strict=False))
+    named = assigned(by_name, "")
+    if not names and named:
+        usage("arguments by name: the kernel's parameters are not found; give them in order")
+    if not names:
+        return [_value(str(n), text, seed) for n, text in enumerate(by_position)]
+    if len(by_position) > len(names):
+        usage(f"{len(by_position)} arguments are given; the kernel takes {_listed(names)}")
+    for name in named:
+        if name not in names:
+            usage(f"there is no parameter {name}; the kernel has {_listed(names)}")
+        if name in given:
+            usage(f"{name} is given twice")
+    given |= named
+    for name in names:
+        if name not in given:
+            usage(f"{name} is not given; the kernel takes {_listed(names)}")
+    return [_value(name, given[name], seed) for name in names]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _value(name: str, text: str, seed: int) -> Any:  # Any: an array or a number
+    from ptokit.api.fills import Completed
+    from ptokit.ir.module import Value
+    from ptokit.isa.model.types import PtrType
+
+    value = argument(text, seed)
+    if not isinstance(value, Completed):
+        return value
+    if value.dtype is None or value.shape is None:
+        usage(f"{name}={text}: add element type and extents, as in {text}:f32:64x64")
+    return value.array(Value(name, PtrType(value.dtype)))
+
+
+def _save(files: dict[str, Path], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    from ptokit.api.files import write_arrays
+    from ptokit.passes.complete import dtype_of_array
+
+    every = [(path, arrays[name], dtype_of_array(arrays[name])) for name, path in files.items()]
+    write_arrays([(path, array, dtype) for path, array, dtype in every if dtype is not None])
+
+
+def _shown(
+    ran: CxxRun, target: str, seconds: float, *, races: bool, profile: bool, report: bool
+) -> None:
+    """Show what the call asks for; hazards end the command."""
+    if report:
+        count = Counter(ran.instructions())
+        click.echo(f"{count.total()} instructions on {target} in {seconds * 1000:.0f} ms")
+        for name, number in sorted(count.items(), key=lambda item: (-item[1], item[0])):
+            click.echo(f"  {number:>8}  {name}")
+    if profile:
+        click.echo(str(ran.profile()))
+    found = ran.races() if races else []
+    for one in found:
+        click.echo(f"{one.render()}\n", err=True)
+    if any(one.is_error for one in found):
+        sys.exit(1)
+
+
+def _write(ran: CxxRun, file: str) -> None:
+    from ptokit.api.files import write_files
+
+    text = ran.text("cpp" if file.endswith(".cpp") else "dps")
+    if file == "-":
+        click.echo(text, nl=False)
+    else:
+        write_files([(Path(file), text.encode())])
+
+
+@cxx.command("test", short_help="Run a whole host program.")
+@FILES
+@compiled_options
+@click.option("-l", "libraries", multiple=True, metavar="NAME", help="Link a library.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="End a program that does nothing.")
+@program_errors
+def cxx_test(
+    files: tuple[Path, ...], libraries: tuple[str, ...], timeout: float | None, **how: Any
+) -> None:  # Any: as above
+    """Run a host program: C++ FILES with a main, or tests of GoogleTest.
+
+    Words behind -- are arguments of the program. The status is the program's, or 1 where a kernel
+    fails of which the program does not notice.
+    """
+    from ptokit.api.cxx.childprocess import Crash
+    from ptokit.api.cxx.compiler import library
+    from ptokit.api.cxx.hostprogram import run_host_program
+
+    sources = [file for file in files if file.suffix in SOURCES]
+    kernel = _kernel(tuple(sources), how)
+    flags = [f"-l{name}" for name in libraries]
+    built = library(sources, kernel.build(flags))
+    words = [str(file) for file in files if file.suffix not in SOURCES]
+    try:
+        ran = run_host_program(built, words, kernel.readings, timeout=timeout)
+    except Crash as crash:
+        raise crash.problem from None
+    sys.exit(ran.status)
+
+
+SOURCES = (".cpp", ".cc", ".cxx", ".c")
