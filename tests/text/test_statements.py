@@ -15,7 +15,7 @@ from ptokit.isa.model.words import LEFT
 from ptokit.passes import to_dps, to_ssa
 from ptokit.text.read.reader import read
 from ptokit.text.read.signature import keywords
-from ptokit.text.write.cpp import print_cpp
+from ptokit.text.write.cppmodule import print_cpp
 from ptokit.text.write.printer import print_module
 from ptokit.tools.manual.topics import target_page
 

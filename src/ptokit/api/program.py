@@ -461,7 +461,7 @@ class Program(Rich):
             raise ValueError(f"level={level} of the form {form}: 3 is one of {LEVEL3_FORMS}")
         from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
         from ptokit.passes.pipeline import LEVEL3
-        from ptokit.text.write.cpp import print_cpp
+        from ptokit.text.write.cppmodule import print_cpp
         from ptokit.text.write.printer import print_module
 
         chosen = current_target() if target is None else target_named(target)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spellings differ
 CLAUSES_SINCE = "v0.57"
 OWN_SINCE = "v0.64"  # scalar operations of the dialect's own
 FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
 TYPED_LAST, LISTED_LAST = ",", ""  # words of operands that have none: see `Asm.words`
+
+
+Texts: TypeAlias = "Mapping[str, object]"  # of operands and attributes, by name
+
+
+class CppOn(Enum):
+    """Which compilations against the public C++ headers have the call that a page prints."""
+
+    EVERYWHERE = "every one"
+    CHIPS = "those for a chip: the CPU simulator of the headers has no such call"
+    NOWHERE = "none: no public header has such a call"
+
+
+EVERYWHERE, CHIPS, NOWHERE = CppOn
 
 
 @dataclass(frozen=True)
@@ -54,8 +70,15 @@ class Asm:
     # given], {name?} asks whether it is, {name|else this}. {type} is that of the result,
     # {unsigned} that of unsigned integers of its source's or its width;
     # {minus} is given for a source of one bit, {lowest} for a result of one bit, {pair} for a
-    # pointer to elements of four bits.
+    # pointer to elements of four bits. What is behind `@` is where `cpp_on` says.
     cpp_text: str | None = None
+    # more words of that text, from those of the operands and attributes
+    cpp_more: Callable[[Texts], Texts] | None = None
+    cpp_on: CppOn = EVERYWHERE
+    cpp_of_views: CppOn = EVERYWHERE  # the same where the entry of a FIFO is a view
+    chips_with: tuple[str, ...] = ()  # operands that only headers for a chip take
+    cpp_needs: tuple[str, ...] = ()  # optional operands that the call in C++ always has
+    one_type: tuple[str, ...] = ()  # operands that in C++ have one type on the CPU simulator
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ class Attr(Field):
     word alone behind the types of operands. `newer`: its key in newer DPS text, `older`: in older.
     `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
     `family`: the attribute that spells the word of a string, `#pto.family<WORD>`.
-    `in_cpp`: the text in C++ of a string.
+    `in_cpp`: the text in C++ of a value, where that is another one.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class Attr(Field):
         bits: int = 64,
         family: str = "",
         in_values: object = None,
-        in_cpp: Callable[[str], str] = str,
+        in_cpp: Callable[[Any], str] | None = None,  # Any: a value of that kind
     ) -> None:
         super().__init__("?")
         self.in_values, self.in_cpp = in_values, in_cpp

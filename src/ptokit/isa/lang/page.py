@@ -39,7 +39,16 @@ from ptokit.isa.formula.rules import (
     when,
 )
 from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits, in_zz
-from ptokit.isa.lang.asm import FP, LISTED_LAST, PRE_QUANT, TYPED_LAST, Asm, in_cpp
+from ptokit.isa.lang.asm import (
+    CHIPS,
+    FP,
+    LISTED_LAST,
+    NOWHERE,
+    PRE_QUANT,
+    TYPED_LAST,
+    Asm,
+    in_cpp,
+)
 from ptokit.isa.lang.instr import (
     Apart,
     Attr,

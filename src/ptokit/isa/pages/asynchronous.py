@@ -28,7 +28,7 @@ def asynchronous(prefix: str, way: str = "put") -> str:
 
 
 BUILT = (
-    "comm::AsyncSession {session}; comm::BuildAsyncSession<comm::DmaEngine::SDMA>"
+    "comm::AsyncSession {session}; @ comm::BuildAsyncSession<comm::DmaEngine::SDMA>"
     "({scratch}, ROOM, {session}[, {sync_id}]);"
 )
 
@@ -36,7 +36,7 @@ BUILT = (
 class BuildSession(Remote, abstract=True, pipe=S):
     """What asynchronous transfers need: room for their descriptions, and their queues."""
 
-    asm = Asm(cpp_text=BUILT.replace("ROOM", "{workspace}"))
+    asm = Asm(cpp_on=CHIPS, cpp_text=BUILT.replace("ROOM", "{workspace}"))
     session = Result(Handle, handle=SESSION)
     scratch = Scratch(Tile, doc="8 bytes at least")
     workspace = Scratch(Ptr, doc="room in global memory, of bytes")
@@ -189,7 +189,9 @@ class CommTestAsyncEvent(AsyncEvent, name="comm.test_async_event", asm=asked("Te
 class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S):
     """What asynchronous prefetches need. ptokit keeps nothing there."""
 
-    asm = Asm(shape="called", cpp_text="PrefetchAsyncContext {context}({workspace});")
+    asm = Asm(
+        shape="called", cpp_text="PrefetchAsyncContext {context}((__gm__ uint8_t *){workspace});"
+    )
     example = PREFETCHED
     context = Result(Handle, handle=PREFETCHING)
     workspace = Scratch(Ptr, doc="room in global memory, of bytes")

@@ -90,7 +90,7 @@ class GetL2CacheOffset(Instr, name="get_l2_cache_offset", pipe=S):
     Here 0: no such cache is simulated, and every address leads past it.
     """
 
-    asm = Asm(cpp_text="const {type} {result} = get_l2_cache_offset();")
+    asm = Asm(cpp_on=NOWHERE, cpp_text="{type} {result}{{}}; @ {result} = get_l2_cache_offset();")
     result = Result(Scalar, scalar="i64")
     example = "%far = NAME"
 

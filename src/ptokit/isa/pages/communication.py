@@ -275,7 +275,13 @@ def collective(function: str, data: str, acc: str = "", *, alone: bool = True) -
         spellings=(function.lower(),) if alone else (),
         order=(data, *((acc,) if acc else ()), "ping", "pong", "group"),
         clauses=GROUP,
-        cpp_text=text + (f"{{{acc}}}, " if acc else "") + "{ping}[, {pong}]); }}",
+        cpp_text=text
+        + (
+            f"{{{acc}}}, {{ping}}[, {{pong}}], comm::ReduceOp::{{how}}"
+            if acc
+            else "{ping}[, {pong}]"
+        )
+        + "); }}",
     )
 
 

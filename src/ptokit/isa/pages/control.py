@@ -290,7 +290,7 @@ class Switch(Branch):
 class Assert(Instr, traits=(BY_SCALAR,), pipe=S):
     """End the run here unless `condition` is 1; the text says what is wrong."""
 
-    asm = Asm(dialect="cf", shape="asserted", cpp_text="if (!{condition}) trap();")
+    asm = Asm(dialect="cf", shape="asserted", cpp_text="if (!{condition}) trap();", cpp_on=CHIPS)
     example = """\
 func.func @example(%n: index) {
   %limit = arith.constant 4 : index

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import prod
 
 from ptokit.isa.formula.formulas import Env, Evaluate, Missing, Value
+from ptokit.isa.lang.asm import CppOn
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.synchronisation import (
@@ -115,8 +116,9 @@ def sent_by(of: Attr) -> tuple[Ruled, ...]:
     return named("attribute", of.isin(*SENDERS), help="FIX, MTE1, MTE2, MTE3 and V do so")
 
 
-def signalled(function: str) -> Asm:
-    return Asm(cpp_text=f"{function}({{of}}, [{{event_id}}][{{event_id_dyn}}]);")
+def signalled(function: str, on: CppOn = CHIPS) -> Asm:
+    cpp = f"{function}({{of}}, [{{event_id}}][{{event_id_dyn}}]);"
+    return Asm(cpp_text=cpp, cpp_on=on)
 
 
 class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
@@ -134,8 +136,9 @@ class SyncSet(OfFfts, name="sync.set"):
     """Count one up at other cores, once what the pipe had to do is done."""
 
     asm = Asm(
+        cpp_on=CHIPS,
         cpp_text="ffts_cross_core_sync({of}, getFFTSMsg([{ffts_mode}, ][{event_id}]"
-        "[{event_id_dyn}]));"
+        "[{event_id_dyn}]));",
     )
 
     @classmethod
@@ -162,7 +165,7 @@ class SyncSet(OfFfts, name="sync.set"):
 class SyncWait(OfFfts, Awaited, name="sync.wait"):
     """Wait for a signal of other cores, and count one down."""
 
-    asm = Asm(cpp_text="wait_flag_dev([{event_id}][{event_id_dyn}]);")
+    asm = Asm(cpp_on=CHIPS, cpp_text="wait_flag_dev([{event_id}][{event_id_dyn}]);")
 
 
 class OfBlocks(Signal, abstract=True, example=BLOCKS):
@@ -175,7 +178,7 @@ class OfBlocks(Signal, abstract=True, example=BLOCKS):
     rules = (Signal.rules, sent_by(Signal.of), numbered(15))
 
 
-class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_block")):
+class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_block", NOWHERE)):
     """Count one up at the cores of all blocks, once what the pipe had to do is done."""
 
     ffts_mode = Attr(int, None, bits=32)
@@ -186,7 +189,9 @@ class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_b
         signals.of_kind(number_of(event_id, event_id_dyn))
 
 
-class WaitCrossBlock(OfBlocks, Awaited, name="wait_cross_block", asm=signalled("wait_cross_block")):
+class WaitCrossBlock(
+    OfBlocks, Awaited, name="wait_cross_block", asm=signalled("wait_cross_block", NOWHERE)
+):
     """Wait for a signal of the cores of all blocks, and count one down."""
 
 
@@ -228,7 +233,7 @@ class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
     Nothing that ptokit executes depends on it.
     """
 
-    asm = Asm(cpp_text="set_ffts_base_addr((uint64_t){base});")
+    asm = Asm(cpp_on=CHIPS, cpp_text="set_ffts_base_addr((uint64_t){base});")
     base = Scratch(Ptr, doc="the block of memory, of 64-bit numbers or of bytes")
     example = (
         "func.func @example(%base: !pto.ptr<i64>) {\n  NAME %base : !pto.ptr<i64>\n  return\n}"
@@ -375,7 +380,7 @@ class ComputedBuffer(BufferSync, abstract=True):
 
 
 def buffer_asm(function: str) -> Asm:
-    return Asm(cpp_text=f"{function}({{op}}, {{buffer}}, {{mode}});")
+    return Asm(cpp_on=CHIPS, cpp_text=f"{function}({{op}}, {{buffer}}, {{mode}});")
 
 
 def acquired(flags: CoreFlags, op: str, buffer: int, mode: int) -> None:

@@ -67,7 +67,7 @@ pto.print ins("n = %+04d", %n : i32)"""
 class Trap(Instr, name="trap", uses=(CORE,), traits=(BY_SCALAR,), pipe=S):
     """End the run here: the program found that something is wrong."""
 
-    asm = Asm(cpp_text="trap();")
+    asm = Asm(cpp_on=CHIPS, cpp_text="trap();")
     example = """\
 func.func @example(%n: index) {
   %limit = arith.constant 4 : index
@@ -89,7 +89,7 @@ class Check(Instr, name="assert", traits=(BY_SCALAR,), pipe=S):
     In C++ only builds for debugging look.
     """
 
-    asm = Asm(cpp_text="DEBUG_CHECK({condition}, {message_literal});")
+    asm = Asm(cpp_on=CHIPS, cpp_text="DEBUG_CHECK({condition}, {message_literal});")
     example = """\
 func.func @example(%n: index) {
   %limit = arith.constant 4 : index

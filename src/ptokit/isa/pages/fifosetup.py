@@ -6,6 +6,7 @@ handle, of the type `!pto.pipe`. What must agree between both ends is checked ov
 """
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
+from ptokit.isa.lang.asm import Texts
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
 from ptokit.isa.pages.fifoexamples import (
@@ -20,6 +21,7 @@ from ptokit.isa.pages.slots import (
     TO_VECTOR,
     FifoEnd,
     default_slots,
+    direction_in_cpp,
 )
 
 
@@ -80,7 +82,7 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RES
     asm = Asm(
         shape="configured",
         always=("auto",),
-        cpp_text="const uint32_t {addr}{{[{base}]}};  // {size} bytes, {label}",
+        cpp_text="constexpr uint32_t {addr} = {base|0};  // {size} bytes of FIFO {label}",
     )
     example = BOTH_WAYS
     disputes = ("X60",)
@@ -112,7 +114,10 @@ class ImportReservedBuffer(
     It serves to set the FIFO up; ptokit keeps slots apart and gives 0.
     """
 
-    asm = Asm(shape="configured", cpp_text="const uint32_t {addr}{{}};  // {label} of {peer}")
+    asm = Asm(
+        shape="configured",
+        cpp_text="constexpr uint32_t {addr} = {base|0};  // FIFO {label} of {peer}",
+    )
     example = BOTH_WAYS
     addr = Result(Scalar, scalar="i32")
     label = Attr(str, key="name")
@@ -150,13 +155,37 @@ OF_A2A3 = "no core of A2/A3 writes to buffers of another: give the slots a place
 WHERE = "say where the slots of each direction are"
 
 
+def shape_in_cpp(given: Texts) -> dict[str, object]:
+    """The directions of a FIFO, and what its type says behind the number of slots."""
+    local, whole = given.get("local_slot_num"), given.get("nosplit") in (True, "true")
+    more = f", {local or 2}, true" if whole else f", {local}" if local else ""
+    mask = given["dir_mask"]
+    assert isinstance(mask, int)
+    return {"direction": direction_in_cpp(mask), "more": more}
+
+
+def numbered_in_cpp(given: Texts) -> Texts:
+    """The words for a FIFO of a number: two flags of its own, and its slots."""
+    number, slots = given.get("id") or 0, given.get("slot_num") or default_slots(given["dir_mask"])
+    assert isinstance(number, int)
+    return shape_in_cpp(given) | {"flag": 2 * number, "slots": slots}
+
+
+def of_handle_in_cpp(given: Texts) -> Texts:
+    """The words for a FIFO of a handle: where its slots in each direction are."""
+    mask, place, other = (given.get(n) for n in ("dir_mask", "local_addr", "peer_local_addr"))
+    down, up = mask in (TO_VECTOR, BOTH), mask in (TO_CUBE, BOTH)
+    places = {"c2v": place if down else 0, "v2c": other if down and up else place if up else 0}
+    return shape_in_cpp(given) | places
+
+
 class InitializePipe(FifoShape, abstract=True):
     """Set up one end of a FIFO, which `id` names in its function."""
 
     asm = Asm(
         shape="configured",
-        cpp_text="TPipe<2 * {id}, Direction({dir_mask}), {slot_size}, "
-        "{slot_num|({dir_mask} == 3 ? 4 : 8)}, {local_slot_num|2}, {nosplit|false}> pipe{id}("
+        cpp_more=numbered_in_cpp,
+        cpp_text="TPipe<{flag}, {direction}, {slot_size}, {slots}{more}> pipe{id}("
         "{gm_slot_buffer_ptr|gm_slot_tensor_ptr|nullptr}, "
         "{c2v_consumer_buf|0}, {v2c_consumer_buf|0});",
     )
@@ -233,10 +262,9 @@ def made(memory: str) -> Asm:
         shape="configured",
         each_typed=True,
         order=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
-        cpp_text="TPipe<{flag_base|0}, Direction({dir_mask}), {slot_size}, {slot_num}, "
-        "{local_slot_num|2}, {nosplit|false}> "
-        f"{{pipe_result}}({memory}, {{dir_mask}} & 1 ? {{local_addr|0}} : 0, "
-        "{dir_mask} == 3 ? {peer_local_addr|0} : {dir_mask} & 2 ? {local_addr|0} : 0);",
+        cpp_more=of_handle_in_cpp,
+        cpp_text="TPipe<{flag_base|0}, {direction}, {slot_size}, {slot_num}{more}> "
+        f"{{pipe_result}}({memory}, {{c2v|0}}, {{v2c|0}});",
     )
 
 

@@ -30,7 +30,10 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
     exp = Out(Tile, doc="receives the four bytes of each group, side by side")
     max = Out(Tile, doc="receives magnitudes, bf16")
     scaling = Out(Tile, doc="receives factors, bf16")
-    asm = Asm(cpp_text="TQUANT<1, MxQuantAlg::Hif4>({dst}, {src}, &{exp}, &{max}, &{scaling});")
+    asm = Asm(
+        cpp_on=CHIPS,
+        cpp_text="TQUANT<1, MxQuantAlg::Hif4>({dst}, {src}, &{exp}, &{max}, &{scaling});",
+    )
     example = {
         "src": "!pto.tile_buf<vec, 16x64xbf16>",
         "dst": "!pto.tile_buf<vec, 16x32x!pto.f4E1M2x2>",
@@ -109,7 +112,7 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
     a_scale = In(Tile, cpp="aScale", loc=SCALE_LEFT, doc="four bytes for each 64 columns of a row")
     b = MatMul.b
     b_scale = In(Tile, cpp="bScale", loc=SCALE_RIGHT, doc="four for each 64 rows of a column")
-    asm = Asm(cpp_text="TMATMUL_MX({c}, {a}, {a_scale}, {b}, {b_scale});")
+    asm = Asm(cpp_on=CHIPS, cpp_text="TMATMUL_MX({c}, {a}, {a_scale}, {b}, {b_scale});")
     example = {
         "a": L0A.replace("64x64xf16", "64x32x!pto.f4E1M2x2"),
         "a_scale": "!pto.tile_buf<scaleleft, 64x4xui8, slayout=row_major, fractal=32>",

@@ -4,6 +4,7 @@ Transfers and the fix-pipe of that level find counts, strides and modes in regis
 them is not executed, and so neither is what writes them. A bit of a number is of any level.
 """
 
+from ptokit.isa.lang.asm import EVERYWHERE, CppOn
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import bit_and, bit_or, in_type, shifted_left
 
@@ -15,9 +16,9 @@ OF_NUMBER = "func.func @example(%n: i64) {\n  NAME %n : i64\n  return\n}"
 OF_NUMBERS = "func.func @example(%n: i64, %m: i64) {\n  NAME %n, %m : i64, i64\n  return\n}"
 
 
-def calling(function: str) -> Asm:
+def calling(function: str, on: CppOn = CHIPS) -> Asm:
     """C++ has a function for it."""
-    return Asm(cpp_text=f"{function};")
+    return Asm(cpp_on=on, cpp_text=f"{function};")
 
 
 def fields_of(low: Operand, bits: int, high: Operand, more: int) -> tuple[Ruled, ...]:
@@ -105,19 +106,19 @@ class OuterOutOfUb(StridesOutOfUb, name="set_loop2_stride_ubtoout"):
 class Loop3(OfTwoFields, name="set_loop3_para"):
     """The third loop around transfers of the cube: how often, and by how much."""
 
-    asm = Asm(cpp_text="// set_loop3_para: {first}, {second}")
+    asm = Asm(cpp_on=NOWHERE, cpp_text="set_loop3_para({first}, {second});")
 
 
 class SetChannel(OfTwoFields, name="set_channel_para"):
     """How the fix-pipe goes from one channel to the next one."""
 
-    asm = Asm(cpp_text="// set_channel_para: {first}, {second}")
+    asm = Asm(cpp_on=NOWHERE, cpp_text="set_channel_para({first}, {second});")
 
 
 class SetLanes(OfTwoFields, name="ub.set_mask"):
     """The lanes that vector instructions on the buffer write: 0 to 63, and 64 to 127."""
 
-    asm = calling("set_vector_mask({second}, {first})")
+    asm = calling("set_vector_mask({second}, {first})", EVERYWHERE)
 
 
 class LoopsIntoL1(
@@ -148,12 +149,12 @@ class PadIntoL1(
     """Of transfers into L1: what they pad with."""
 
 
-class SetControl(OfOneField, name="set_ctrl", asm=calling("set_ctrl({value})")):
+class SetControl(OfOneField, name="set_ctrl", asm=calling("set_ctrl({value})", EVERYWHERE)):
     """The control register: saturation, the formats of products, and other modes, bit by bit."""
 
 
 class StoreAtomics(
-    OfOneField, name="set_store_atomic_cfg", asm=calling("set_store_atomic_cfg({value})")
+    OfOneField, name="set_store_atomic_cfg", asm=calling("set_store_atomic_cfg({value})", NOWHERE)
 ):
     """What stores do with what is already in global memory."""
 
@@ -162,11 +163,13 @@ class QuantPre(OfOneField, name="set_quant_pre", asm=calling("set_quant_pre({val
     """The parameter of the fix-pipe's quantisation."""
 
 
-class ReluAlpha(OfOneField, name="set_relu_alpha", asm=calling("set_relu_alpha({value})")):
+class ReluAlpha(OfOneField, name="set_relu_alpha", asm=calling("set_relu_alpha({value})", NOWHERE)):
     """The slope of the fix-pipe's leaky relu."""
 
 
-class ClipRelu(OfOneField, name="set_fix_clip_relu", asm=calling("set_fix_clip_relu({value})")):
+class ClipRelu(
+    OfOneField, name="set_fix_clip_relu", asm=calling("set_fix_clip_relu({value})", NOWHERE)
+):
     """The largest number that the fix-pipe's relu lets through."""
 
 
@@ -191,11 +194,11 @@ class AtomicAdd(OfMode, name="set_atomic_add", asm=calling("set_atomic_add()")):
     """Stores add to what is in global memory."""
 
 
-class AtomicMax(OfMode, name="set_atomic_max", asm=calling("set_atomic_max()")):
+class AtomicMax(OfMode, name="set_atomic_max", asm=calling("set_atomic_max()", NOWHERE)):
     """Stores keep the larger of what they store and what is in global memory."""
 
 
-class AtomicMin(OfMode, name="set_atomic_min", asm=calling("set_atomic_min()")):
+class AtomicMin(OfMode, name="set_atomic_min", asm=calling("set_atomic_min()", NOWHERE)):
     """Stores keep the smaller of what they store and what is in global memory."""
 
 
@@ -231,7 +234,7 @@ class CountedLanes(OfMode, name="ub.set_mask_count", asm=calling("set_mask_count
     """The lanes that vector instructions on the buffer write are counted."""
 
 
-class MaskedLanes(OfMode, name="ub.set_mask_norm", asm=calling("set_mask_norm()")):
+class MaskedLanes(OfMode, name="ub.set_mask_norm", asm=calling("set_mask_norm()", EVERYWHERE)):
     """The lanes that vector instructions on the buffer write are those of bits."""
 
 
@@ -280,5 +283,5 @@ class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, unexecu
     """What registers of the vector core compute, one interval of it."""
 
     targets = (A5,)
-    asm = Asm(shape="section", cpp_text="__VEC_SCOPE__")
+    asm = Asm(shape="section", cpp_on=CHIPS, cpp_text="__VEC_SCOPE__")
     example = "pto.vecscope {\n}"

@@ -23,7 +23,6 @@ func.func @example(%i: index) {{
 }}"""
 SAME = "the number has the type of the buffer's elements"
 INSIDE = "indices count from 0 and stay inside the buffer"
-NO_CPP = "/* an element of a buffer has no C++ */"
 PAST_THE_END = "the elements of the buffer end before those of its cast"
 
 
@@ -36,7 +35,7 @@ class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
     asm = Asm(
         dialect="memref",
         shape="recast",
-        cpp_text="{type} {result}({src_begin} + {offset}, {{{sizes_open}}}, {{{strides}}});",
+        cpp_text="{type} {result}({src_array}{offset_at}{extents});",
     )
     result = Result(Global)
     src = In(Global, doc="a buffer of global memory, or a cast or part of one")
@@ -205,8 +204,7 @@ class MemrefStepped(Instr, name="subview", form="with steps", pipe=S):
     asm = Asm(
         dialect="memref",
         shape="memref_part",
-        cpp_text="{type} {result}({src}.data(){offsets_at}, {{{sizes_open}}}, "
-        "{{{strides_by_steps}}});",
+        cpp_text="{type} {result}({src_begin}{offsets_at}{extents});",
     )
     result = Result(Global)
     src = In(Global)
@@ -292,7 +290,7 @@ class MemrefLoad(OfBuffer, name="load"):
 
     asm = Asm(
         order=("src", "indices"),
-        cpp_text=f"const {{type}} {{result}} = {NO_CPP} {{src}}{{indices_subscripts}};",
+        cpp_text="const {type} {result} = {src_element};",
     )
     result = Result(Scalar)
     src = In(Entry)
@@ -314,7 +312,7 @@ class MemrefStore(OfBuffer, name="store"):
 
     asm = Asm(
         order=("value", "dst", "indices"),
-        cpp_text=f"{NO_CPP} {{dst}}{{indices_subscripts}} = {{value}};",
+        cpp_text="{dst_element} = {value};",
     )
     dst = InOut(Entry)
     value = In(Scalar, element=True)

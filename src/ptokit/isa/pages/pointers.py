@@ -177,7 +177,11 @@ class PastCache(Element, abstract=True, targets=("cpu", "a5")):
 class LoadPastCache(PastCache, name="ld_dev"):
     """Element `offset` of the array behind `ptr` as global memory has it, not the cache."""
 
-    asm = Asm(order=("ptr", "offset"), cpp_text="const {type} {result} = ld_dev({ptr}, {offset});")
+    asm = Asm(
+        order=("ptr", "offset"),
+        cpp_on=CHIPS,
+        cpp_text="{type} {result}{{}}; @ {result} = ld_dev({ptr}, {offset});",
+    )
     result = Result(Scalar)
     ptr = In(Ptr)
     offset = In(Index)
@@ -192,7 +196,9 @@ class LoadPastCache(PastCache, name="ld_dev"):
 class StorePastCache(PastCache, name="st_dev"):
     """Element `offset` of the array behind `ptr` becomes `value` in global memory itself."""
 
-    asm = Asm(order=("value", "ptr", "offset"), cpp_text="st_dev({value}, {ptr}, {offset});")
+    asm = Asm(
+        order=("value", "ptr", "offset"), cpp_on=CHIPS, cpp_text="st_dev({value}, {ptr}, {offset});"
+    )
     ptr = Out(Ptr)
     value = In(Scalar, element=True)
     offset = In(Index)
@@ -287,7 +293,7 @@ class OfDimension(Instr, abstract=True, pipe=S, asm=Asm(typed=("view",))):
 class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
     """How many elements a view has along a dimension."""
 
-    asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim});")
+    asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim_of_five});")
 
     @staticmethod
     def run(view: Any, dim: int) -> int | None:  # Any: a type, or the executor's view
@@ -297,7 +303,7 @@ class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
 class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
     """How many elements of memory lie between neighbours along a dimension of a view."""
 
-    asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim});")
+    asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim_of_five});")
 
     @staticmethod
     def run(view: Any, dim: int) -> int | None:  # Any: as above

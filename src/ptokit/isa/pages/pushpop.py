@@ -19,6 +19,7 @@ from ptokit.isa.pages.slots import (
     push,
     receive,
     release,
+    split_in_cpp,
 )
 
 
@@ -35,7 +36,7 @@ class AtFifo(
     columns, 3 and 4 the same with a remainder.
     """
 
-    split = Attr(int)
+    split = Attr(int, in_cpp=split_in_cpp)
     rules = named("attribute", both(split >= 0, split <= 4), help="split is 0 to 4")
 
     @classmethod
@@ -67,9 +68,8 @@ class ByHandle(AtFifo, abstract=True, example=HANDLED):
 def cpp(function: str, fifo: str = "pipe{id}", before: str = "", entry: bool = True) -> Asm:
     """The call of C++ on a FIFO, `TPipe` there."""
     types, last = (", decltype({entry})", ", {entry}") if entry else ("", "")
-    split = "TileSplitAxis({split})"
-    call = f"{function}<decltype({fifo}){types}, {split}>({fifo}{last});"
-    return Asm(cpp_text=before + call)
+    call = f"{function}<decltype({fifo}){types}, {{split}}>({fifo}{last});"
+    return Asm(cpp_of_views=CHIPS, cpp_text=before + call)
 
 
 HANDLE = "{handle}"
@@ -192,7 +192,7 @@ class PopById(
 ):
     """The next entry of the other kind of core; waits where there is none."""
 
-    asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; "))
+    asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; @ "))
     entry = Result(Entry)
     valid_row = In(
         Index, None, counts="rows", doc="rows of the valid region, where a `?` is not all of them"
@@ -270,7 +270,7 @@ class FreeFromAiv(FreeById, name="tfree_from_aiv", core=CUBE, pipe=MTE2, example
 class AllocById(ById, abstract=True, pipe=S, fifo_role=FifoRole.ALLOCATES):
     """The next free slot of a FIFO in global memory, to be written and then pushed."""
 
-    asm = cpp("TALLOC", before="{type} {entry}; ")
+    asm = cpp("TALLOC", before="{type} {entry}; @ ")
     entry = Result(Global)
 
     @staticmethod

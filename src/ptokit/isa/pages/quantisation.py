@@ -81,7 +81,9 @@ class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={
     """
 
     quant_type = Attr(Symmetric, Symmetric.INT8)
-    asm = Asm(cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);")
+    asm = Asm(
+        chips_with=("tmp",), cpp_text="TQUANT<QuantType::INT8_SYM>({dst}, {src}, {scale}[, {tmp}]);"
+    )
     example = {"scale": ONE_OF_EACH_ROW, "dst": VEC_I8}
     rules = quantising(i8, Quantisation.scale)
     elided = {"dst": like(Quantisation.src, dtype=lambda _: i8)}
@@ -104,6 +106,7 @@ class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric", disputes=
 
     asm = Asm(
         order=("src", "scale", "offset", "tmp"),  # C++ has tmp before offset
+        chips_with=("tmp",),
         cpp_text="TQUANT<QuantType::INT8_ASYM>({dst}, {src}, {scale}[, {tmp}], &{offset});",
     )
     each = dict.fromkeys(("scale", "offset"), ONE_OF_EACH_ROW)

@@ -218,7 +218,11 @@ class SetHf32Mode(SetShortF32):
     ptokit keeps the register and computes with whole f32.
     """
 
-    asm = Asm(spellings=("tsethf32mode",), cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();")
+    asm = Asm(
+        spellings=("tsethf32mode",),
+        cpp_on=NOWHERE,
+        cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();",
+    )
 
     @staticmethod
     def run(registers: RegisterFile, enable: bool, mode: RoundMode) -> None:
@@ -231,7 +235,11 @@ class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
     ptokit keeps the register and computes with whole f32. On A2/A3 nothing happens.
     """
 
-    asm = Asm(spellings=("tsettf32mode",), cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();")
+    asm = Asm(
+        spellings=("tsettf32mode",),
+        cpp_on=NOWHERE,
+        cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();",
+    )
 
     @staticmethod
     def run(registers: RegisterFile, enable: bool, mode: RoundMode, tf32: bool) -> None:

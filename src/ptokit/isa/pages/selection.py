@@ -131,7 +131,7 @@ class TCmpS(
 
 class TCmpSTile(
     Compare,
-    asm=Asm(call="TCMPS(dst, src0, src1, cmp)"),
+    asm=Asm(call="TCMPS(dst, src0, src1, cmp)", cpp_on=CHIPS),
     inner_flags=(A2A3,),
     name="tcmps",
     form="tile",

@@ -18,6 +18,21 @@ WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
 PLAIN = "push without one, and convert after the pop"
 
 
+DIRECTIONS = {TO_VECTOR: "DIR_C2V", TO_CUBE: "DIR_V2C", BOTH: "DIR_BOTH"}
+SPLITS = ("NO_SPLIT", "UP_DOWN", "LEFT_RIGHT", "UP_DOWN_ODD", "LEFT_RIGHT_ODD")
+
+
+def direction_in_cpp(mask: int) -> str:
+    """The directions of a FIFO."""
+    return f"Direction::{DIRECTIONS[mask]}" if mask in DIRECTIONS else f"Direction({mask})"
+
+
+def split_in_cpp(split: int) -> str:
+    """How vector cores share entries."""
+    known = split in range(len(SPLITS))
+    return f"TileSplitAxis::TILE_{SPLITS[split]}" if known else f"TileSplitAxis({split})"
+
+
 def default_slots(dir_mask: object) -> int:
     """The slots in each direction of a FIFO that does not say how many."""
     return 4 if dir_mask == BOTH else 8

@@ -288,6 +288,7 @@ class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), 
 class TSync(Instr, uses=(FLAGS,), pipe=S):
     """Wait for each of the events."""
 
+    asm = Asm(cpp_on=NOWHERE)  # there an event is what a call gives, here a value
     example = f"{EVENTS}\ntsync.op #pto.op<TLOAD>"
     events = In(Any_, (), many=True, doc="what was recorded")
 

@@ -57,7 +57,7 @@ SHARED = "rows share elements: give strides of the whole array, not of a part of
 class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disputes=("X41",)):
     """Describe the array behind `ptr`: its extents and strides, in elements."""
 
-    asm = Asm(typed=(), cpp_text="{type} {result}({ptr}, {{{shape_open}}}, {{{strides}}});")
+    asm = Asm(typed=(), cpp_text="{type} {result}({ptr}{extents});")
     result = Result(Global)
     ptr = In(Ptr)
     shape = In(Index, many=True, key="shape", counts="extents")
@@ -110,8 +110,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
     asm = Asm(
         shape="part",
         spellings=("subview", "memref_subview"),
-        cpp_text="{type} {result}({view}.data(){offsets_at}, {{{sizes_open}}}, "
-        "{{{strides_of_view}}});",
+        cpp_text="{type} {result}({view_begin}{offsets_at}{extents});",
     )
     result = Result(Global)
     view = In(Global)

@@ -7,14 +7,14 @@ handles, numbers and control print through the template on their page.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import isfinite, isnan
 
-from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, WINDOW
-from ptokit.isa.model.dtypes import DType
+from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, WINDOW, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import (
@@ -24,82 +24,135 @@ from ptokit.isa.model.types import (
     ScalarType,
     Type,
 )
-from ptokit.isa.model.words import Word
+from ptokit.isa.model.words import BLayout, Word
+from ptokit.text.write.cpplacking import Lack, lack
+from ptokit.text.write.cppnumbers import Numbers, uses_of
 from ptokit.text.write.cpptypes import identifier, literal, type_cpp, unlike
+from ptokit.text.write.cppviews import Number, Views, offset
 
-INCLUDES = [f"#include <{name}>" for name in ("array", "cmath", "cstdint", "tuple")]
-INCLUDES.append("#include <pto/pto-inst.hpp>")
-FIELD = """
-template <int I, int... Rest, class T> auto &field(T &of)
-{
-  if constexpr (sizeof...(Rest) == 0)
-    return std::get<I>(of);
-  else
-    return field<Rest...>(std::get<I>(of));
-}"""
 STATED = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)")
 CHOICE = re.compile(r"\{(\w+\|(?:[^{}]|\{\w+\})*)\}")
 ONLY_GIVEN = re.compile(r"\{\w+\?\}")
+DECLARED = re.compile(r" *constexpr \w+ (\w+) = [^;]*;")  # a constant
 OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\??\}")
 
 
 class Printer:
-    """Prints functions; names become C++ identifiers, those of functions as `called` has them."""
+    """Prints one function; names become C++ identifiers, those of functions as `called` has them.
 
-    def __init__(self, called: Mapping[str, str], entries: Container[str] = ()) -> None:
-        self.called, self.entries = called, entries
-        self.zeros: set[Value] = set()  # constants: no part starts later for them
+    `launched`: a host launches it, with pointers to the arrays of its views. `reserved` has the
+    addresses of the rooms of FIFOs, by function and label.
+    """
+
+    def __init__(
+        self,
+        func: Func,
+        called: Mapping[str, str],
+        *,
+        launched: bool = False,
+        reserved: Mapping[tuple[str, str], object] | None = None,
+    ) -> None:
+        self.of, self.called, self.launched, self.reserved = func, called, launched, reserved or {}
+        uses = uses_of(func)
+        self.numbers = Numbers(func, uses)
+        self.views = Views(func, self.numbers, uses, self.name)
         self.names: dict[Value, str] = {}
-        self.args: list[Value] = []
         # what the end of a region assigns, from the last one on
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
-        self.first: dict[Value, Value] = {}  # what the array behind a view or pointer begins with
         self.windows: dict[Value, Type] = {}  # of parts of tiles: their types
+        self.constants: set[str] = set()  # the names of constants that are declared
+        self.lacks: list[Lack] = []  # ops that some headers do not have
 
     def name(self, value: Value) -> str:
+        """The C++ of a value: its name, or the number that it is."""
+        if value in self.numbers.literals:
+            return str(self.numbers.known[value])
+        return self._named(value, value.name)
+
+    def _named(self, value: Value, wanted: str) -> str:
         if value not in self.names:
-            taken = {*self.names.values(), *self.called.values()}
-            self.names[value] = unlike(identifier(value.name), taken)
+            taken = {*self.names.values(), *self.called.values(), *self.parameters.values()}
+            self.names[value] = unlike(identifier(wanted), taken)
         return self.names[value]
 
-    def head(self, func: Func) -> str:
-        """The declaration of a function."""
-        args = ", ".join(f"{type_cpp(a.type)} {self.name(a)}".replace("* ", "*") for a in func.args)
-        given = ", ".join(map(type_cpp, func.results)) or "void"
-        given = f"std::tuple<{given}>" if len(func.results) > 1 else given
-        launched = 'extern "C" __global__ ' if func.name in self.entries else ""
-        return f"{launched}AICORE {given} {self.called[func.name]}({args})"
+    @cached_property
+    def parameters(self) -> dict[Value, str]:
+        """The names of the pointers that a launch gives for views."""
+        found: dict[Value, str] = {}
+        for arg in self.of.args if self.launched else ():
+            if isinstance(arg.type, GlobalType):
+                found[arg] = unlike(identifier(arg.name), found.values())
+        return found
 
-    def func(self, func: Func) -> Iterator[str]:
-        self.args = func.args
-        yield self.head(func)
+    def head(self) -> str:
+        """The declaration of the function."""
+        args = ", ".join(text for arg in self.of.args for text in self._parameters(arg))
+        results = self.of.results
+        given = ", ".join(map(type_cpp, results)) or "void"
+        given = f"std::tuple<{given}>" if len(results) > 1 else given
+        launched = 'extern "C" __global__ ' if self.launched else ""
+        return f"{launched}AICORE {given} {self.called[self.of.name]}({args})"
+
+    def _parameters(self, arg: Value) -> Iterator[str]:
+        """The parameters for an argument: of a launched view a pointer and what its type lacks."""
+        pointer = self.parameters.get(arg)
+        if pointer is None or not isinstance(arg.type, GlobalType):
+            yield f"{type_cpp(arg.type)} {self.name(arg)}".replace("* ", "*")
+            return
+        yield f"__gm__ {arg.type.dtype.cpp} *{pointer}"
+        yield from (f"int64_t {extent}" for extent in self.views.extents_of(arg, pointer))
+
+    def func(self) -> Iterator[str]:
+        """The definition, and behind it how a host launches it."""
+        yield self.head()
         yield "{"
-        yield from self.block(func.body, "  ")
+        yield from self._used([*self._views_of_arguments(), *self.block(self.of.body, "  ")])
         yield "}"
-        if func.name in self.entries:
-            given = ", ".join(map(self.name, func.args))
-            yield f"// launch: {self.called[func.name]}<<<blocks, nullptr, stream>>>({given});"
+        if self.launched:
+            name = self.called[self.of.name]
+            given = [
+                text.split(" ")[-1].lstrip("*")
+                for a in self.of.args
+                for text in self._parameters(a)
+            ]
+            yield f"// launch: {name}<<<blocks, nullptr, stream>>>({', '.join(given)});"
+
+    def _views_of_arguments(self) -> Iterator[str]:
+        for arg, pointer in self.parameters.items():
+            self._named(arg, f"{arg.name}_view")
+            yield from (f"  {line}" for line in self.views.of_argument(arg, pointer))
+
+    def _used(self, lines: list[str]) -> Iterator[str]:
+        """The lines without constants that no other line names."""
+        text = "\n".join(lines)
+        blank = True  # so no body begins, and no two blank lines follow one another
+        once = {name for name in self.constants if len(re.findall(rf"\b{name}\b", text)) == 1}
+        for line in lines:
+            found = DECLARED.fullmatch(line)
+            dropped = found is not None and found[1] in once
+            if not dropped and (line.strip() or not blank):
+                yield line
+            blank = blank if dropped else not line.strip()
 
     def block(self, block: Block, indent: str) -> Iterator[str]:
         for op in block.ops:
             for line in self.op(op):
-                yield indent + line if line else line
+                yield (line if line.startswith("#") else indent + line) if line else line
 
     def op(self, op: AnyOp) -> Iterator[str]:
         yield from ("//" + c.lstrip("/#") if c else "" for c in op.comments.before)
         if isinstance(op, OpaqueOp):
             yield f"// not known to ptokit: {op.name}"
             return
-        if op.page.asm.shape == "constant" and 0 in op.attrs.values():
-            self.zeros.update(op.results)
+        if op.page.asm.shape == "constant" and self._literal(op):
+            return
         yield from self._widened(op)
         yield from self._carried(op) if op.regions else ()
         yield from self._assigned(op)
-        self._derived(op)
+        self.views.derive(op)
         template = op.page.asm.cpp_text
         line = self._call(op) if template is None else self._filled(op, template)
-        if line:
-            yield line
+        yield from () if self._pointer(op) else self._statement(op, line)
         for position, region in enumerate(op.regions):
             runs_on = position > 0 and (position - 1, position) in op.page.routes
             if not runs_on:
@@ -109,6 +162,27 @@ class Printer:
                 yield "}"
         if line.startswith("#if"):  # what is between braces is for one kind of core
             yield "#endif"
+
+    def _literal(self, op: Op) -> bool:
+        """True for a constant that is written as its number; the name of another one is kept."""
+        literals = [result in self.numbers.literals for result in op.results]
+        self.constants |= {self.name(result) for result in op.results}
+        return all(literals)
+
+    def _statement(self, op: Op, line: str) -> Iterator[str]:
+        """The statement of an op, where every header has it; else a comment or a guard."""
+        if not line:
+            return
+        after = f"  //{op.comments.after.lstrip('/#')}" if op.comments.after else ""
+        lacking = lack(op, self._type)
+        if lacking is not None:
+            self.lacks.append(lacking)
+            yield from lacking.guarded([line])
+        else:
+            yield line.replace("@ ", "") + after
+
+    def _type(self, value: Value) -> str:
+        return type_cpp(self.windows.get(value, value.type))
 
     def _widened(self, op: Op) -> Iterator[str]:
         """Says where C++ has no conversion: a part of a tile goes where its own extents count."""
@@ -184,12 +258,12 @@ class Printer:
         return f"{name}{templates}({', '.join(given)});"
 
     def _stated_words(self, op: Op, listed: str, how: str) -> Iterator[str]:
-        attrs = {a.name: a for a in op.page.attrs}
         """The words of a list of arguments: operands, attributes, text.
 
         `attr?` is left out where the program does not give it; `attr=` where neither it nor one
-        behind it is given.
+        behind it is given; `operand|text` is the text where it is not given.
         """
+        attrs = {a.name: a for a in op.page.attrs}
         known = {o.name for o in op.page.operands}
         words = listed.split(", ") if listed else []
         given = [n for n, word in enumerate(words) if word.rstrip("?=") in op.attrs]
@@ -201,6 +275,9 @@ class Printer:
                 left_out = word[-1] == "?" or (word[-1] == "=" and n > max(given, default=-1))
                 if n in given or not left_out:
                     yield self._word(attrs[name], op.attrs.get(name, attrs[name].default))
+            elif "|" in name:
+                given_name, _, otherwise = name.partition("|")
+                yield self._argument(op, op.page.operand(given_name)) or otherwise
             elif name in known:
                 address = "&" if word[0] == "&" else ""
                 value = self._argument(op, op.page.operand(name))
@@ -211,65 +288,73 @@ class Printer:
             else:
                 yield word
 
-    def _derived(self, op: Op) -> None:
-        """Views and pointers that are made of one another are of one array."""
-        for result in op.results:
-            for _, value in op.values():
-                if _dtype_behind(value.type) == _dtype_behind(result.type) is not None:
-                    self.first.setdefault(result, self.first.get(value, value))
-
-    def _begin(self, view: Value) -> str:
-        """A pointer to where the array of a view begins, as far as the function shows it."""
-        first = self.first.get(view, view)
-        if isinstance(first.type, PtrType):
-            return self.name(first)
-        known = first in self.args and "offset:" not in getattr(first.type, "written", "")
-        return f"{self.name(first)}.data(){'' if known else ' /* from where its array begins */'}"
-
-    def _strides(self, view: Value, rank: int) -> list[str]:
-        """The last `rank` strides of a view, as C++ asks for them."""
-        return [f"{self.name(view)}.GetStride({n})" for n in range(5 - rank, 5)]
-
     def _made(self, op: Op, result: Value) -> dict[str, object]:
         """Return what the constructor of a view or of a part of a tile takes.
 
-        `NAME_open` has those of the values NAME that the type leaves open; `open` those of its
-        size, in parentheses.
+        Of a part `window` is its type, and `open` what it leaves open of its size, in parentheses.
         """
-        made: dict[str, object] = {}
         kind = result.type
         if isinstance(kind, GlobalType):
-            extents: tuple[int | None, ...] = kind.shape
-            for view in (v for _, v in op.values() if isinstance(v.type, GlobalType)):
-                made |= self._steps(op, view, kind.rank)
-        elif isinstance(kind, TileType):
-            extents = (kind.valid.rows, kind.valid.cols)
-            made["window"] = type_cpp(self.windows.get(result, kind))
-        else:
-            return made
-        for operand in (o for o in op.page.operands if o.many):
+            return self.views.made(op, result)
+        if not isinstance(kind, TileType):
+            return {}
+        extents, made = (kind.valid.rows, kind.valid.cols), {"window": self._type(result)}
+        for operand in (o for o in op.page.operands if o.many and o.counts == "extents"):
             values = [*map(self.name, op.bound(operand.name))]
-            if len(values) == len(extents):
+            if len(values) == len(extents):  # the last one has the size
                 pairs = zip(values, extents, strict=True)
-                made[f"{operand.name}_open"] = given = ", ".join(v for v, n in pairs if n is None)
-                if operand.counts == "extents":  # the last one has the size
-                    made["open"] = f"({given})" if given else ""
-        return made
+                given = ", ".join(v for v, n in pairs if n is None)
+                made["open"] = f"({given})" if given else ""
+        return dict(made)
 
-    def _steps(self, op: Op, view: Value, rank: int) -> dict[str, object]:
-        """Return the last `rank` strides of a view, and each list of numbers times them.
+    def _pointer(self, op: Op) -> bool:
+        """Keep the pointer of a view that is declared for its windows alone: they begin there."""
+        pointers = [v for _, v in op.values() if isinstance(v.type, PtrType)]
+        views = [r for r in op.results if isinstance(r.type, GlobalType)]
+        if len(pointers) != 1 or len(views) != 1 or not self.views.only_windows(views[0]):
+            return False
+        self.views.begins[views[0]] = self.name(pointers[0])
+        return True
 
-        `NAME_at` is how far the element at the offsets NAME is from the first one.
-        """
-        made: dict[str, object] = {"strides_of_view": ", ".join(self._strides(view, rank))}
-        for operand in (o for o in op.page.operands if o.many):
-            values = [*map(self.name, op.bound(operand.name))]
-            steps = self._strides(view, len(values))
-            by = [f"{v} * {s}" for v, s in zip(values, steps, strict=True)]
-            bound = zip(op.bound(operand.name), by, strict=True)
-            made[f"{operand.name}_at"] = "".join(f" + {b}" for v, b in bound if v not in self.zeros)
-            made[f"strides_by_{operand.name}"] = ", ".join(by)
-        return made
+    def _operand(self, op: Op, operand: Operand) -> dict[str, object]:
+        """Return further words for an operand: its pointer, its first element, an element of it."""
+        name, found = operand.name, dict[str, object]()
+        if operand.many:
+            names = map(self.name, op.bound(name))
+            found[f"{name}_subscripts"] = "".join(f"[{name}]" for name in names)
+        for value in op.bound(name):
+            found[f"{name}_ptr"] = self.name(value)
+            if isinstance(value.type, GlobalType):
+                found[f"{name}_ptr"] = found[f"{name}_begin"] = self.views.begin(value)
+                found[f"{name}_array"] = self.views.array(value)
+            if operand.name == "offset":
+                found["offset_at"] = "" if self.name(value) == "0" else f" + {self.name(value)}"
+            if operand.name == "dim":
+                found["dim_of_five"] = self._dimension(op, value)
+            if "_element}" in (op.page.asm.cpp_text or "") and not operand.many:
+                found[f"{name}_element"] = self._element(value, op.bound("indices"))
+            found |= _words_of(value.type, "minus", "-")
+        return found
+
+    def _element(self, of: Value, indices: Sequence[Value]) -> str:
+        """The element of a view, or of a tile without boxes, at a row and a column."""
+        kind = self.windows.get(of, of.type)
+        if isinstance(kind, GlobalType):
+            start, steps = self.views.begin(of), self.views.strides(of)
+        elif isinstance(kind, TileType):
+            lines = (kind.cols, 1) if kind.blayout is BLayout.ROW_MAJOR else (1, kind.rows)
+            start, steps = f"{self.name(of)}.data()", [Number(str(n), True) for n in lines]
+        else:
+            return self.name(of)
+        far = offset(map(self.views.number, indices), steps[-len(indices) :])
+        return f"{start}[{far[3:] or 0}]"
+
+    def _dimension(self, op: Op, dim: Value) -> str:
+        """The number of a dimension among five: those of fewer are the last ones."""
+        ranks = [v.type.rank for _, v in op.values() if isinstance(v.type, GlobalType)]
+        first = 5 - ranks[0]
+        known = self.numbers.known.get(dim)
+        return f"{first} + {self.name(dim)}" if known is None else str(first + known)
 
     def _argument(self, op: Op, operand: Operand) -> str:
         """The values of an operand; an integer of another type would be taken for an event."""
@@ -290,30 +375,25 @@ class Printer:
         fill: dict[str, object] = {"call": self._stated(op)} if op.page.asm.call else {}
         for operand in op.page.operands:
             fill[operand.name] = self._argument(op, operand)
-            if operand.kind is Kind.GLOBAL and op.bound(operand.name):
-                view = op.bound(operand.name)[0]
-                fill[f"{operand.name}_begin"] = self._begin(view)
-            if operand.many:
-                names = map(self.name, op.bound(operand.name))
-                fill[f"{operand.name}_subscripts"] = "".join(f"[{name}]" for name in names)
-            for value in op.bound(operand.name):
-                data = ".data()" if isinstance(value.type, GlobalType) else ""
-                fill[f"{operand.name}_ptr"] = self.name(value) + data
-                fill |= _words_of(value.type, "minus", "-")
+            fill |= self._operand(op, operand)
         for operand, result in zip(op.page.results(), op.results, strict=False):
             if isinstance(result.type, Elided) and ALLOCATES in op.page.traits:
                 return f"// {self.name(result)}: a tile whose type the program leaves out"
             fill[operand.name] = self.name(result)
-            fill |= self._made(op, result)
             fill = _words_of(result.type, "lowest", "1") | fill | {"type": type_cpp(result.type)}
+            fill |= self._made(op, result)
         for attr in op.page.attrs:
             value = op.attrs.get(attr.name, attr.default)
             worded = value.cpp.format_map(fill) if isinstance(value, Word) else None
             fill[attr.name] = worded or _text(
-                attr.in_cpp(value) if isinstance(value, str) else value
+                value if value is None or attr.in_cpp is None else attr.in_cpp(value)
             )
             if attr.kind is str:
                 fill[f"{attr.name}_literal"] = literal(str(value))
+        if op.page.fifo_role is FifoRole.IMPORTS:
+            fill["base"] = self.reserved.get((str(op.attrs["peer"]), str(op.attrs["label"])))
+        if op.page.asm.cpp_more is not None:
+            fill |= op.page.asm.cpp_more(fill | op.attrs)
         if CALLS in op.page.traits:
             called = op.page.attrs[0].name
             callee = str(fill[called])
@@ -332,11 +412,6 @@ class Printer:
         )
         chosen = ONLY_GIVEN.sub("", chosen)
         return _tidy(chosen.format_map(_Blank(fill)))
-
-
-def _dtype_behind(kind: Type) -> DType | None:
-    """The element type of an array that a view or pointer leads to; None of all else."""
-    return kind.dtype if isinstance(kind, GlobalType | PtrType) else None
 
 
 def _text(value: object) -> object:
@@ -372,65 +447,3 @@ class _Blank(dict[str, object]):
 
 def _tidy(text: str) -> str:
     return text.replace("(, )", "").replace("(, ", "(").replace(", )", ")")
-
-
-def _calls(module: Module) -> Iterator[tuple[Func, str]]:
-    """The calls of a module: who calls, and the name."""
-    for func in (part for part in module.parts if isinstance(part, Func)):
-        for op in func.walk():
-            if isinstance(op, Op) and CALLS in op.page.traits:
-                yield func, str(op.attrs[op.page.attrs[0].name])
-
-
-def _entries(module: Module) -> set[str]:
-    """The names of the functions that a host launches: those marked, else those nobody calls."""
-    own = [f for f in module.parts if isinstance(f, Func) and not f.declared]
-    called = {name for _, name in _calls(module)}
-    free = {f.name for f in own if f.name not in called and not f.results}
-    return {f.name for f in own if f.launched} or free
-
-
-def _declared(module: Module) -> list[Func]:
-    """Functions that are called before they are defined, or have no body."""
-    own = [part for part in module.parts if isinstance(part, Func)]
-    place = {func.name: n for n, func in enumerate(own)}
-    early = {name for func, name in _calls(module) if place.get(name, -1) >= place[func.name]}
-    return [func for func in own if func.declared or func.name in early]
-
-
-def _identifiers(module: Module) -> dict[Func, str]:
-    """What functions are called in C++: each by a name of its own, whatever module it is of.
-
-    Those of one name that have no body are one, and the first with a body of that name.
-    """
-    found: dict[Func, str] = {}
-    outside: dict[str, str] = {}  # what the functions without a body are called
-    bodies: set[str] = set()
-    for func in sorted(module.funcs, key=lambda f: f.declared):
-        base = identifier(func.name)
-        if func.declared and func.name in outside:
-            found[func] = outside[func.name]
-            continue
-        found[func] = unlike(base, bodies)
-        outside.setdefault(func.name, found[func])
-        bodies.add(found[func])
-    return found
-
-
-def print_cpp(module: Module) -> str:
-    """The module as C++ source; functions in text order.
-
-    Where several modules have a function of one name, the later ones are numbered.
-    """
-    names, declared, bodies = _identifiers(module), list[str](), list[str]()
-    for inner in module.modules():
-        called = {part.name: names[part] for part in inner.parts if isinstance(part, Func)}
-        entries = _entries(inner)
-        declared += (f"{Printer(called, entries).head(func)};" for func in _declared(inner))
-        for func in inner.parts:
-            if isinstance(func, Func) and not func.declared:
-                bodies += ["", *Printer(called, entries).func(func)]
-    lines = [*INCLUDES, "using namespace pto;"]
-    lines += FIELD.split("\n") if any("field<" in line for line in bodies) else []
-    lines += ["", *dict.fromkeys(declared)] if declared else []
-    return "\n".join([*lines, *bodies]) + "\n"

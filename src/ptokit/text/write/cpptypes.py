@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from functools import cache
 from itertools import chain, count
 
@@ -24,7 +24,7 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import GlobalLayout
+from ptokit.isa.model.words import BLayout, CompactMode, GlobalLayout, Loc, PadValue, SLayout
 
 DYNAMIC = "DYNAMIC"
 SPACE = {
@@ -53,9 +53,32 @@ RESERVED = {
 CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*\(|<|::)")
 
 
+# the names that the headers have for tiles of the cube, with their layouts
+BOXED = {
+    Loc.LEFT: ("TileLeft", BLayout.COL_MAJOR, SLayout.ROW_MAJOR, 512),
+    Loc.RIGHT: ("TileRight", BLayout.ROW_MAJOR, SLayout.COL_MAJOR, 512),
+    Loc.ACC: ("TileAcc", BLayout.COL_MAJOR, SLayout.ROW_MAJOR, 1024),
+    Loc.SCALE_LEFT: ("TileLeftScale", BLayout.ROW_MAJOR, SLayout.ROW_MAJOR, 32),
+    Loc.SCALE_RIGHT: ("TileRightScale", BLayout.COL_MAJOR, SLayout.COL_MAJOR, 32),
+}
+
+
+def _named_tile(kind: TileType, valid: Sequence[str]) -> str:
+    """The type of a tile of the cube by the headers' name for it; empty where it has none."""
+    name, *layout = BOXED.get(kind.loc, ("",))
+    if layout != [kind.blayout, kind.slayout, kind.fractal] or kind.pad is not PadValue.NULL:
+        return ""
+    if kind.compact is not CompactMode.NULL:
+        return ""
+    extents = [str(kind.rows), str(kind.cols)]
+    return f"{name}<{', '.join([kind.dtype.cpp, *extents, *(valid if valid != extents else ())])}>"
+
+
 def tile_cpp(kind: TileType) -> str:
     """The C++ type of a tile, template arguments up to the last that is not a default."""
     valid = [DYNAMIC if n is None else str(n) for n in (kind.valid.rows, kind.valid.cols)]
+    if named := _named_tile(kind, valid):
+        return named
     pad = kind.pad
     padding = f"PadValue({pad.code:#x})" if isinstance(pad, CustomPad) else f"PadValue::{pad.cpp}"
     arguments = [

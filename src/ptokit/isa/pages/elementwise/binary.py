@@ -17,7 +17,10 @@ PACKED = named(
 )
 
 
-class TAdd(Binary, f=operator.add, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
+ONE_TYPE = Asm(one_type=("dst", "src0", "src1"))
+
+
+class TAdd(Binary, f=operator.add, asm=ONE_TYPE, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
     """dst[i, j] = src0[i, j] + src1[i, j]; integers wrap."""
 
 
@@ -102,7 +105,7 @@ class TFmod(
     disputes = ("E40",)
 
 
-class TPow(BinaryTmp, inner_flags=(A2A3,), f=raised, disputes=("E6",)):
+class TPow(BinaryTmp, inner_flags=(A2A3,), f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6",)):
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact

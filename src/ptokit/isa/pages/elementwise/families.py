@@ -102,7 +102,10 @@ class BinaryTmp(Binary, abstract=True):
     tmp = scratch_of_a2a3()
 
 
-class Ternary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
+OF_ONE_TYPE = Asm(one_type=("dst", "src0", "src1", "src2")).over(POINTWISE)
+
+
+class Ternary(Instr, abstract=True, pipe=V, asm=OF_ONE_TYPE, specials=NAN_COMPUTED):
     """dst = f(src0, src1, src2), element by element."""
 
     f: ClassVar[Callable[[Array, Array, Array], Array]]

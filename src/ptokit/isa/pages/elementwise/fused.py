@@ -44,6 +44,7 @@ def rectified(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Ar
 class TAddRelu(
     Binary,
     f=rectified(operator.add),
+    asm=Asm(cpp_on=NOWHERE),
     targets=(CPU, A2A3),
     rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
     disputes=("E42", "E44"),
@@ -88,7 +89,7 @@ def narrowed(dtype: DType) -> DType:
     return NARROWED.get(dtype, dtype)
 
 
-class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True)):
+class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True, cpp_on=CHIPS)):
     """dst = f(src0, src1) where it is greater than 0, else 0, in a narrower type."""
 
     step: ClassVar[Callable[[Array, Array], Array]]
@@ -127,7 +128,7 @@ class TSubReluConv(Converting, step=operator.sub):
     """
 
 
-class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True), disputes=("E27",)):
+class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True, cpp_needs=("tmp",)), disputes=("E27",)):
     """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
 
     The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too

@@ -36,6 +36,7 @@ def without_sign(x: Array) -> Array:
 
 class TAbs(
     Unary,
+    asm=Asm(one_type=("dst", "src")),
     f=without_sign,
     symbol="abs",
     rules=pointwise(*PAIR, a2a3=(f16, f32), a5=(i8, i16, i32, f16, f32)),

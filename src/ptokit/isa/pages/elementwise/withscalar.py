@@ -128,7 +128,7 @@ class TFmodS(WithScalar, f=Array.remainder):
     disputes = ("E40",)
 
 
-class TPowS(WithScalarTmp, f=raised, disputes=("E6", "E43")):
+class TPowS(WithScalarTmp, f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6", "E43")):
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
@@ -263,7 +263,10 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
         dst[:rows, :cols] = scalar
 
 
-class TExpandSConv(Instr, name="texpands", form="conv", pipe=MTE2, asm=Asm(deduced=True)):
+CONV_CPP = Asm(deduced=True, cpp_on=CHIPS)
+
+
+class TExpandSConv(Instr, name="texpands", form="conv", pipe=MTE2, asm=CONV_CPP):
     """All elements of a convolution tile become `scalar`."""
 
     specials = NAN_MOVES

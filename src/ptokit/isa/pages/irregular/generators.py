@@ -58,7 +58,7 @@ class TCITmp(
     name="tci",
     form="scratch",
     pipe=V,
-    asm=Asm(call="TCI<dst, tmp, dst.DType, descending>(dst, start, tmp)"),
+    asm=Asm(call="TCI<dst, tmp, dst.DType, descending>(dst, start, tmp)", cpp_on=CHIPS),
     disputes=("X1", "X6"),
 ):
     """TCI with room for the vector unit of A2/A3; the numbers are the same."""

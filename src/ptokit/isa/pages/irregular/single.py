@@ -135,6 +135,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
 class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disputes=("X23",)):
     """Print a global tensor view as a matrix."""
 
+    asm = Asm(cpp_on=CHIPS)
     src = In(Global, doc="the view")
     format = print_format()
     example = in_view(f"NAME ins(%view : {VIEW_F32})")

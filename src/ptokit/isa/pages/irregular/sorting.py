@@ -252,7 +252,7 @@ class TMrgSortPlanned(MergeLists, form="lists without tmp", name="tmrgsort"):
         f"pto.tmrgsort ins(%src0, %src1 no_tmp : {PART}, {PART}) "
         f"outs(%dst, %executed : {ROW}, {COUNTS})"
     )
-    asm = Asm(flag="no_tmp")
+    asm = Asm(flag="no_tmp", cpp_on=NOWHERE)
     rules = (
         MergeLists.rules,
         named("attribute", no_tmp == Const(True), help="give tmp, or say no_tmp"),

@@ -185,6 +185,11 @@ FOUND = {"dst": VEC_I32, "cdst": COUNT, "tmp": "!pto.tile_buf<vec, 16x64xu32>", 
 class TGatherCompare(CompareGather, name="tgather", form="compare"):
     __doc__ = CompareGather.__doc__
 
+    asm = Asm(
+        call="TGATHER<dst, src0, k_value, cdst, tmp, cmp>(dst, src0, k_value, cdst, tmp, offset|0)",
+        cpp_needs=("tmp",),
+        cpp_on=CHIPS,
+    )
     dst, src0 = CompareGather.dst, CompareGather.src0
     k_value = In(Tile, doc="one threshold for each row")
     cdst, tmp, cmp = CompareGather.cdst, CompareGather.tmp, CompareGather.cmp
@@ -214,6 +219,7 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
 class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a number"):
     """tgather that compares every element with one number, as the assembler's text has it."""
 
+    asm = Asm(cpp_on=NOWHERE)
     dst, src0 = CompareGather.dst, CompareGather.src0
     k_value = In(Scalar, doc="the threshold of all rows; it takes src0's type")
     cdst, tmp, cmp = CompareGather.cdst, CompareGather.tmp, CompareGather.cmp

@@ -190,7 +190,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V, spec
     col0 = In(Index, cpp="indexCol0")
     row1 = In(Index, cpp="indexRow1")
     col1 = In(Index, cpp="indexCol1")
-    asm = Asm(brackets=("row0", "col0", "row1", "col1"))
+    asm = Asm(brackets=("row0", "col0", "row1", "col1"), cpp_on=CHIPS)
     plain = CompactMode.NULL
     compact = both(dst0.compact == plain, dst1.compact == plain)
     rules = (

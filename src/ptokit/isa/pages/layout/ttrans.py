@@ -88,6 +88,7 @@ def few_or(tile: Operand) -> Expr:
 
 class TTransConv(
     Instr,
+    asm=Asm(cpp_on=CHIPS),
     inner_flags=(A2A3,),
     name="ttrans",
     form="convolution layouts",

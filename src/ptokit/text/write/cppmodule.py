@@ -1,0 +1,138 @@
+"""C++: a module as a source file, its functions in text order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+
+from ptokit.diagnostics.callsite import depth
+from ptokit.ir.module import Func, Module, Op
+from ptokit.isa.lang.traits import CALLS, FifoRole
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.types import PtrType, ScalarType
+from ptokit.text.write.cpp import Printer
+from ptokit.text.write.cpplacking import CppWarning, Lack, diagnostics
+from ptokit.text.write.cpptypes import identifier, unlike
+
+# what a body uses of the library of C++, and the headers that have it
+LIBRARY = {
+    "array": ("std::array",),
+    "bit": ("std::bit_cast",),
+    "cmath": ("std::", "NAN", "INFINITY"),
+    "cstdint": ("",),
+    "tuple": ("std::tuple", "std::tie", "std::get"),
+    "type_traits": ("std::decay",),
+}
+FIELD = """
+template <int I, int... Rest, class T> auto &field(T &of)
+{
+  if constexpr (sizeof...(Rest) == 0)
+    return std::get<I>(of);
+  else
+    return field<Rest...>(std::get<I>(of));
+}"""
+
+
+def print_cpp(module: Module) -> str:
+    """Return the module as C++ source; warn of what the public headers lack of it.
+
+    Where several modules have a function of one name, the later ones are numbered.
+    """
+    text, lacks = cpp_of(module)
+    for one in diagnostics(lacks):
+        warnings.warn(one.render(), CppWarning, stacklevel=depth())
+    return text
+
+
+def cpp_of(module: Module) -> tuple[str, list[Lack]]:
+    """Return the module as C++ source, and the ops that some public headers do not have."""
+    names, declared, bodies = _identifiers(module), list[str](), list[str]()
+    lacks: list[Lack] = []
+    for inner in module.modules():
+        called = {part.name: names[part] for part in inner.parts if isinstance(part, Func)}
+        entries, reserved = _entries(inner), _reserved(inner)
+        for func in _declared(inner):
+            declared.append(f"{Printer(func, called, launched=func.name in entries).head()};")
+        for func in inner.parts:
+            if isinstance(func, Func) and not func.declared:
+                launched = func.name in entries
+                printer = Printer(func, called, launched=launched, reserved=reserved)
+                bodies += ["", *printer.func()]
+                lacks += printer.lacks
+    bodies = [*FIELD.split("\n"), *bodies] if any("field<" in line for line in bodies) else bodies
+    lines = [*_includes(bodies), "using namespace pto;"]
+    lines += ["", *dict.fromkeys(declared)] if declared else []
+    return "\n".join([*lines, *bodies]) + "\n", lacks
+
+
+def _includes(lines: Sequence[str]) -> Iterator[str]:
+    """The headers that the lines need."""
+    text = "\n".join(lines)
+    for name, words in LIBRARY.items():
+        others = [w for n, some in LIBRARY.items() if n != name for w in some if w]
+        rest = text
+        for word in others if "std::" in words else ():
+            rest = rest.replace(word, "")
+        if any(word in rest for word in words):
+            yield f"#include <{name}>"
+    yield "#include <pto/pto-inst.hpp>"
+
+
+def _calls(module: Module) -> Iterator[tuple[Func, str]]:
+    """The calls of a module: who calls, and the name."""
+    for func in (part for part in module.parts if isinstance(part, Func)):
+        for op in func.walk():
+            if isinstance(op, Op) and CALLS in op.page.traits:
+                yield func, str(op.attrs[op.page.attrs[0].name])
+
+
+def _entries(module: Module) -> set[str]:
+    """The names of the functions that a host launches: those marked, else those nobody calls.
+
+    A host gives pointers and numbers: a function of tiles is started by another one.
+    """
+    own = [f for f in module.parts if isinstance(f, Func) and not f.declared]
+    called = {name for _, name in _calls(module)}
+    free = [f for f in own if f.name not in called and not f.results and _of_host(f)]
+    return {f.name for f in free if f.launched} or {f.name for f in free}
+
+
+def _of_host(func: Func) -> bool:
+    return all(isinstance(arg.type, GlobalType | PtrType | ScalarType) for arg in func.args)
+
+
+def _declared(module: Module) -> list[Func]:
+    """Functions that are called before they are defined, or have no body."""
+    own = [part for part in module.parts if isinstance(part, Func)]
+    place = {func.name: n for n, func in enumerate(own)}
+    early = {name for func, name in _calls(module) if place.get(name, -1) >= place[func.name]}
+    return [func for func in own if func.declared or func.name in early]
+
+
+def _identifiers(module: Module) -> dict[Func, str]:
+    """What functions are called in C++: each by a name of its own, whatever module it is of.
+
+    Those of one name that have no body are one, and the first with a body of that name.
+    """
+    found: dict[Func, str] = {}
+    outside: dict[str, str] = {}  # what the functions without a body are called
+    bodies: set[str] = set()
+    for func in sorted(module.funcs, key=lambda f: f.declared):
+        base = identifier(func.name)
+        if func.declared and func.name in outside:
+            found[func] = outside[func.name]
+            continue
+        found[func] = unlike(base, bodies)
+        outside.setdefault(func.name, found[func])
+        bodies.add(found[func])
+    return found
+
+
+def _reserved(module: Module) -> dict[tuple[str, str], object]:
+    """The addresses of the rooms of FIFOs, by the names of functions and of rooms."""
+    found: dict[tuple[str, str], object] = {}
+    for func in (part for part in module.parts if isinstance(part, Func)):
+        for op in func.walk():
+            if isinstance(op, Op) and op.page.fifo_role is FifoRole.RESERVES:
+                found[func.name, str(op.attrs["label"])] = op.attrs.get("base")
+    return found
