@@ -22,7 +22,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 LARGEST_FILE = 500
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
-LARGEST_PACKAGE = 85_000
+LARGEST_PACKAGE = 85_700
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -414,6 +414,7 @@ SIGNATURES: dict[str, tuple[str, list[str], str]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::ptokit.text.write.cpplacking.CppWarning")
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signatures(name: str) -> None:
     """Destination first; then the operands of the implementations, by their C++ names."""

@@ -245,6 +245,7 @@ def test_cpp_mask() -> None:
     assert call in pto.loads(text).text("cpp")
 
 
+@pytest.mark.filterwarnings("ignore::ptokit.text.write.cpplacking.CppWarning")
 def test_cpp_compare() -> None:
     """Five types, then the comparison; scratch and offset stand last."""
     text = COMPARE + " {cmpMode = #pto.cmp<gt>}"

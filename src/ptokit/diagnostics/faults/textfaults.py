@@ -25,6 +25,12 @@ TEXT: dict[str, Entry] = {
     "nesting-too-deep": Entry(
         "regions nest too deeply", "The limit is far beyond any real kernel."
     ),
+    "cpp-lacks": Entry(
+        "the public C++ headers do not have this call",
+        "`convert --to cpp` prints what a device compiler takes. A call that no public header has "
+        "is printed as a comment; one that only their CPU simulator lacks stands between `#ifndef "
+        "__CPU_SIM` and `#endif`, so that the program compiles there and leaves the call out.",
+    ),
     "conversion": Entry(
         "the program has no such form",
         "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "

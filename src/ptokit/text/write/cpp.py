@@ -28,7 +28,7 @@ from ptokit.isa.model.words import BLayout, Word
 from ptokit.text.write.cpplacking import Lack, lack
 from ptokit.text.write.cppnumbers import Numbers, uses_of
 from ptokit.text.write.cpptypes import identifier, literal, type_cpp, unlike
-from ptokit.text.write.cppviews import Number, Views, offset
+from ptokit.text.write.cppviews import GlobalViews, Term, offset
 
 STATED = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)")
 CHOICE = re.compile(r"\{(\w+\|(?:[^{}]|\{\w+\})*)\}")
@@ -55,7 +55,7 @@ class Printer:
         self.of, self.called, self.launched, self.reserved = func, called, launched, reserved or {}
         uses = uses_of(func)
         self.numbers = Numbers(func, uses)
-        self.views = Views(func, self.numbers, uses, self.name)
+        self.views = GlobalViews(func, self.numbers, uses, self.name)
         self.names: dict[Value, str] = {}
         # what the end of a region assigns, from the last one on
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
@@ -343,7 +343,7 @@ class Printer:
             start, steps = self.views.begin(of), self.views.strides(of)
         elif isinstance(kind, TileType):
             lines = (kind.cols, 1) if kind.blayout is BLayout.ROW_MAJOR else (1, kind.rows)
-            start, steps = f"{self.name(of)}.data()", [Number(str(n), True) for n in lines]
+            start, steps = f"{self.name(of)}.data()", [Term(str(n), True) for n in lines]
         else:
             return self.name(of)
         far = offset(map(self.views.number, indices), steps[-len(indices) :])

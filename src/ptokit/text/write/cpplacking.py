@@ -13,10 +13,10 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import SLayout
 
 SLUG = "cpp-lacks"
-SIMULATOR = "the CPU simulator of the headers does not have it"
-HEADERS = "the public headers do not have it"
-HELP = "the printed C++ has a comment instead of it: compute it in another way"
-GUARDED = "it is printed for chips alone: the simulator of the headers leaves it out"
+SIMULATOR = "the CPU simulator of the public headers does not have this call"
+HEADERS = "the public headers do not have this call"
+HELP = "the printed C++ has a comment in its place: compute it in another way"
+GUARDED = "the printed C++ has it for chips alone, behind #ifndef __CPU_SIM"
 SCRATCH = "`ptokit opt --passes scratch --target a2a3` adds it"
 
 
@@ -58,7 +58,9 @@ def lack(op: Op, type_of: Callable[[Value], str]) -> Lack | None:
     if asm.cpp_on is NOWHERE:
         return Lack(op, NOWHERE, HEADERS)
     if missing:
-        return Lack(op, NOWHERE, f"the headers want a tile for {', '.join(missing)}")
+        return Lack(
+            op, NOWHERE, f"the call in the public headers takes a tile {', '.join(missing)}"
+        )
     if asm.cpp_on is CHIPS or (views and asm.cpp_of_views is CHIPS):
         return Lack(op, CHIPS, SIMULATOR)
     if any(op.bound(name) for name in asm.chips_with):
@@ -66,7 +68,11 @@ def lack(op: Op, type_of: Callable[[Value], str]) -> Lack | None:
     if "_element}" in (asm.cpp_text or "") and any(_boxed(v) for _, v in op.values()):
         return Lack(op, NOWHERE, "an element of a tile of boxes has no C++")
     if len(kinds) > 1:
-        return Lack(op, CHIPS, f"the CPU simulator wants one type for {', '.join(asm.one_type)}")
+        return Lack(
+            op,
+            CHIPS,
+            f"the CPU simulator of the public headers wants one type for {', '.join(asm.one_type)}",
+        )
     return None
 
 

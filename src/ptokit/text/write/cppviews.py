@@ -18,14 +18,14 @@ from ptokit.text.write.cpptypes import DYNAMIC
 AXES = ("rows", "cols")  # how the extents of a matrix are called
 
 
-class Number(NamedTuple):
+class Term(NamedTuple):
     """An extent or a stride: its text, and True where a compiler knows it."""
 
     text: str
     fixed: bool
 
 
-class Views:
+class GlobalViews:
     """The views of a function: what is known of each, and how C++ declares it.
 
     A view that only instructions and windows use has its numbers in its type. One that a loop
@@ -42,7 +42,7 @@ class Views:
     ) -> None:
         self.name, self.numbers, self.uses = name, numbers, uses
         self.args = func.args
-        self.steps: dict[Value, list[Number]] = {}  # the strides that the text has names for
+        self.steps: dict[Value, list[Term]] = {}  # the strides that the text has names for
         self.begins: dict[Value, str] = {}  # pointers to the first elements of some views
         self.layouts: dict[Value, GlobalLayout] = {}  # those that an op states
         self.first: dict[Value, Value] = {}  # the view or pointer at whose array one begins
@@ -68,16 +68,16 @@ class Views:
         """A pointer to the first element of a view."""
         return self.begins.get(view) or f"{self.name(view)}.data()"
 
-    def strides(self, view: Value) -> list[Number]:
+    def strides(self, view: Value) -> list[Term]:
         """The strides of a view, one for each of its extents."""
         if view in self.steps:
             return self.steps[view]
         rank = view.type.rank if isinstance(view.type, GlobalType) else 0
-        return [Number(f"{self.name(view)}.GetStride({n})", False) for n in range(5 - rank, 5)]
+        return [Term(f"{self.name(view)}.GetStride({n})", False) for n in range(5 - rank, 5)]
 
-    def number(self, value: Value) -> Number:
+    def number(self, value: Value) -> Term:
         """A value as an extent or stride."""
-        return Number(self.name(value), value in self.numbers.known)
+        return Term(self.name(value), value in self.numbers.known)
 
     def settled(self, view: Value) -> bool:
         """True for a view whose type no other view has to share."""
@@ -93,7 +93,7 @@ class Views:
             for op, name in uses
         )
 
-    def declared(self, view: Value, shape: Sequence[Number], steps: Sequence[Number]) -> list[str]:
+    def declared(self, view: Value, shape: Sequence[Term], steps: Sequence[Term]) -> list[str]:
         """The type of a view with these numbers, and what its constructor takes behind a pointer.
 
         What the type does not have stands in braces: extents, then strides.
@@ -102,8 +102,8 @@ class Views:
         assert isinstance(kind, GlobalType)
         kind = replace(kind, stated=self.layouts.get(view, kind.stated))
         if not self.settled(view):
-            shape = [Number(s.text, n is not None) for s, n in zip(shape, kind.shape, strict=True)]
-            steps = [Number(s.text, False) for s in steps]
+            shape = [Term(s.text, n is not None) for s, n in zip(shape, kind.shape, strict=True)]
+            steps = [Term(s.text, False) for s in steps]
         open_shape, open_steps = _open(shape), _open(steps)
         given = [f", {{{open_shape}}}"] if open_shape or open_steps else []
         given += [f", {{{open_steps}}}"] if open_steps else []
@@ -113,7 +113,7 @@ class Views:
         """The type of a view that is declared before it has a place: rows lie one by one."""
         kind = view.type
         assert isinstance(kind, GlobalType)
-        shape = [Number(DYNAMIC if n is None else str(n), n is not None) for n in kind.shape]
+        shape = [Term(DYNAMIC if n is None else str(n), n is not None) for n in kind.shape]
         return self.declared(view, shape, dense(shape))[0]
 
     def of_argument(self, view: Value, pointer: str) -> Iterator[str]:
@@ -121,11 +121,9 @@ class Views:
         kind = view.type
         assert isinstance(kind, GlobalType)
         names = iter(self.extents_of(view, pointer))
-        shape = [
-            Number(next(names), False) if n is None else Number(str(n), True) for n in kind.shape
-        ]
+        shape = [Term(next(names), False) if n is None else Term(str(n), True) for n in kind.shape]
         given = kind.stride if kind.stride and None not in kind.stride else None
-        steps = [Number(str(n), True) for n in given] if given else dense(shape)
+        steps = [Term(str(n), True) for n in given] if given else dense(shape)
         self.steps[view] = steps
         if self.only_windows(view):
             self.begins[view] = pointer
@@ -170,45 +168,45 @@ class Views:
         made["type"], made["extents"] = self.declared(result, shape, steps)
         return made
 
-    def _shape(self, kind: GlobalType, sizes: Sequence[Number]) -> list[Number]:
+    def _shape(self, kind: GlobalType, sizes: Sequence[Term]) -> list[Term]:
         """The extents: those that operands give, else those of the type."""
         if len(sizes) != kind.rank:
-            return [Number(str(n), True) for n in kind.shape]
+            return [Term(str(n), True) for n in kind.shape]
         pairs = zip(sizes, kind.shape, strict=True)
-        return [s if s.fixed or n is None else Number(str(n), True) for s, n in pairs]
+        return [s if s.fixed or n is None else Term(str(n), True) for s, n in pairs]
 
 
-def offset(places: Iterator[Number], steps: Sequence[Number]) -> str:
+def offset(places: Iterator[Term], steps: Sequence[Term]) -> str:
     """Return ` + i * stride + j` for the places i and j along these strides."""
     terms = (times(place, step).text for place, step in zip(places, steps, strict=False))
     return "".join(f" + {term}" for term in terms if term != "0")
 
 
-def times(a: Number, b: Number) -> Number:
+def times(a: Term, b: Term) -> Term:
     """The product; of two numbers the number, of one nothing else."""
     if a.text.isdecimal() and b.text.isdecimal():
-        return Number(str(int(a.text) * int(b.text)), True)
+        return Term(str(int(a.text) * int(b.text)), True)
     if "1" in (a.text, b.text):
         return a if b.text == "1" else b
     if "0" in (a.text, b.text):
-        return Number("0", True)
-    return Number(f"{a.text} * {b.text}", a.fixed and b.fixed)
+        return Term("0", True)
+    return Term(f"{a.text} * {b.text}", a.fixed and b.fixed)
 
 
-def dense(shape: Sequence[Number]) -> list[Number]:
+def dense(shape: Sequence[Term]) -> list[Term]:
     """The strides of rows without gaps."""
-    steps = [Number("1", True)]
+    steps = [Term("1", True)]
     for extent in shape[:0:-1]:
-        more = Number(DYNAMIC, False) if extent.text == DYNAMIC else times(extent, steps[0])
+        more = Term(DYNAMIC, False) if extent.text == DYNAMIC else times(extent, steps[0])
         steps.insert(0, more if steps[0].text != DYNAMIC else steps[0])
     return steps
 
 
-def _open(numbers: Sequence[Number]) -> str:
+def _open(numbers: Sequence[Term]) -> str:
     return ", ".join(n.text for n in numbers if not n.fixed)
 
 
-def _type(kind: GlobalType, shape: Sequence[Number], steps: Sequence[Number]) -> str:
+def _type(kind: GlobalType, shape: Sequence[Term], steps: Sequence[Term]) -> str:
     """The type with five extents and strides, the outer ones 1."""
     outer = ["1"] * (len(five(kind.shape)) - kind.rank)
     lists = (

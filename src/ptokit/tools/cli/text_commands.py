@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 import click
@@ -11,6 +12,9 @@ from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import KERNEL, read_program, target_option
+
+if TYPE_CHECKING:
+    from ptokit.api.program import Program
 
 
 @click.command(short_help="Print a program in canonical form, comments kept.")
@@ -42,7 +46,17 @@ def convert(kernel: Path, form: str, dialect: str | None) -> None:
     """
     if dialect is not None and form != "dps":
         usage(f"--dialect is for --to dps: {form} has one spelling")
-    click.echo(read_program(kernel).text(form, dialect=dialect), nl=False)
+    click.echo(_text(read_program(kernel), form, dialect), nl=False)
+
+
+def _text(program: Program, form: str, dialect: str | None = None) -> str:
+    """The program in a form; what that form lacks is told on standard error."""
+    with catch_warnings(record=True) as found:
+        simplefilter("always")
+        text = program.text(form, dialect=dialect)
+    for one in found:
+        click.echo(str(one.message), err=True)
+    return text
 
 
 @click.command(short_help="Print a program after passes.")
@@ -72,7 +86,7 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
         program = read_program(kernel).after(names, TARGETS[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
-    text = program.text(form or program.form())
+    text = _text(program, form or program.form())
     if output is None:
         click.echo(text, nl=False)
     else:
