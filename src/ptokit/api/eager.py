@@ -95,6 +95,8 @@ def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: wh
 def _in_range(operand: Operand, number: int, name: str) -> int:
     """A scalar fits the type its operand has."""
     dtype = ScalarType(operand.scalar or "").dtype
+    if operand.kind is not Kind.SCALAR and not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"{name}: {operand.name} has at most 64 bits, {number} has more")
     if dtype is None or dtype.is_float:
         if abs(number) > LARGEST_FLOAT:
             raise ValueError(f"{name}: {operand.name} is beyond any float")

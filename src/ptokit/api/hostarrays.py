@@ -22,7 +22,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Loc, Word
-from ptokit.numerics.host import native, rounded_codes, values_of
+from ptokit.numerics.host import in_memory, native, rounded_codes, values_of
 from ptokit.sim import convtile
 from ptokit.sim import tile as handles
 from ptokit.sim.memory import Memory
@@ -75,7 +75,7 @@ class HostArray(Rich, Generic[Handle]):
 
     def __getitem__(self, key: Key) -> Any:  # Any: a NumPy scalar or array
         """Values, by NumPy's rules."""
-        return self.numpy()[key]
+        return self.numpy()[in_memory(key)]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         values = self.numpy()
@@ -129,14 +129,14 @@ class _Stored(HostArray[Handle]):
 
     def __getitem__(self, key: Key) -> Any:  # Any: as above
         """Values, by NumPy's rules: a copy; UnwrittenWarning as for `numpy`."""
-        return self._warned(values_of(self._codes(), self.dtype), key)
+        return self._warned(values_of(self._codes(), self.dtype), in_memory(key))
 
     def __setitem__(self, key: Key, value: ArrayLike) -> None:
         """Write elements from the host, as `data` does: rounded half to even, no rule checked.
 
         ValueError if integers do not fit the element type or shapes do not go together.
         """
-        codes, chosen = self._codes(), np.zeros(self.shape, np.bool_)
+        codes, chosen, key = self._codes(), np.zeros(self.shape, np.bool_), in_memory(key)
         codes[key] = rounded_codes(host_array(value), self.dtype)
         chosen[key] = True
         self._put(codes, chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -117,3 +118,11 @@ def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
     """The values of codes in the NumPy type of their format, float32 where there is none."""
     same = numpy_dtype(dtype)
     return decode(codes, dtype) if same is None else codes.view(same)
+
+
+def in_memory(key: Any) -> Any:  # Any: whatever NumPy takes as an index
+    """Return the index; IndexError where a number in it is beyond any array."""
+    for part in np.index_exp[key]:
+        if isinstance(part, Integral) and not -(1 << 62) < int(part) < 1 << 62:
+            raise IndexError(f"the index {part} is out of bounds: no array has so many elements")
+    return key

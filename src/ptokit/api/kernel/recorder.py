@@ -25,7 +25,13 @@ from ptokit.api.kernel.pagesearch import (
 )
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
-from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number
+from ptokit.api.kernel.runtimenumbers import (
+    SIGNS,
+    Number,
+    RunTimeNumber,
+    is_number,
+    require_whole,
+)
 from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.builder import new_op
@@ -136,10 +142,15 @@ class Recorder:
     def number(self, given: Number, kind: ScalarType = INDEX) -> Value:
         """The value of a number, of this type."""
         if not isinstance(given, RunTimeNumber):
+            if not kind.is_float:
+                require_whole(given, f"an operand of type {kind} takes")
             try:
                 known = float(given) if kind.is_float else operator.index(given)  # type: ignore[arg-type]
             except OverflowError:
                 raise refused("operand-value", "a number is beyond any float") from None
+            most = 1 << (64 if kind.name == "u64" else 63)
+            if isinstance(known, int) and not -(1 << 63) <= known < most:
+                raise refused("operand-value", "a number of a program has at most 64 bits")
             return self.constant(known, kind)
         if given.kind != kind:
             return self.converted(given, kind)

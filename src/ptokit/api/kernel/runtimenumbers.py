@@ -262,4 +262,8 @@ def chosen(condition: Any, yes: Number, no: Number) -> Number:  # Any: a bool or
 
 def cdiv(a: int, b: int) -> int:
     """a / b, rounded up."""
+    for number in (a, b):
+        require_whole(number, "pto.cdiv(a, b) takes")
+    if not isinstance(b, RunTimeNumber) and b == 0:
+        raise ValueError("pto.cdiv(a, b) divides by b, and b is 0")
     return (a + b - 1) // b

@@ -11,6 +11,7 @@ from dataclasses import replace
 from enum import Enum
 from functools import cache
 from inspect import Parameter, Signature
+from operator import index
 from typing import Any
 
 from ptokit.api import eager, tensors
@@ -105,6 +106,7 @@ class ValueForm:
         """The page and the type of the result of which fewest rules are broken."""
         *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
         args, sized = inputs, size is not None
+        size = None if size is None else _extents(self.name, size)
         fitting = [p for p in self.pages if takes(p, args, names) and (windowed(p) or not sized)]
         if not _spread(args):
             fitting = [p for p in fitting if p.value_name() == self.pages[0].value_name()]
@@ -192,6 +194,14 @@ def _begins(page: type[Instr], args: Sequence[Any]) -> bool:
     """Whether the start of a window is given."""
     fields = sources(page)[: len(args)]
     return any(o.kind is Kind.INDEX and not o.required for o in fields)
+
+
+def _extents(name: str, given: tuple[Any, ...]) -> tuple[int, int]:  # Any: a user's
+    """The rows and columns of a window; TypeError where the tuple has no two whole numbers."""
+    if len(given) != 2 or not all(hasattr(n, "__index__") for n in given):
+        raise TypeError(f"{name}: the size of a window is (rows, cols), not {given}")
+    rows, cols = map(index, given)
+    return rows, cols
 
 
 def _no_size(name: str, args: Sequence[Any]) -> str:
