@@ -21,6 +21,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 LARGEST_FILE = 500
+QUESTIONS = 867  # docstrings that begin with What, Whether or How: rewrite, and lower the number
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
 LARGEST_PACKAGE = 85_700
 
@@ -67,6 +68,13 @@ def test_files_stay_small() -> None:
     for path in PYTHON:
         lines = len(path.read_text(encoding="utf-8").splitlines())
         assert lines <= LARGEST_FILE, path
+
+
+def test_docstrings_say_what_a_function_does() -> None:
+    """In the imperative, for older ones are questions: no further one comes."""
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES]
+    asked = sum(len(re.findall(r'"""(?:What|Whether|How) ', text)) for text in texts)
+    assert asked == QUESTIONS, "begin with a verb, of classes with a noun phrase"
 
 
 def test_the_package_stays_small() -> None:

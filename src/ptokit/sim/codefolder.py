@@ -92,7 +92,7 @@ def read(name: str) -> bytes | None:
 
 
 def _start(name: str, content: bytes) -> bytes:
-    """What a file begins with: it tells whether the rest is whole, and of this name."""
+    """Return the head of a file, which tells whether the rest is whole and of this name."""
     return hashlib.sha256(name.encode() + content).digest()
 
 

@@ -28,7 +28,7 @@ class UnwrittenWarning(UserWarning):
 
 @dataclass(frozen=True)
 class UndefinedStore(Diagnostic):
-    """What one instruction stored in one array, by all cores and iterations together."""
+    """The undefined elements that one instruction stored in one array, over all cores."""
 
     count: int = 0
     first: tuple[int, int] = (0, 0)  # row and column in the view

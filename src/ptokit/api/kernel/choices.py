@@ -1,4 +1,4 @@
-"""What a call of a value form does: its page, the type of its result, what is seen as rows.
+"""Choices of value forms: the page of a call, the type of its result, operands seen as rows.
 
 The pages that stand behind a name are the one that is called so and those that compute the same `f`
 on other shapes: a column, a row or a number with a tile. Among all that a call may mean, the one
@@ -60,7 +60,7 @@ def value_names() -> dict[str, tuple[type[Instr], ...]]:
 
 
 def _same_work(page: type[Instr], other: type[Instr]) -> bool:
-    """Whether two pages compute the same of operands of other shapes."""
+    """Return True if two pages compute the same of operands of other shapes."""
     function = getattr(page, "f", None)
     same = function is not None and getattr(other, "f", None) is function
     return same or (other.symbol != "" and other.symbol == page.operation())
@@ -86,19 +86,19 @@ def output(page: type[Instr]) -> Operand | None:
 
 @cache
 def sources(page: type[Instr]) -> tuple[Operand, ...]:
-    """What a value form takes, in order: inputs, of optional ones where a window begins first."""
+    """Return the inputs of a value form in order, of optional ones first where a window begins."""
     found = (o for o in page.operands if o.role is Role.IN)
     return tuple(sorted(found, key=lambda o: not o.required and o.kind is not Kind.INDEX))
 
 
 @cache
 def windowed(page: type[Instr]) -> bool:
-    """Whether the page takes a window that begins somewhere: its value forms say how large."""
+    """Return True if the page takes a window with a start: value forms say how large it is."""
     return any(o.kind is Kind.INDEX and not o.required for o in sources(page))
 
 
 class Changes(NamedTuple):
-    """What a call says of the type of its result."""
+    """The statements of a call about the type of its result."""
 
     dtype: DType | None = None
     loc: Loc | None = None
@@ -112,7 +112,7 @@ class Changes(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What stands behind a call with arguments of some types, and the type of its output."""
+    """The page behind a call with arguments of some types, and the type of its output."""
 
     page: type[Instr]
     names: tuple[str, ...]  # of the arguments
@@ -166,12 +166,12 @@ def _turns(types: Mapping[str, Any]) -> Iterator[frozenset[str]]:  # Any: types 
 
 
 def _is_column(kind: object) -> bool:
-    """Whether each column of a tile is a line of its bytes."""
+    """Return True if each column of the tile is contiguous in memory."""
     return isinstance(kind, TileType) and kind.layout is Layout.DN
 
 
 def _is_single(kind: Any) -> bool:  # Any: a type of tiles
-    """Whether a tile is a vector with one element: a row as well as a column."""
+    """Return True if the tile is a vector with one element: a row as well as a column."""
     if not isinstance(kind, TileType) or kind.boxed or kind.loc is not VEC:
         return False
     if kind.numel > kind.c0:
@@ -187,7 +187,7 @@ def _as_columns(
     turned: frozenset[str],
     numbers: Sequence[str],
 ) -> frozenset[str] | None:  # Any: types of tiles
-    """What is turned where an instruction on columns is that on the rows of the same bytes.
+    """Return the operands to turn where an instruction on columns is that on rows of these bytes.
 
     None where it is not: all are columns, or single elements, and the page is elementwise. That is
     seen on tiles that have several rows and columns.
@@ -213,7 +213,7 @@ def _as_columns(
 
 
 def _broken(page: type[Instr], given: Mapping[str, Any]) -> int:  # Any: types, words
-    """How many rules of the page are broken on all targets, by what is known."""
+    """Count the rules of the page that known facts break on all targets."""
     return sum(_broken_on(page, given, target) for target in TARGETS.values())
 
 
@@ -338,7 +338,7 @@ def _alike(usual: TileType, rows: int, cols: int, valid: Shape) -> list[TileType
 
 
 def completed(page: type[Instr], operand: Operand, given: Mapping[str, Any]) -> Like | None:
-    """How the page completes its output; as the first tile, where it says nothing. Any: tiles."""
+    """Return the completion of the page's output, by default the first tile. Any: tiles."""
     stated = page.elided.get(operand.name)
     if stated is not None:
         return stated
@@ -390,7 +390,7 @@ def rooms(page: type[Instr]) -> Iterator[Operand]:
 
 
 def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
-    """Whether the arguments are of the kinds that a page has."""
+    """Return True if the arguments are of the kinds that the page has."""
     fields = sources(page)
     required = [o.name for o in (*fields, *rooms(page)) if o.required]
     known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}

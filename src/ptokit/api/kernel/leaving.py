@@ -1,5 +1,7 @@
-"""What leaves a loop or branch of the program, or a branch without a name that the other one needs:
-refused while a kernel is recorded."""
+"""Statements that leave a loop or branch of the program, refused while a kernel is recorded.
+
+So is a branch without a name that the other branch needs.
+"""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ def _pickled(thing: Any, around: tuple[int, ...] = ()) -> Hashable:  # Any: part
 
 
 class PythonState:
-    """What functions and frames can read, as it is now."""
+    """The state that functions and frames can read, as it is now."""
 
     def __init__(
         self,
@@ -336,7 +336,7 @@ class PythonState:
 
     @property
     def _open(self) -> deque[tuple[str, object]]:
-        """What is to be followed, beside or behind what is visited."""
+        """The queue that values found now join: the near one or the far one."""
         return self._queues[self._far]
 
     def _watch(self, path: str, parts: ReadParts, *, named: bool = False) -> None:

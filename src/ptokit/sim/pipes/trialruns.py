@@ -52,6 +52,6 @@ def trials(launch: DryLaunch) -> Iterator[Trial]:
 
 
 def _exchanges(issue: Issue) -> bool:
-    """Whether a core signals another one."""
+    """Return True if a core signals another core."""
     posts = (entry for entry in chain.from_iterable(issue.cores) if isinstance(entry, Post))
     return any(not isinstance(post.ticket.channel, OF_ONE_CORE) for post in posts)
