@@ -21,6 +21,7 @@ from ptokit.isa.pages.synchronisation import ENDS, FURTHER_OPERATIONS, pipe_of
 INCLUDE = Path(__file__).parent / "include"
 GENERATED = INCLUDE / "ptokit"
 CALL = re.compile(r"\b((?:comm::)?[A-Z][A-Z0-9_]+)(?:<(?:[^;<>]|<[^<>]*>)*>)?\(")
+BUILTIN = re.compile(r"(?:const \{type\} \{result\} = )?([a-z]\w*)\([^;]*\);")
 BY_HAND = re.compile(r"PTOKIT_BY_HAND\((\w+)\)")
 COMM = "comm::"  # the namespace of what ranks do together
 ALIASES: dict[str, Loc] = {
@@ -58,6 +59,14 @@ def _called(page: type[Instr]) -> set[str]:
     if text is None:
         return {page.cpp} if page.executes else set()
     return {*CALL.findall(text), *([page.cpp] if "{call}" in text else [])}
+
+
+@cache
+def builtins() -> tuple[str, ...]:
+    """Return the names of functions of the device that are the C++ of a page each."""
+    texts = (page.asm.cpp_text or "" for page in pages() if page.asm.dialect == "pto")
+    found = {match[1] for match in map(BUILTIN.fullmatch, texts) if match}
+    return tuple(sorted(found - _by_hand()))
 
 
 @cache
@@ -146,13 +155,14 @@ def _enumerations() -> str:
     numbers: list[str] = []
     for number, (name, members) in enumerate(enumerations().items(), 1):
         plain = name.removeprefix(COMM)
-        scoped = "" if name.endswith("_t") or name in callwords.UNSCOPED else "class "
+        device = callwords.is_devices(name)
+        scoped = "" if device or name in callwords.UNSCOPED else "class "
         kind = "uint64_t" if max(members.values()) >= 1 << 32 else "int32_t"
         listed = ", ".join(f"{member} = {value}" for member, value in members.items())
         text = f"enum {scoped}{plain} : std::{kind} {{ {listed} }};"
         text = f"namespace comm {{ {text} }}" if name.startswith(COMM) else text
-        (outside if name.endswith("_t") else inside).append(text)
-        space = "" if name.endswith("_t") else "pto::"
+        (outside if device else inside).append(text)
+        space = "" if device else "pto::"
         numbers.append(
             f"template <> inline constexpr int64_t enumeration<{space}{name}> = {number};"
         )
@@ -254,6 +264,9 @@ def _intrinsics() -> str:
                 "namespace comm {",
                 *(f"PTOKIT_INTRINSIC({name}, COMM_{name})" for name in comm),
                 "}  // namespace comm\n}  // namespace pto",
+                *(f"PTOKIT_DEVICE({name})" for name in builtins()),
+                "// Names of the vendor's implementations, which some kernels call.",
+                *(f"#define {name}_IMPL {name}" for name in plain),
             ]
         )
         + "\n"

@@ -20,6 +20,13 @@ from ptokit.isa.model.targets import Target
 DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")[^\n]*$', re.M)
 ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.M)
 GUARD = re.compile(r"^\s*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b", re.M)
+OPENED = re.compile(r"\bnamespace\s+pto\s*\{")
+# What a vector text adds to our namespace stands in one inside of it, which lookup by arguments
+# passes by: a call in the cube's text means the cube's function.
+ADDED = (
+    "namespace pto::ptokit_text {} namespace pto { using namespace ptokit_text; } "
+    "namespace pto::ptokit_text {"
+)
 OURS = "pto/"  # headers below are the vendor's: any of them stands for all of ours
 ALL_OF_OURS = "pto/pto-inst.hpp"
 LAUNCHED = "the launch"  # the name of the text that ptokit adds
@@ -83,6 +90,8 @@ class Unit:
             yield f"#if __has_include({name})\n#include {name}\n#endif"
         yield from _defined(target, ["CUBE"])
         yield f"namespace {rewriting.CUBE_SPACE} {{"
+        if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
+            yield "namespace pto { using namespace ::pto; }"  # names that the text adds to ours
         yield self._expanded(self.path, set(), FOR_CUBE)
         yield f"}}  // namespace {rewriting.CUBE_SPACE}"
         yield from (f"#undef {name}" for name in _macros(target, "CUBE"))
@@ -125,6 +134,9 @@ class Unit:
         text = ONCE.sub("", text)
         if way == FOR_CUBE:
             return rewriting.for_cube(text)
+        if way == FOR_BOTH:
+            found = OPENED.finditer(rewriting.blanked(text))
+            text = rewriting.edited(text, [rewriting.Edit(*m.span(), ADDED) for m in found])
         return rewriting.rewritten(text, self.entries() if way == FOR_BOTH else None)
 
     def _rewrites(self, header: Path, above: frozenset[Path] = frozenset()) -> bool:

@@ -1,5 +1,7 @@
 // Constants and small helpers of the public interface.
 #pragma once
+#include <initializer_list>
+
 #include "tiles.hpp"
 
 namespace pto {
@@ -36,6 +38,16 @@ template <class T> constexpr TileLayoutCustom GetTileLayoutCustom() {
   if (T::SFractalSize != TileConfig::fractalABSize) return TileLayoutCustom::NONE;
   if (T::isInnerRowMajor) return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
   return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+}
+// The address of the scales of an operand of a product: a sixteenth of the operand's.
+template <class T> uint64_t GetScaleAddr(T *start) {
+  const uint64_t at = uint64_t(ptokit::address_of(start));
+  uint64_t best = at;
+  for (const TileType side : {TileType::Left, TileType::Right}) {
+    const uint64_t from = at - uint64_t(ptokit::space(int64_t(side)));  // wraps if it lies below
+    if (from < best) best = from;
+  }
+  return best >> 4;
 }
 constexpr int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 constexpr uint32_t CeilAlignment(uint32_t a, uint32_t b) { return b == 0 ? 0 : (a + b - 1) / b * b; }

@@ -17,9 +17,22 @@ inline void reset_events() { std::memset(next_id[core_number()], 0, sizeof next_
 }  // namespace ptokit
 
 namespace pto {
+// What an intrinsic gives: the host's answer, which some ask for, and the event of transfers that
+// end later.
 struct RecordEvent : ptokit::EventBase {
+  int64_t answer = 0;
+  RecordEvent() = default;
+  explicit RecordEvent(int64_t given) : answer(given) {}
+  operator bool() const { return answer != 0; }
+  bool valid() const { return true; }
   void Wait() const {}
   void wait_at(int64_t) const {}
+  template <class S> PTOKIT_OUTLINE bool Wait(S &session) const {
+    return ptokit::special(ptokit::TRANSFER, PTOKIT_HERE, 1, answer, session.id) != 0;
+  }
+  template <class S> PTOKIT_OUTLINE bool Test(S &session) const {
+    return ptokit::special(ptokit::TRANSFER, PTOKIT_HERE, 0, answer, session.id) != 0;
+  }
 };
 
 template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : ptokit::EventBase {

@@ -53,3 +53,7 @@ inline void await_other(int64_t here, pipe_t pipe, int64_t id) {
   special(AWAIT, here, SEPARATE_SIGNALS ? INTRA_BLOCK : FFTS, pipe, id, 0);
 }
 }  // namespace ptokit
+// PTOKIT_BY_HAND(set_flag) PTOKIT_BY_HAND(wait_flag) PTOKIT_BY_HAND(pipe_barrier)
+// PTOKIT_BY_HAND(ffts_cross_core_sync) PTOKIT_BY_HAND(wait_flag_dev)
+// PTOKIT_BY_HAND(set_intra_block) PTOKIT_BY_HAND(wait_intra_block)
+// PTOKIT_BY_HAND(set_cross_block) PTOKIT_BY_HAND(wait_cross_block)

@@ -89,3 +89,5 @@ inline int64_t get_subblockid() { return ptokit_place[ptokit::SUBBLOCK_ID]; }
 inline int64_t get_subblockdim() { return ptokit_place[ptokit::SUBBLOCK_NUM]; }
 static int64_t &block_idx = ptokit_place[ptokit::BLOCK_IDX];
 static int64_t &block_num = ptokit_place[ptokit::BLOCK_NUM];
+// PTOKIT_BY_HAND(get_block_idx) PTOKIT_BY_HAND(get_block_num)
+// PTOKIT_BY_HAND(get_subblockid) PTOKIT_BY_HAND(get_subblockdim)

@@ -5,8 +5,8 @@
 
 #define PTOKIT_ISSUE(NUMBER, TYPES, VALUES)                                                      \
   {                                                                                              \
-    ptokit::call(ptokit::number::NUMBER, PTOKIT_HERE, ptokit::Types<TYPES>(), VALUES, given...); \
-    return {};                                                                                   \
+    return RecordEvent(ptokit::call(ptokit::number::NUMBER, PTOKIT_HERE, ptokit::Types<TYPES>(), \
+                                    VALUES, given...));                                          \
   }
 #define PTOKIT_LIST(...) __VA_ARGS__
 #define PTOKIT_TYPED(NAME, NUMBER, PARAMETERS, TYPES)                                   \
@@ -41,3 +41,17 @@
   PTOKIT_VALUED(NAME, NUMBER, PTOKIT_4, PTOKIT_LIST(T0, T1, T2, T3))                     \
   PTOKIT_VALUED(NAME, NUMBER, PTOKIT_5, PTOKIT_LIST(T0, T1, T2, T3, T4))                 \
   PTOKIT_VALUED(NAME, NUMBER, PTOKIT_6, PTOKIT_LIST(T0, T1, T2, T3, T4, T5))
+
+namespace ptokit {
+template <class... A> int64_t device(int64_t here, const char *name, const A &...given) {
+  Pack to;
+  to.put(address_of(name), sizeof...(A));
+  (pack(to, given), ...);
+  ptokit_words[0] = DEVICE, ptokit_words[1] = here, ptokit_words[2] = 0;
+  return issue(to.at - ptokit_words);
+}
+}  // namespace ptokit
+#define PTOKIT_DEVICE(NAME)                                              \
+  template <class... A> PTOKIT_OUTLINE int64_t NAME(const A &...given) { \
+    return ptokit::device(PTOKIT_HERE, #NAME, given...);                 \
+  }

@@ -90,8 +90,13 @@ template <class T> void pack(Pack &to, const T &given) {
 
 template <class... T> struct Types {};
 template <auto... V> struct Values {};
+template <auto... V> void pack_values(Pack &to, int64_t &count, Values<V...>) {
+  count += sizeof...(V);
+  (pack(to, V), ...);
+}
 template <class T> void choose(Pack &to, int64_t &count) {
   if constexpr (element<T> != VOID) to.put(TYPE, element<T>), ++count;
+  else if constexpr (requires { typename T::Chosen; }) pack_values(to, count, typename T::Chosen());
 }
 
 // An intrinsic with its template arguments: types of operands follow from the operands.
@@ -99,9 +104,9 @@ template <class... T, auto... V, class... A>
 int64_t call(int64_t name, int64_t here, Types<T...>, Values<V...>, A &...given) {
   (prepare(here, given), ...);
   Pack to;
-  int64_t count = sizeof...(V);
+  int64_t count = 0;
   (choose<Bare<T>>(to, count), ...);
-  (pack(to, V), ...);
+  pack_values(to, count, Values<V...>());
   (pack(to, given), ...);
   ptokit_words[0] = name, ptokit_words[1] = here, ptokit_words[2] = count;
   return issue(to.at - ptokit_words);

@@ -9,6 +9,23 @@ template <int SlotSize, int SlotNum, int LocalSlotNum> struct RingFIFO {
   uint32_t C2V_CONSUMER_BUF = 0, V2C_CONSUMER_BUF = 0;
 };
 
+// How the fix-pipe converts what goes into a FIFO.
+template <LayoutMode_t L = LayoutMode_t::NZ2ND, QuantMode_t Q = QuantMode_t::NoQuant,
+          ReluPreMode R = ReluPreMode::NoRelu, STPhase P = STPhase::Unspecified, uint8_t Part = 0,
+          AtomicType A = AtomicType::AtomicNone,
+          ClipReluMode_t C = ClipReluMode_t::NOCLIP_RELU, bool Split = false>
+struct FixpipeParams {
+  static constexpr LayoutMode_t LayoutMode = L;
+  static constexpr QuantMode_t QuantPre = Q;
+  static constexpr ReluPreMode ReluMode = R;
+  static constexpr STPhase Phase = P;
+  static constexpr uint8_t SubBlockId = Part;
+  static constexpr AtomicType AtomicT = A;
+  static constexpr ClipReluMode_t ClipReluMode = C;
+  static constexpr bool IsChannelSplit = Split;
+  using Chosen = ptokit::Values<L, Q, R, P, A>;  // the template arguments that the host is told
+};
+
 template <uint8_t FlagId, uint8_t Dir, uint32_t SlotSize, uint32_t SlotNum,
           uint32_t LocalSlotNum = 2, bool NoSplit = false, bool UnitFlag = false>
 struct TPipe {
@@ -17,6 +34,14 @@ struct TPipe {
   static constexpr bool is_c2v = Dir == DIR_C2V || Dir == DIR_C2V_GM;
   static constexpr bool is_v2c = Dir == DIR_V2C || Dir == DIR_V2C_GM;
   static constexpr bool is_both = Dir == DIR_BOTH, is_v2c_ctrl = Dir == DIR_V2C_CTRL;
+  static constexpr uint32_t SyncPeriod = SlotNum <= 2 ? SlotNum : SlotNum / 2;
+  // Slots that were given back and never asked for, after so many tiles: the producer asks before
+  // every SyncPeriod-th tile once the slots are used up, the consumer tells behind every such tile.
+  static constexpr uint32_t countPendingFreeCredits(uint32_t tiles) {
+    uint32_t asked = 0;
+    for (uint32_t tile = SlotNum; tile < tiles; ++tile) asked += tile % SyncPeriod == 0;
+    return tiles / SyncPeriod - asked;
+  }
   // What kernels set of an end by hand: the host decides by the calls alone.
   struct End {
     uint32_t tileIndex = 0, subTileIndex = 0;

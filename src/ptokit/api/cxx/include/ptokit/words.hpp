@@ -15,7 +15,7 @@ constexpr std::int64_t CONV_SETTINGS = 24;
 constexpr std::int64_t PLACES = 5;
 enum : std::int64_t { TILE = 1, GLOBAL = 2, CONV = 3, INTEGER = 4, REAL = 5, WORD = 6, POINTER = 7, TYPE = 8, NUMBERS = 9, PIPE = 10, OTHER = 11 };  // Tag
 enum : std::int64_t { FMAP_H = 0, FMAP_W = 1, CHANNELS = 2, FILTER_H = 3, FILTER_W = 4, STRIDE_H = 5, STRIDE_W = 6, DILATION_H = 7, DILATION_W = 8, PAD_LEFT = 9, PAD_RIGHT = 10, PAD_TOP = 11, PAD_BOTTOM = 12, PAD_VALUE = 13, REPEAT_STRIDE = 14, REPEAT_TIMES = 15, REPEAT_MODE = 16, DST_STRIDE = 17, DST_POSITION = 18, TRANSPOSE = 19 };  // ConvSetting
-enum : std::int64_t { TILE_TYPE = 1, CONV_TYPE = 2, LAUNCH = 3, SPACE = 4, PLACE = 5, VALUE = 6, PIPE_OPEN = 7, FLAG_SET = 8, FLAG_WAIT = 9, BARRIER = 10, SIGNAL = 11, AWAIT = 12, DEVICE = 13, THROWN = 14, SYNCHRONISE = 15, TRAP = 16, HOME = 17 };  // SpecialCall
+enum : std::int64_t { TILE_TYPE = 1, CONV_TYPE = 2, LAUNCH = 3, SPACE = 4, PLACE = 5, VALUE = 6, PIPE_OPEN = 7, FLAG_SET = 8, FLAG_WAIT = 9, BARRIER = 10, SIGNAL = 11, AWAIT = 12, DEVICE = 13, THROWN = 14, SYNCHRONISE = 15, TRAP = 16, HOME = 17, TRANSFER = 18 };  // SpecialCall
 enum : std::int64_t { FFTS = 0, INTRA_BLOCK = 1, CROSS_BLOCK = 2 };  // FlagWay
 enum : std::int64_t { BLOCK_IDX = 0, BLOCK_NUM = 1, SUBBLOCK_ID = 2, SUBBLOCK_NUM = 3, KIND = 4 };  // PlaceWord
 enum : std::int64_t { VECTOR_TEXT = 0, CUBE_TEXT = 1 };  // KernelText
