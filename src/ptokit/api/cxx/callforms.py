@@ -13,7 +13,7 @@ from functools import cache
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import FIFO, SIGNALS
+from ptokit.isa.lang.traits import DERIVES
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
@@ -72,7 +72,8 @@ def forms() -> Mapping[str, Sequence[Form]]:
 
 def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     asm = page.asm
-    if asm.dialect != "pto" or page.unexecuted:
+    defines = page.results() and DERIVES not in page.traits  # C++ has objects for handles
+    if asm.dialect != "pto" or page.unexecuted or (defines and not page.declared):
         return
     if asm.cpp_text is None and not asm.call:
         if page.executes:
@@ -166,8 +167,3 @@ def _choice(page: type[Instr], word: str) -> StatedWord | None:
 def _is_word(attr: Attr | None, enumeration: str) -> bool:
     kind = None if attr is None else attr.kind
     return kind is not None and issubclass(kind, Word) and kind.cpp_type == enumeration
-
-
-def waits(page: type[Instr]) -> bool:
-    """True of a page whose body may wait for another core."""
-    return FIFO in page.uses or SIGNALS in page.uses

@@ -86,6 +86,7 @@ class Specials:
             if number is None:
                 number = self.made[key] = door.note(self.calls[special](*words))
             made = core.made[key] = door.made(core, number)
+        assert isinstance(made, ReadyCall)
         door.run(core, made, place)
 
     # calls that are instructions
