@@ -18,6 +18,7 @@ from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
 NAME = re.compile(r"(?<![\w.:])(?:comm::)?([A-Za-z_]\w*)(?=[<(])")
+OPTIONAL = re.compile(r"\[(.*?)\]")
 ASKED = re.compile(r"\{\w+\?\}")  # only asks whether it is given
 FIELD = re.compile(r"\{(\w+)\}")
 EITHER = re.compile(r"\{(\w+)\} \? (\w+)::(\w+) : \w+::(\w+)")
@@ -52,6 +53,7 @@ class Form:
     choices: tuple[StatedWord, ...] = ()
     numbers: tuple[int, ...] = ()  # that the template must begin with
     reported: Operand | None = None  # the tile that C++ has as a struct of numbers
+    left_out: frozenset[str] = frozenset()  # attributes that a call need not state
 
     @property
     def attrs(self) -> tuple[Attr, ...]:
@@ -120,7 +122,8 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
     named = {*FIELD.findall(text)}
     apart = named - {o.name for o in order}
     reported = (o for o in page.outs() if o.name in apart and o.kind is Kind.TILE)
-    return Form(page, order, choices, numbers, next(reported, None))
+    optional = (name for part in OPTIONAL.findall(text) for name in FIELD.findall(part))
+    return Form(page, order, choices, numbers, next(reported, None), frozenset(optional))
 
 
 def _fields(word: str, text: str) -> list[str]:

@@ -155,7 +155,7 @@ class Arrays:
 
 
 class Types:
-    """The types of tiles that a library told of, by the numbers that it knows them by, from 1 on."""
+    """The types of tiles that a library told of, by numbers that count from 1."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

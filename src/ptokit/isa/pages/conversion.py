@@ -129,7 +129,7 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
         on(A5, when(small, pairs(dst, src, *among(A5_PAIRS, small=True)))),
         on(A5, when(~small, by(COMPILED, pairs(dst, src, *among(A5_PAIRS, small=False))))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
-        on(A2A3, when(wraps, warns(named("shape", *room, help=LARGER)))),
+        on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
         when(
             both(sat_mode == SaturationMode.OFF, narrows),
             named_scratch(tmp, (A2A3,)),
