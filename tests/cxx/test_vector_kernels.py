@@ -37,12 +37,11 @@ def elements(a: Array, b: Array, c: Array) -> Array:
 
 
 def gathered(a: Array, b: Array, c: Array) -> Array:
-    even: Array = a[:, ::2]
-    return np.concatenate([even, even], axis=1)
+    return np.tile(a[:, ::2], 2)
 
 
 def counted(a: Array, b: Array, c: Array) -> Array:
-    return np.arange(5, 5 + a.size, dtype=np.float32).reshape(a.shape)
+    return np.arange(5, 5 + ROWS * COLS, dtype=np.float32).reshape(ROWS, COLS)
 
 
 ORACLES: dict[int, Callable[[Array, Array, Array], Array]] = {
