@@ -36,14 +36,14 @@ PLAIN, FOR_CUBE, FOR_BOTH = range(3)
 
 @dataclass
 class Unit:
-    """A file of a program with the headers that are rewritten in it."""
+    """A file of a program, as the call names it, with the user's headers that it includes."""
 
     path: Path
     folders: Sequence[Path]
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
 
     def __post_init__(self) -> None:
-        self._gather(self.path)
+        self._gather(self.path.resolve())
 
     def _gather(self, path: Path) -> None:
         if path not in self.texts:
@@ -75,7 +75,10 @@ class Unit:
         if cube and vector:
             return "\n".join(self._twice(target)) + "\n"
         kinds = [kind for kind, asked in (("CUBE", cube), ("VEC", vector)) if asked]
-        return "\n".join([*_defined(target, kinds), self._expanded(self.path, set(), PLAIN)]) + "\n"
+        return (
+            "\n".join([*_defined(target, kinds), self._expanded(self.path.resolve(), set(), PLAIN)])
+            + "\n"
+        )
 
     def is_mixed(self) -> bool:
         """True if the unit has a text for each kind of core."""
@@ -92,13 +95,13 @@ class Unit:
         yield f"namespace {rewriting.CUBE_SPACE} {{"
         if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
             yield "namespace pto { using namespace ::pto; }"  # names that the text adds to ours
-        yield self._expanded(self.path, set(), FOR_CUBE)
+        yield self._expanded(self.path.resolve(), set(), FOR_CUBE)
         yield f"}}  // namespace {rewriting.CUBE_SPACE}"
         yield from (f"#undef {name}" for name in _macros(target, "CUBE"))
         for text in self.texts.values():
             yield from (f"#undef {match[1]}" for match in GUARD.finditer(text))
         yield from _defined(target, ["VEC"])
-        yield self._expanded(self.path, set(), FOR_BOTH)
+        yield self._expanded(self.path.resolve(), set(), FOR_BOTH)
 
     def _systems(self) -> Iterator[str]:
         """Yield the headers that do not belong to the user, as directives name them."""
@@ -202,4 +205,4 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _line(number: int, path: Path) -> str:
-    return f'#line {number} "{rewriting.quoted(str(path))}"'
+    return f'#line {number} "{rewriting.escaped(str(path))}"'

@@ -36,8 +36,8 @@ inline aclError aclrtCreateStream(aclrtStream *made) { return *made = nullptr, A
 inline aclError aclrtDestroyStream(aclrtStream) { return ACL_SUCCESS; }
 inline aclError aclrtSynchronizeDevice() {
   if (ptokit_issue == nullptr) return ACL_SUCCESS;
-  ptokit_words[0] = ptokit::SYNCHRONISE, ptokit_words[1] = ptokit_words[2] = 0;
-  return static_cast<aclError>(ptokit_issue(ptokit::HEAD));
+  ptokit_words[0] = ptokit::kSynchronise, ptokit_words[1] = ptokit_words[2] = 0;
+  return static_cast<aclError>(ptokit_issue(ptokit::kHead));
 }
 inline aclError aclrtSynchronizeStream(aclrtStream) { return aclrtSynchronizeDevice(); }
 inline aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, int) { return aclrtSynchronizeDevice(); }

@@ -3,10 +3,10 @@
 #include "device.hpp"
 
 namespace pto::comm {
-template <class G> struct ParallelGroup {
-  G *members;
+template <class G_> struct ParallelGroup {
+  G_ *members;
   int count, root;
-  ParallelGroup(G *given, int size, int of) : members(given), count(size), root(of) {}
+  ParallelGroup(G_ *given, int size, int of) : members(given), count(size), root(of) {}
 };
 enum class DmaEngine { SDMA };
 struct AsyncSession {
@@ -29,7 +29,7 @@ struct PrefetchAsyncContext {
   comm::AsyncSession *external = nullptr;
   Tile<TileType::Vec, uint8_t, 1, 256> scratchTile;
   PrefetchAsyncContext() = default;
-  template <class T> explicit PrefetchAsyncContext(T *given, comm::AsyncSession *shared = nullptr)
+  template <class T_> explicit PrefetchAsyncContext(T_ *given, comm::AsyncSession *shared = nullptr)
       : workspace((uint8_t *)(given)), external(shared) {}
   comm::AsyncSession &GetSession() { return external != nullptr ? *external : session; }
 };

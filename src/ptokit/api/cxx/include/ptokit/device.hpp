@@ -9,13 +9,13 @@ PTOKIT_DEVICE(get_sys_cnt)
 PTOKIT_DEVICE(get_icache_prl_st)
 PTOKIT_DEVICE(set_nd_para)
 // Scalars of global memory past the data cache.
-template <class T, class N> PTOKIT_OUTLINE T ld_dev(const T *start, N offset) {
+template <class T_, class N_> PTOKIT_OUTLINE T_ ld_dev(const T_ *start, N_ offset) {
   ptokit::device(PTOKIT_HERE, "ld_dev", start, offset);
   return start[offset];
 }
-template <class V, class T, class N> PTOKIT_OUTLINE void st_dev(V value, T *start, N offset) {
+template <class V_, class T_, class N_> PTOKIT_OUTLINE void st_dev(V_ value, T_ *start, N_ offset) {
   ptokit::device(PTOKIT_HERE, "st_dev", value, start, offset);
-  start[offset] = static_cast<T>(value);
+  start[offset] = static_cast<T_>(value);
 }
 // PTOKIT_BY_HAND(ld_dev) PTOKIT_BY_HAND(st_dev)
 constexpr uint64_t sbitset0(uint64_t value, int64_t bit) { return value & ~(uint64_t(1) << bit); }
@@ -25,12 +25,12 @@ using enum cache_line_t;
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 namespace ptokit {
 [[noreturn]] PTOKIT_OUTLINE inline void give_up(const char *text) {
-  special(TRAP, PTOKIT_HERE, address_of(text));
+  special(kTrap, PTOKIT_HERE, address_of(text));
   throw Stop();
 }
 }  // namespace ptokit
 [[noreturn]] PTOKIT_OUTLINE inline void trap() {
-  ptokit::special(ptokit::TRAP, PTOKIT_HERE, ptokit::address_of("trap"));
+  ptokit::special(ptokit::kTrap, PTOKIT_HERE, ptokit::address_of("trap"));
   throw ptokit::Stop();
 }
 // PTOKIT_BY_HAND(trap) PTOKIT_BY_HAND(sbitset0) PTOKIT_BY_HAND(sbitset1)
@@ -51,20 +51,20 @@ using std::printf;
 
 namespace pto {
 // The address of a tile, or where a view of global memory begins.
-template <class T, class A>
-  requires(is_tile<T>::value || is_conv_tile<T>::value || is_global<T>::value)
-void TASSIGN(T &given, A where) {
-  if constexpr (is_global<T>::value) {
-    given.pointer = (typename T::DType *)(where);
+template <class T_, class A_>
+  requires(is_tile<T_>::value || is_conv_tile<T_>::value || is_global<T_>::value)
+void TASSIGN(T_ &given, A_ where) {
+  if constexpr (is_global<T_>::value) {
+    given.pointer = (typename T_::DType *)(where);
   } else {
     int64_t at = (int64_t)(where);
-    if (at >> 32) at -= ptokit::space(int64_t(T::Loc));  // what `data()` gave
+    if (at >> 32) at -= ptokit::space(int64_t(T_::Loc));  // what `data()` gave
     given.address = at;
   }
 }
-template <uint64_t Where, class T>
-  requires(is_tile<T>::value || is_conv_tile<T>::value)
-void TASSIGN(T &given) {
+template <uint64_t Where, class T_>
+  requires(is_tile<T_>::value || is_conv_tile<T_>::value)
+void TASSIGN(T_ &given) {
   given.address = Where;
 }
 }  // namespace pto

@@ -354,5 +354,5 @@ constexpr bool crosses(pto::Op operation) {
   }
 }
 // True if an event between two operations of this pipe is a barrier.
-constexpr bool event_barrier(pipe_t pipe) { return BARRIERS >> pipe & 1; }
+constexpr bool event_barrier(pipe_t pipe) { return kBarriers >> pipe & 1; }
 }  // namespace ptokit
