@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 1_150,  # messages, their catalogue and how they are shown
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
-    "isa/model": 2_500,  # types, layouts, targets, words of attributes
+    "isa/model": 2_600,  # types, layouts, targets, words of attributes
     "isa/lang": 2_000,  # what a page is written in
     "isa/disputes": 1_200,  # where the sources contradict each other
     "isa": 200,  # the index of the pages
@@ -42,7 +42,7 @@ HOUSE = {
     "passes": 4_700,  # changes of programs
     "api": 5_000,  # what users import
     "api/kernel": 5_300,  # the front end in Python
-    "api/cxx": 4_500,  # C++ kernels: headers, compilers, the host that executes them
+    "api/cxx": 4_400,  # C++ kernels: headers, compilers, the host that executes them
     "tools": 4_000,  # the command line, reports, the manual
     "tools/rich": 450,  # views in notebooks
     "": 250,  # the names that kernels use

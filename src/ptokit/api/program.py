@@ -20,7 +20,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_erro
 from ptokit.diagnostics.rich import Rich, RichList
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
-from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.targets import MACHINES, TARGETS, Target
 from ptokit.isa.model.types import Type
 from ptokit.numerics.fixpipe import FixPipe
 
@@ -146,7 +146,7 @@ class Program(Rich):
 
         launched = kernels(self)
         return [
-            v.also(d for f in launched for d in races_of(self, TARGETS[v.target], f, None, 1))
+            v.also(d for f in launched for d in races_of(self, MACHINES[v.target], f, None, 1))
             for v in found
         ]
 

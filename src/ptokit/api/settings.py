@@ -11,7 +11,7 @@ from importlib import import_module
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ptokit.isa.model.targets import DEFAULT_TARGET, READINGS, TARGETS, Target
+from ptokit.isa.model.targets import DEFAULT_TARGET, MACHINES, READINGS, Target
 from ptokit.isa.model.words import Order
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
@@ -76,9 +76,9 @@ def target_named(name: str) -> Target:
 @cache
 def _target_named(name: str) -> Target:
     name, _, chosen = name.partition(":")
-    if name not in TARGETS:
-        raise ValueError(f"no target {name!r}: choose one of {', '.join(TARGETS)}")
-    target, orders = TARGETS[name], {o.value: o for o in Order}
+    if name not in MACHINES:
+        raise ValueError(f"no target {name!r}: choose one of {', '.join(MACHINES)}")
+    target, orders = MACHINES[name], {o.value: o for o in Order}
     for word in chosen.split(",") if chosen else ():
         if word in orders:
             target = replace(target, like=target, order=orders[word])

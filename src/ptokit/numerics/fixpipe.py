@@ -33,6 +33,8 @@ class FixPipe:
     every_pair: a scale also applies to f32 to fp8 and hif8, to i32 to bf16, and with a vector to
         f32 to f16 and bf16. Set on targets that have these modes (A5); else such pairs convert
         plainly.
+    scaled_i16: i16 is scaled, rounded and clipped (else i32 is shifted). Set on targets whose
+        accumulators of floats are f16: of those every pair has a scale.
     """
 
     fp19: Literal["cpu", "always"] = "cpu"
@@ -43,6 +45,7 @@ class FixPipe:
     saturate: bool = False
     clip_half: bool = True
     every_pair: bool = False
+    scaled_i16: bool = False
 
 
 CPU_READING = FixPipe()
@@ -59,6 +62,7 @@ class Mode(Enum):
     HALF = "scale, clip to f16"  # DEQF16, VDEQF16
     FLOAT = "scale, convert"  # QF322F16, QF322BF16, QF322HIF8, QF322FP8
     SHIFT = "shift right to 16 bits"  # SHIFTS322S16
+    I16 = "scale, round, clip to 16 bits"  # DEQS16, QF162S16_PRE and their vector forms
 
 
 _B8 = {(src, dst): Mode.B8 for src in (t.f32, t.i32) for dst in (t.i8, t.u8)}
@@ -72,6 +76,10 @@ SCALAR_MODES: dict[tuple[DType, DType], Mode] = (
 )
 VECTOR_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT
 ALL_MODES: dict[tuple[DType, DType], Mode] = _B8 | _INT | _WIDE
+F16_MODES: dict[tuple[DType, DType], Mode] = {
+    **{(src, dst): Mode.B8 for src in (t.f16, t.i32) for dst in (t.i8, t.u8)},
+    **{(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.I16, (t.f16, t.i16): Mode.I16},
+}
 
 
 def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
@@ -97,6 +105,7 @@ def narrowed(
     """Convert with 64-bit parameters: one, or one for each column; None: without."""
     positive = relu is ReluPreMode.NORMAL_RELU
     modes = ALL_MODES if how.every_pair else VECTOR_MODES if by_column else SCALAR_MODES
+    modes = F16_MODES if how.scaled_i16 else modes
     mode = modes.get((x.dtype, dtype), Mode.NO_QUANT)
     if params is None or mode is Mode.NO_QUANT:
         return convert(x, dtype, relu=positive)
@@ -110,6 +119,9 @@ def narrowed(
     scaled = x.cast(t.f32) * scale
     if mode is Mode.B8:
         return _to_b8(scaled, dtype, params, relu=late, how=how)
+    if mode is Mode.I16:
+        whole = scaled.isnan().where(0.0, scaled.rint()).clamp(-32768.0, 32767.0)
+        return (whole.maximum(0.0) if late else whole).cast(dtype)
     return _to_float(scaled, dtype, mode, relu=late, how=how)
 
 

@@ -63,8 +63,8 @@ class Core:
         self.shared: dict[str, Memory] = {}
         self.target = target
         every_pair = fixpipe.every_pair or target.every_pair
-        same = fixpipe.every_pair == every_pair
-        self.fixpipe = fixpipe if same else replace(fixpipe, every_pair=every_pair)
+        own = replace(fixpipe, every_pair=every_pair, scaled_i16=target.f16_sums)
+        self.fixpipe = fixpipe if own == fixpipe else own
         self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
         self.exposed: list[Memory] = []  # arrays whose addresses the program asked for

@@ -378,4 +378,18 @@ E: dict[str, Dispute] = {
         "the header library gives the instruction m = 16 and nothing of it names 32; pypto gives "
         "no reason",
     ),
+    "E66": Dispute(
+        "what do products of f16 add up in on Kirin 9030 and X90?",
+        "Header library: the accumulator is f16, and mad(half, half, half) has no mode. Test cases "
+        "of the library compare sums of small whole numbers, to three digits. No manual says.",
+        "f32, rounded to f16 where an instruction writes the accumulator",
+        "all that is certain is the type that is written; several instructions round at each",
+    ),
+    "E67": Dispute(
+        "which instructions do Kirin 9030 and X90 have?",
+        "README of the header library: neither TCVT, TPOW, TSTORE nor TROWARGMAX, among others. "
+        "Headers and test directories: these, and all of A5's that the two header.hpp include.",
+        "what the headers include; explain kirin9030 lists what is lacking",
+        "the test cases run them: the table of the README is older",
+    ),
 }

@@ -19,7 +19,11 @@ ASSEMBLER, HEADERS, BOARDS = Judge
 COMPILED = (HEADERS, BOARDS)  # the assembler takes what these refuse
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
+KIRIN, KIRIN9030 = "kirin", "kirin9030"  # like A5: what they have besides, or not
 LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles
+# what some of the chips like A5 have: their declarations say which
+LEFT_ZZ, LEFT_NZ = "left tiles are zz", "left tiles are nz"
+F16_SUMS, NO_WIDE_CASTS = "sums of f16", "no conversions of 64 bits"
 
 # what a formula mentions -> the slug of the diagnostic it raises, first match wins
 ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
@@ -171,12 +175,26 @@ def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
 
 
 def _common(names: tuple[str, ...], others: tuple[str, ...] | None) -> tuple[str, ...]:
-    return names if others is None else tuple(n for n in others if n in names)
+    """The narrower one of each two names of which one says more of the other."""
+    if others is None:
+        return names
+    pairs = ((a, b) for b in others for a in names)
+    found = (b if a == b or b.startswith(f"{a}, ") else a for a, b in pairs if _related(a, b))
+    return tuple(dict.fromkeys(found))
+
+
+def _related(a: str, b: str) -> bool:
+    return a == b or b.startswith(f"{a}, ") or a.startswith(f"{b}, ")
 
 
 def at(level: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold on these targets where the program is of this level."""
+    """The rules hold on these targets where the program is of this level, or the chip has this."""
     return on(tuple(f"{target}, {level}" for target in targets), *items)
+
+
+def without(trait: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+    """The rules hold on these targets, but not on those like them that have the trait."""
+    return on(tuple(f"{target}, not {trait}" for target in targets), *items)
 
 
 def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:

@@ -52,6 +52,7 @@ from ptokit.isa.lang.traits import (
     Routes,
     Trait,
 )
+from ptokit.isa.model.dtypes import i64, u64
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import KernelKind, Loc, Pipe, Word
@@ -88,6 +89,7 @@ NO_TILES = {
     RESIZES,
     DEALLOCATES,
 }  # what has them is no tile instruction
+WIDE, NARROW = (i64, u64), "vector instructions compute with at most 32 bits here"
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 SHARED_STORAGE = "shared-storage"  # of operands that share bytes and may not: see `Instr.apart`
 # A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
@@ -154,6 +156,7 @@ class Instr:
     written_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
     lies_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
     spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # what hardware works in beside scratch
+    wide: ClassVar[bool] = False  # takes 64 bits where other vector instructions do not
     specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
     # the forms of its recordings, if there are any, with operands that they name otherwise
@@ -383,8 +386,16 @@ class OnTarget(Expr):
 @cache
 def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
-        return tuple(rule for rule in page.all_rules if target.follows(rule.targets))
+        rules = (rule for rule in page.all_rules if target.follows(rule.targets))
+        return (*rules, *(_of_narrow_vectors(page) if target.narrow_vectors else ()))
     return (Rule(OnTarget(page), NOT_ON_TARGET),)
+
+
+def _of_narrow_vectors(page: type[Instr]) -> Iterator[Rule]:
+    """Yield a rule for each tile of a vector instruction: no elements of 64 bits."""
+    if page.pipe is Pipe.V and not page.wide:
+        for operand in (o for o in page.operands if o.kind is Kind.TILE):
+            yield from named("element-type", ~operand.dtype.isin(*WIDE), help=NARROW)
 
 
 def _moves(page: type[Instr]) -> bool:

@@ -24,10 +24,14 @@ from ptokit.isa.formula.rules import (
     BOARDS,
     COMPILED,
     CPU,
+    F16_SUMS,
     HARDWARE,
     HEADERS,
+    KIRIN,
+    KIRIN9030,
     LEVEL3,
     LEVEL12,
+    NO_WIDE_CASTS,
     Ruled,
     at,
     both,
@@ -37,6 +41,7 @@ from ptokit.isa.formula.rules import (
     on,
     warns,
     when,
+    without,
 )
 from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits, in_zz
 from ptokit.isa.lang.asm import (

@@ -8,6 +8,8 @@ from ptokit.isa.formula.rules import (
     A5,
     CPU,
     HARDWARE,
+    LEFT_NZ,
+    LEFT_ZZ,
     LEVEL3,
     Ruled,
     at,
@@ -20,7 +22,7 @@ from ptokit.isa.formula.rules import (
 )
 from ptokit.isa.lang.operands import Operand, Scratch, TypeOf
 from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.layouts import ND, NZ, ZZ
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import VEC
 
@@ -42,6 +44,12 @@ def scratch_of_a2a3() -> Operand:
 def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
     """The element types of each target."""
     return tuple(on(t, dst.dtype.isin(*s)) for t, s in ((CPU, cpu), (A2A3, a2a3), (A5, a5)))
+
+
+def of_left(tile: Operand) -> tuple[Ruled, ...]:
+    """A left tile has the layout that the alias TileLeft has on the chip."""
+    zz, nz = tile.layout == ZZ, tile.layout == NZ
+    return at(LEFT_ZZ, HARDWARE, zz), at(LEFT_NZ, HARDWARE, nz)
 
 
 def one_type(dst: Operand, *sources: Operand) -> Ruled:

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
 from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
-from ptokit.isa.formula.rules import A2A3, A5, CPU, LEVEL3, LEVEL12, Rule, both, named, when
-from ptokit.isa.model.dtypes import DType
+from ptokit.isa.formula.rules import (
+    A2A3,
+    A5,
+    CPU,
+    F16_SUMS,
+    LEFT_NZ,
+    LEFT_ZZ,
+    LEVEL3,
+    LEVEL12,
+    NO_WIDE_CASTS,
+    Rule,
+    both,
+    named,
+    when,
+)
+from ptokit.isa.model.dtypes import (
+    DType,
+    bf16,
+    f4e1m2x2,
+    f4e2m1x2,
+    f8e4m3,
+    f8e5m2,
+    f8e8m0,
+    hif8,
+)
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import NZ, ZZ, Layout
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.words import (
     ACC,
     BIAS,
+    FIX,
     LEFT,
     MAT,
+    MTE1,
     MTE2,
     MTE3,
     RIGHT,
@@ -95,6 +121,7 @@ DEFAULTS: dict[str, Any] = {
     "separate": False,
     "most_signals": 0,
     "serial": tuple(Pipe),
+    "narrow_vectors": False,
     "event_barriers": tuple(Pipe),
     "macros": {},
     "dav": "",
@@ -135,6 +162,7 @@ class Target:
     separate: bool = INHERITED  # each vector core has signals of its own at the cube
     most_signals: int = INHERITED  # of one number that a core has not waited for; 0: any number
     serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
+    narrow_vectors: bool = INHERITED  # vector instructions compute with at most 32 bits
     event_barriers: tuple[Pipe, ...] = INHERITED  # pipes that an event of one pipe is a barrier of
     macros: dict[str, str] = INHERITED  # that C++ compilers define for it, with their values
     dav: str = INHERITED  # its cores in names of macros: __DAV_C220_CUBE__; empty: none
@@ -160,18 +188,22 @@ class Target:
         return self.follows(("a2a3", "a5"))
 
     def follows(self, names: tuple[str, ...] | None) -> bool:
-        """Whether what is declared for the targets of these names, None: of all, holds here.
+        """Return True if a declaration for the targets of these names, None: all, holds here.
 
-        It does on them, on every target that is like one of them, and under readings of that name.
+        It holds on them, on every target that is like one of them, and under readings of that name;
+        "a5, not sums of f16" names the targets that are like a5 and have no such reading.
         """
-        if names is None or self.name in names or not {*self.readings}.isdisjoint(names):
+        if names is None:
             return True
-        if any(", " in name and self._follows_all(name.split(", ")) for name in names):
-            return True
-        return self.like is not None and self.like.follows(names)
+        return any(all(map(self._is, name.split(", "))) for name in names)
 
-    def _follows_all(self, names: list[str]) -> bool:
-        return all(self.follows((name,)) for name in names)
+    def _is(self, word: str) -> bool:
+        if word.startswith("not "):
+            return not self._is(word[4:])
+        if word in (LEFT_NZ, LEFT_ZZ):
+            return (word == LEFT_NZ) is (self.left is NZ)
+        same = word in (self.name, *self.readings)
+        return same or (self.like is not None and self.like._is(word))
 
     def at(self, level: int | None) -> Target:
         """The target as it judges programs of a level (1, 2 or 3; None: of any)."""
@@ -184,7 +216,7 @@ class Target:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """A copy of a target of the table is that target itself."""
-        known = TARGETS.get(self.name) is self
+        known = MACHINES.get(self.name) is self
         return (_of_table, (self.name,)) if known else super().__reduce__()
 
     @property
@@ -195,6 +227,10 @@ class Target:
     @property
     def larger_views(self) -> bool:
         return LARGER_VIEWS in self.readings
+
+    @property
+    def f16_sums(self) -> bool:
+        return F16_SUMS in self.readings
 
     @property
     def saturated_sums(self) -> bool:
@@ -356,6 +392,78 @@ A5_TARGET = Target(
     readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS),
     infers_nz=False,
 )
+
+
+# what chips like A5 may have instead, see `ptokit.isa.formula.rules.without`
+TRAITS = {
+    F16_SUMS: "accumulators of floats are f16, and leave the cube unit as f16, i16, i8 or u8",
+    NO_WIDE_CASTS: "no conversion from or to 64 bits",
+}
+
+
+def _kirin_macros(arch: str, name: str) -> dict[str, str]:
+    there = (f"PTO_NPU_ARCH_{name}", "REGISTER_BASE", "PTO_COMM_NOT_SUPPORTED")
+    return {"__NPU_ARCH__": arch, **dict.fromkeys(there, "1")}
+
+
+# One core has the cube unit and the vector unit, so nothing passes between cores. The headers
+# define narrow floats away, and of A5's files they include all but those of these instructions.
+_KIRIN_LACKS = (
+    *(bf16, hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2, SCALE_LEFT, SCALE_RIGHT),
+    *("mgather", "mscatter", "tinterleave", "tdeinterleave", "tpairreducesum", "trandom"),
+    *("tfusedmuladd", "tfusedmuladdrelu", "tmuladddst", "tsubrelu", "taddreluconv"),
+    *("tsubreluconv", "tadddeqrelu", "tprefetch", "tprint"),
+    *("tmatmul.mx", "tmatmul.mx.acc", "tmatmul.mx.bias", "tquant.mx", "tquant_dn"),
+    *("tgemv.mx", "tgemv.mx.acc", "tgemv.mx.bias"),
+    *("tpush", "tpop", "tfree", "talloc", "tpush_to_aiv", "tpush_to_aic", "tpop_from_aic"),
+    *("tpop_from_aiv", "tfree_from_aic", "tfree_from_aiv", "talloc_to_aiv", "talloc_to_aic"),
+    *("aic_initialize_pipe", "aiv_initialize_pipe", "initialize_l2l_pipe"),
+    *("initialize_l2g2l_pipe", "reserve_buffer", "import_reserved_buffer"),
+    *("syncall", "sync.set", "sync.wait", "set_cross_block", "wait_cross_block"),
+    *("set_intra_block", "wait_intra_block", "set_ffts"),
+    *("comm.tput", "comm.tget", "comm.tnotify", "comm.twait", "comm.ttest"),
+    *("comm.tbroadcast", "comm.tscatter", "comm.tgather", "comm.treduce"),
+    *("build_async_session", "comm.build_async_session", "tput_async", "comm.tput_async"),
+    *("tget_async", "comm.tget_async", "wait_async_event", "comm.wait_async_event"),
+    *("test_async_event", "comm.test_async_event", "tprefetch_async"),
+    *("make_prefetch_async_context", "get_prefetch_async_session"),
+)
+_KIRIN_TARGET = Target(
+    "kirin",
+    "Kirin",
+    like=A5_TARGET,
+    arch=(),
+    lacks=_KIRIN_LACKS,
+    usable={},
+    kinds=False,
+    tf32=False,
+    narrow_vectors=True,
+    event_barriers=(M, MTE1, MTE2, MTE3, FIX),
+    dav="",
+    readings=(*A5_TARGET.readings, F16_SUMS),
+)
+KIRIN9030_TARGET = Target(
+    "kirin9030",
+    "Kirin 9030",
+    like=_KIRIN_TARGET,
+    lacks=("timg2col", "set_img2col_padding", "set_img2col_rpt"),
+    capacity=_sizes(128, 64, 1, 7, 0) | {"L0A": 32 * KIB, "L0B": 32 * KIB},
+    macros=_kirin_macros("3113", "KIRIN9030"),
+    readings=(*_KIRIN_TARGET.readings, NO_WIDE_CASTS),
+)
+KIRINX90_TARGET = Target(
+    "kirinX90",
+    "Kirin X90",
+    like=_KIRIN_TARGET,
+    arch=("kirinx90",),
+    lacks=(
+        *("trem", "trems", "tdequant", "thistogram", "tget_scale_addr"),
+        *("set_quant_scalar", "set_quant_vector"),
+    ),
+    capacity=_sizes(128, 128, 1, 6, 0) | {"L1": 1024 * KIB},
+    left=ZZ,
+    macros=_kirin_macros("3003", "KIRINX90"),
+)
 DEFAULT_TARGET = CPU_TARGET
 
 
@@ -369,8 +477,11 @@ def type_rules(target: Target) -> tuple[Rule, ...]:
 
 
 def _of_table(name: str) -> Target:
-    return TARGETS[name]
+    return MACHINES[name]
 
 
+# the targets that "all" stands for, and every one that has a name
 TARGETS: dict[str, Target] = {t.name: t for t in (CPU_TARGET, A2A3_TARGET, A5_TARGET)}
-ARCHES = {word: target.name for target in TARGETS.values() for word in (target.name, *target.arch)}
+FURTHER = {t.name: t for t in (KIRIN9030_TARGET, KIRINX90_TARGET)}
+MACHINES = ChainMap(FURTHER, TARGETS)
+ARCHES = {word: target.name for target in MACHINES.values() for word in (target.name, *target.arch)}

@@ -74,6 +74,7 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
     Without it, the table says. f32 to f32 rounds to whole numbers and keeps NaN and infinities.
     """
 
+    wide = True
     dst = Out(Tile, doc="receives the converted elements")
     src = In(Tile, doc="the elements to convert")
     tmp = Scratch(
@@ -128,6 +129,7 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
         on(A2A3, when(~small, by(COMPILED, pairs(dst, src, *A2A3_PAIRS)))),
         on(A5, when(small, pairs(dst, src, *among(A5_PAIRS, small=True)))),
         on(A5, when(~small, by(COMPILED, pairs(dst, src, *among(A5_PAIRS, small=False))))),
+        at(NO_WIDE_CASTS, (A5,), both(~src.dtype.isin(i64, u64), ~dst.dtype.isin(i64, u64))),
         on(HARDWARE, when(tmp.given, in_vec(tmp))),
         on(A2A3, when(wraps, named("shape", *room, help=LARGER))),
         when(

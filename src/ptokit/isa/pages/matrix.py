@@ -40,8 +40,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
         on(CPU, named("layout", a.slayout == SLayout.ROW_MAJOR, help="left tiles are nz or zz")),
-        on(A2A3, a.layout == ZZ),
-        on(A5, a.layout == NZ),
+        of_left(a),
         named("layout", b.layout == ZN, help="right tiles are zn"),
         named("layout", c.layout == NZ, help="accumulators are nz"),
         on(
@@ -71,14 +70,22 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
             ),
         ),
     )
+    of_integers = both(a.dtype == i8, b.dtype == i8, c.dtype == i32)
     product = (
         extents,
         wide_elements,
-        either(
-            both(a.dtype == i8, b.dtype == i8, c.dtype == i32),
-            both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
-            both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8), c.dtype == f32),
-            both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
+        without(
+            *(F16_SUMS, (CPU, *HARDWARE)),
+            either(
+                of_integers,
+                both(a.dtype.isin(f16, bf16, f32), b.dtype == a.dtype, c.dtype == f32),
+                both(a.dtype.isin(*PRODUCT_FP8), b.dtype.isin(*PRODUCT_FP8), c.dtype == f32),
+                both(a.dtype == hif8, b.dtype == hif8, c.dtype == f32),
+            ),
+        ),
+        at(
+            *(F16_SUMS, (A5,)),
+            either(of_integers, both(a.dtype == f16, b.dtype == f16, c.dtype == f16)),
         ),
         on((CPU, A2A3), a.dtype.isin(i8, f16, bf16, f32)),
     )
@@ -115,6 +122,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
 
 def product(a: Array, b: Array, start: Array, order: Order) -> Array:
     """a x b on top of `start`, which comes first, or last as in the recordings."""
+    start = start.cast(f32) if start.dtype is f16 else start
     return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
 
 
@@ -125,12 +133,14 @@ def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
     """
     down, across = gcd(c.rows, BOX), gcd(c.cols, BOX)  # the simulator takes a tile of one row
     rows, cols = (m + down - 1) // down * down, (n + across - 1) // across * across
-    c[:m, :n] = sums
+    c[:m, :n] = sums if sums.dtype is c.dtype else sums.cast(c.dtype)  # of f16, see E66
     c.undefine((slice(0, m), slice(n, cols)))
     c.undefine((slice(m, rows), slice(0, cols)))
 
 
-class Product(MatMul, abstract=True, disputes=("X95", "E65"), recorded={"plain": {"c": "dst"}}):
+class Product(
+    MatMul, abstract=True, disputes=("X95", "E65", "E66"), recorded={"plain": {"c": "dst"}}
+):
     """c = a x b."""
 
     @staticmethod
@@ -163,7 +173,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
-    disputes = ("D8", "X95", "E65")
+    disputes = ("D8", "X95", "E65", "E66")
 
     @staticmethod
     def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
@@ -193,7 +203,7 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
-class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "X95", "E65")):
+class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "X95", "E65", "E66")):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.

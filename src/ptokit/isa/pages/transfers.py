@@ -8,7 +8,14 @@ from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.model.targets import LARGER_VIEWS, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.unlikeextents import as_moved
-from ptokit.isa.pages.windows import ON_A2A3, PARAMETER_DOC, PARAMETERS_DOC, parameters
+from ptokit.isa.pages.windows import (
+    CAST_F16_SUMS,
+    ON_A2A3,
+    PARAMETER_DOC,
+    PARAMETERS_DOC,
+    QUANT_F16_SUMS,
+    parameters,
+)
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
 G = GlobalLayout
@@ -34,6 +41,7 @@ pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 
 MAP, MAP_VIEW = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>", "!pto.tensor_view<1x1x4x4x16xf16>"
 EVERY = "the view has the extents that the tile lists, those of its layout"
+NO_SUMS = "the chip's stores do not add: load, add and store"
 IN_MAPS = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 
 
@@ -257,6 +265,7 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
         on(
             HARDWARE,
             when(atomic == AtomicType.ADD, dst.dtype.isin(f32, f16, bf16, i32, i16, i8)),
+            at(KIRIN, (A5,), named("attribute", atomic != AtomicType.ADD, help=NO_SUMS)),
             when(
                 src.loc == ACC,
                 on(A2A3, named("layout", dst.layout.isin(G.ND, G.NZ), help=by_rows)),
@@ -271,8 +280,15 @@ class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
     split = both(src.loc == ACC, dst.layout == G.NZ, dst.size == 4)
     in_sixteens = when(split, named("shape", src.valid.cols % 16 == 0))
     quant_a2a3 = pairs(dst, src, (f32, (i8, u8)), (i32, (i8, u8, f16)))
-    quant_a5 = pairs(
-        *(dst, src), (f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)), (i32, (i8, u8, f16, bf16))
+    quant_a5 = (
+        without(
+            *(F16_SUMS, (A5,)),
+            pairs(
+                *(dst, src),
+                *((f32, (i8, u8, f16, bf16, hif8, f8e4m3, f32)), (i32, (i8, u8, f16, bf16))),
+            ),
+        ),
+        at(F16_SUMS, (A5,), pairs(dst, src, *QUANT_F16_SUMS, (i32, (i32,)))),
     )
 
 
@@ -324,7 +340,11 @@ class TStore(
             when(
                 both(src.loc == ACC, ~quant.given),
                 of_sums,
-                when(of_sums, by(BOARDS, named("element-type", plain, help=BITS_ONLY))),
+                without(
+                    *(F16_SUMS, HARDWARE),
+                    when(of_sums, by(BOARDS, named("element-type", plain, help=BITS_ONLY))),
+                ),
+                at(F16_SUMS, (A5,), pairs(dst, src, *CAST_F16_SUMS)),
             ),
             when(
                 src.loc != ACC,
@@ -337,7 +357,7 @@ class TStore(
             A2A3,
             when(both(src.loc == ACC, quant.given), by(COMPILED, StoreFamily.quant_a2a3)),
         ),
-        on(A5, when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5)),
+        when(both(src.loc == ACC, quant.given), StoreFamily.quant_a5),
     )
     moved_types = staticmethod(moved_types)
     forms = "nd_vec dn_vec nz_vec nd_acc nz_acc relu_acc atomic_add"

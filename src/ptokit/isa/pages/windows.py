@@ -13,6 +13,8 @@ WINDOW_A5 = (*CUBE_A5, i32)
 CAST_A2A3 = ((f32, (f16, bf16)),)
 CAST_A5 = ((f32, (f16, bf16, f32)), (i32, (i32,)))
 QUANT_A2A3 = ((f32, (i8,)), (i32, (i8, u8, f16, i16)))
+CAST_F16_SUMS = ((f16, (f16,)), (i32, (i32,)))
+QUANT_F16_SUMS = ((f16, (i8, u8, i16, f16)), (i32, (i8, u8, i16, f16)))
 QUANT_A5 = ((f32, (i8, u8, hif8, f16, bf16, f8e4m3, f32)), (i32, (i8, u8, f16, bf16)))
 
 # what a word of 64 bits says to the fix-pipe, for the manual
@@ -102,12 +104,20 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
 
 def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """Element types out of the accumulator without a parameter."""
-    return on(A2A3, pairs(dst, src, *CAST_A2A3)), on(A5, pairs(dst, src, *CAST_A5))
+    return (
+        on(A2A3, pairs(dst, src, *CAST_A2A3)),
+        without(F16_SUMS, (A5,), pairs(dst, src, *CAST_A5)),
+        at(F16_SUMS, (A5,), pairs(dst, src, *CAST_F16_SUMS)),
+    )
 
 
 def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     """Element types out of the accumulator with a parameter."""
-    return on(A2A3, pairs(dst, src, *QUANT_A2A3)), on(A5, pairs(dst, src, *QUANT_A5))
+    return (
+        on(A2A3, pairs(dst, src, *QUANT_A2A3)),
+        without(F16_SUMS, (A5,), pairs(dst, src, *QUANT_A5)),
+        at(F16_SUMS, (A5,), pairs(dst, src, *QUANT_F16_SUMS)),
+    )
 
 
 def from_acc(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, TARGETS
+from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
 
 F = TypeVar("F", bound=Callable[..., None])
 ENGINE = click.option(
@@ -38,7 +38,7 @@ def target_option(*more: str) -> Callable[[F], F]:
     """`--target`, one of the targets or a word of `more`."""
     return click.option(
         *("--target", "target"),
-        type=TargetChoice([*TARGETS, *more]),
+        type=TargetChoice([*MACHINES, *more]),
         default=DEFAULT_TARGET.name,
         show_default=True,
         help="The machine to check and run for.",

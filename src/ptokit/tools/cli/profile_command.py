@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import MACHINES
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, read_program
 from ptokit.tools.cli.values import argument, assigned, split
@@ -17,7 +17,7 @@ from ptokit.tools.cli.values import argument, assigned, split
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @click.option(
     "--target",
-    type=TargetChoice([*TARGETS]),
+    type=TargetChoice([*MACHINES]),
     help="The machine; it must have published times.  [default: a2a3]",
 )
 @ENTRY

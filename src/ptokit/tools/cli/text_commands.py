@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 import click
 
 from ptokit.isa.lang.asm import DIALECTS
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import MACHINES
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import KERNEL, read_program, target_option
 
@@ -83,7 +83,7 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
             pass_named(name)
     with catch_warnings(record=True) as found:
         simplefilter("always")
-        program = read_program(kernel).after(names, TARGETS[target])
+        program = read_program(kernel).after(names, MACHINES[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
     text = _text(program, form or program.form())

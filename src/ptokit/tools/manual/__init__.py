@@ -11,6 +11,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
+from ptokit.isa.model.targets import ARCHES
 from ptokit.tools.manual.contents import contents
 from ptokit.tools.manual.instruction import instruction_page, slugs
 from ptokit.tools.manual.topics import topics
@@ -31,7 +32,8 @@ def explain(name: str) -> str | None:
         return "\n\n".join(instruction_page(page) for page in forms)
     if name.upper() in DISPUTES:
         return dispute_page(name.upper())
-    topic = topics().get(name.lower().removeprefix("!").removeprefix("#").removeprefix("pto."))
+    word = name.removeprefix("!").removeprefix("#").removeprefix("pto.")
+    topic = topics().get(ARCHES.get(word, word)) or topics().get(word.lower())
     found = [slug_page(name)] if name in CATALOGUE else []
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
     return "\n\n".join([*found, *([topic()] if topic else []), *values]) or _mentions(name)

@@ -15,7 +15,7 @@ from ptokit.isa.lang.samples import DOUBLE
 from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.targets import READINGS, SPACES, TARGETS, Target
+from ptokit.isa.model.targets import MACHINES, READINGS, SPACES, TARGETS, TRAITS, Target
 from ptokit.isa.model.tiles import (
     ALIASES,
     TILE_RULES,
@@ -122,7 +122,7 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
         [(w.mlir, _doc(w).split("\n")[0], partial(_word, w)) for w in _words()],
     )
     yield "Whose verdict", [(j.value, JUDGES[j], partial(_judge, j)) for j in Judge]
-    yield "Targets", [(t.name, t.title, partial(target_page, t)) for t in TARGETS.values()]
+    yield "Targets", [(t.name, t.title, partial(target_page, t)) for t in MACHINES.values()]
 
 
 def _judge(judge: Judge) -> str:
@@ -222,13 +222,24 @@ def _word(kind: type[Word]) -> str:
     return "\n".join([*lines, "", f"Attribute of {', '.join(users)}"])
 
 
+NARROW = "vector instructions compute with at most 32 bits"
+ONE_CORE = "a core has the cube unit and the vector unit"
+
+
 def target_page(target: Target) -> str:
     """A target: its memories and aliases."""
     lines = [f"{target.name}: {target.title}", ""]
-    if target.like is not None:
-        lines += [f"It is like {target.like}, whose rules hold here too.", ""]
+    base = target.like
+    while base is not None and base.name not in MACHINES:
+        base = base.like
+    if base is not None:
+        lines += [f"It is like {base}, whose rules hold here too.", ""]
+        own = [TRAITS[word] for word in target.readings if word in TRAITS]
+        own += [] if target.kinds is base.kinds else [ONE_CORE]
+        own += [NARROW] if target.narrow_vectors else []
+        lines += ["Unlike there", *(f"  {one}" for one in own), ""] if own else []
     if target.lacks:
-        lines += [f"It lacks {', '.join(map(str, target.lacks))}.", ""]
+        lines += [*wrap(f"It lacks {', '.join(map(str, target.lacks))}.", 96), ""]
     lines.append("Memories")
     for loc in Loc:
         capacity = target.capacity_of(loc)

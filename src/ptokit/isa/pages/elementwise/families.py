@@ -68,7 +68,7 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
 def in_two_steps() -> tuple[Ruled, ...]:
     """What only the CPU simulator has as one instruction the assembler makes two of."""
     help = "hardware has no such instruction: the assembler makes two of it"
-    one = named("not-on-target", Field("machine").kinds == Const(False), help=help)
+    one = named("not-on-target", Field("machine").chip == Const(False), help=help)
     return on(HARDWARE, by(HEADERS, warns(one)))
 
 

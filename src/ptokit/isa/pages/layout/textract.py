@@ -44,8 +44,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     transposing = whole_blocks(row, col, dst, src)
     to_left = (
         when(~gemv, cube_source),
-        on(A2A3, dst.layout == ZZ),
-        on(A5, dst.layout == NZ),
+        of_left(dst),
         when(
             straight & ~gemv,
             by(
@@ -89,9 +88,10 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
         ),
     )
     first = named("offset-misaligned", both(row == 0, col == 0), help=NO_HEADER)
+    into_l0 = at(KIRIN9030, (A5,), dst.dtype.isin(i8, u8, i16, u16, i32, f16))
     paths = (
-        path(MAT, LEFT, MTE1, to_left),
-        path(MAT, RIGHT, MTE1, to_right),
+        path(MAT, LEFT, MTE1, to_left, into_l0),
+        path(MAT, RIGHT, MTE1, to_right, into_l0),
         path(MAT, SCALE_LEFT, MTE1, src.layout == ZZ, dst.layout == ZZ, on=A5),
         path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
         path(MAT, SCALING, FIX, cube_source, by(BOARDS, first), on=A5),

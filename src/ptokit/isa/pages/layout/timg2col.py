@@ -38,8 +38,9 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
         named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions count from 0"),
         on(HARDWARE, named("operand-value", both(pos_m < 1 << 16, pos_k < 1 << 16), help=FIELDS)),
         named("shape", both(src.steps.rows >= 1, src.steps.cols >= 1), help="the filter must fit"),
-        on(A2A3, dst.layout == ZZ, dst.dtype.isin(i8, f16, bf16, f32)),
-        on(A5, dst.layout == NZ, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
+        of_left(dst),
+        on(A2A3, dst.dtype.isin(i8, f16, bf16, f32)),
+        on(A5, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
     )
 
     @staticmethod

@@ -64,10 +64,13 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     paths = (
         path(
             *(MAT, LEFT, MTE1, cube, boxed(either(src.layout.isin(ZN, NZ), one_row))),
-            on(A2A3, dst.layout == ZZ),
-            on(A5, dst.layout == NZ),
+            of_left(dst),
+            at(KIRIN9030, (A5,), dst.dtype.isin(i8, f16)),
         ),
-        path(MAT, RIGHT, MTE1, cube, boxed(src.layout.isin(ZN, NZ)), dst.layout == ZN),
+        path(
+            *(MAT, RIGHT, MTE1, cube, boxed(src.layout.isin(ZN, NZ)), dst.layout == ZN),
+            at(KIRIN9030, (A5,), dst.dtype.isin(i8, f16)),
+        ),
         path(
             *(MAT, SCALE_LEFT, MTE1, both(src.layout == ZZ, dst.layout == ZZ)),
             same_type(dst, src),
@@ -81,7 +84,11 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         path(
             *(MAT, BIAS, MTE1, named("shape", table)),
             on(A2A3, pairs(dst, src, (i32, (i32,)), (f32, (f32,)), (f16, (f32,)))),
-            on(A5, pairs(dst, src, (i32, (i32,)), (f32, (f32,)), (f16, (f32,)), (bf16, (f32,)))),
+            without(
+                *(F16_SUMS, (A5,)),
+                pairs(dst, src, (i32, (i32,)), (f32, (f32,)), (f16, (f32,)), (bf16, (f32,))),
+            ),
+            at(F16_SUMS, (A5,), pairs(dst, src, (i32, (i32,)), (f16, (f16,)))),
             on(A2A3, src.cols * src.size % 64 == 0),
             on(A5, both(dst.cols * dst.size % 64 == 0, dst.cols * dst.size <= 4096)),
         ),

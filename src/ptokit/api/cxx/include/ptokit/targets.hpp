@@ -6,8 +6,8 @@
 #define __CPU_SIM 1
 #endif
 namespace ptokit {
-constexpr std::int64_t kBarriers = 255;
-constexpr bool kSeparateSignals = false;
+constexpr std::int64_t BARRIERS = 255;
+constexpr bool SEPARATE_SIGNALS = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A2A3)
 #ifndef __NPU_ARCH__
@@ -23,8 +23,8 @@ constexpr bool kSeparateSignals = false;
 #define MEMORY_BASE 1
 #endif
 namespace ptokit {
-constexpr std::int64_t kBarriers = 255;
-constexpr bool kSeparateSignals = false;
+constexpr std::int64_t BARRIERS = 255;
+constexpr bool SEPARATE_SIGNALS = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A5)
 #ifndef __NPU_ARCH__
@@ -40,8 +40,42 @@ constexpr bool kSeparateSignals = false;
 #define REGISTER_BASE 1
 #endif
 namespace ptokit {
-constexpr std::int64_t kBarriers = 48;
-constexpr bool kSeparateSignals = true;
+constexpr std::int64_t BARRIERS = 48;
+constexpr bool SEPARATE_SIGNALS = true;
+}  // namespace ptokit
+#elif defined(PTOKIT_TARGET_KIRIN9030)
+#ifndef __NPU_ARCH__
+#define __NPU_ARCH__ 3113
+#endif
+#ifndef PTO_NPU_ARCH_KIRIN9030
+#define PTO_NPU_ARCH_KIRIN9030 1
+#endif
+#ifndef REGISTER_BASE
+#define REGISTER_BASE 1
+#endif
+#ifndef PTO_COMM_NOT_SUPPORTED
+#define PTO_COMM_NOT_SUPPORTED 1
+#endif
+namespace ptokit {
+constexpr std::int64_t BARRIERS = 124;
+constexpr bool SEPARATE_SIGNALS = true;
+}  // namespace ptokit
+#elif defined(PTOKIT_TARGET_KIRINX90)
+#ifndef __NPU_ARCH__
+#define __NPU_ARCH__ 3003
+#endif
+#ifndef PTO_NPU_ARCH_KIRINX90
+#define PTO_NPU_ARCH_KIRINX90 1
+#endif
+#ifndef REGISTER_BASE
+#define REGISTER_BASE 1
+#endif
+#ifndef PTO_COMM_NOT_SUPPORTED
+#define PTO_COMM_NOT_SUPPORTED 1
+#endif
+namespace ptokit {
+constexpr std::int64_t BARRIERS = 124;
+constexpr bool SEPARATE_SIGNALS = true;
 }  // namespace ptokit
 #else
 #error "define the target that the kernel is for: PTOKIT_TARGET_..."

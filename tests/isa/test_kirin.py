@@ -1,0 +1,191 @@
+"""Kirin 9030 and X90: A5 but for what their declarations say. Facts are those of public headers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ptokit as pto
+from ptokit.isa.formula.formulas import Const, Field
+from ptokit.isa.formula.rules import A5, KIRIN, KIRIN9030, at, on, without
+from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import DTYPES
+from ptokit.isa.model.layouts import NZ, ZZ
+from ptokit.isa.model.targets import A5_TARGET, MACHINES, TARGETS, Target, type_rules
+from ptokit.tools.cli import main
+
+NAMES = ("kirin9030", "kirinX90")
+KIB = 1024
+# KiB of UB, L1, L0A, L0B, L0C, BT, FB: include/pto/common/buffer_limits.hpp and the page of TASSIGN
+CAPACITIES = {
+    "kirin9030": (128, 512, 32, 32, 64, 1, 7),
+    "kirinX90": (128, 1024, 64, 64, 128, 1, 6),
+}
+
+
+# which errors a target may have that A5 has not
+
+
+def overriding(page: type[Instr], target: Target) -> set[str]:
+    """The formulas of rules that A5 has not."""
+    known = {str(rule.formula) for rule in page.rules_on(A5_TARGET)}
+    own = {str(rule.formula) for rule in (*page.rules_on(target), *type_rules(target))}
+    return own - known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_legal_on_a5_is_legal_unless_an_override_forbids_it(name: str) -> None:
+    target, refused = MACHINES[name], set[str]()
+    stated = {rule for page in pages() for rule in overriding(page, target)}
+    for page in pages():
+        program = pto.loads(example_program(page))
+        if any(d.is_error for d in program.check("a5")):
+            continue
+        for found in (d for d in program.check(name) if d.is_error):
+            refused.add(found.slug)
+            if found.slug != "memory-missing":  # of scales
+                assert str(found.rule).partition(", when ")[0] in stated, (page.__name__, found)
+    assert refused == {"not-on-target", "element-type", "memory-missing"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_that_is_lacking_is_of_a_page_of_a5(name: str) -> None:
+    lacking = {one for one in MACHINES[name].lacks if isinstance(one, str)}
+    assert lacking <= {page.name for page in pages() if page.exists_on(A5_TARGET)}
+
+
+# names
+
+
+def test_all_stands_for_the_usual_targets() -> None:
+    program = pto.loads("%c = arith.constant 1 : index")
+    assert [v.target for v in program.verdicts("all")] == ["cpu", "a2a3", "a5"] == [*TARGETS]
+    assert [v.target for v in program.verdicts(*NAMES)] == [*NAMES]
+
+
+@pytest.mark.parametrize("word", [*NAMES, "kirinx90"])
+def test_the_command_line_knows_the_names(word: str) -> None:
+    page = CliRunner().invoke(main, ["explain", word])
+    assert page.exit_code == 0
+    assert "It is like a5" in page.output
+    ran = CliRunner().invoke(main, ["check", "examples/gemm.pto", "--target", word])
+    assert ran.exit_code == 1
+    assert f"{MACHINES.get(word, MACHINES['kirinX90'])}: " in ran.output
+
+
+# facts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_capacities(name: str) -> None:
+    spaces = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "L0A_MX", "L0B_MX")
+    sizes = [MACHINES[name].capacity[space] // KIB for space in spaces]
+    assert sizes == [*CAPACITIES[name], 0, 0]
+
+
+def test_the_alias_of_left_tiles() -> None:
+    """pto_tile.hpp: zz on A2/A3 and X90, else nz."""
+    assert [MACHINES[name].left for name in NAMES] == [NZ, ZZ]
+
+
+@pytest.mark.parametrize(("name", "wide"), [("kirin9030", False), ("kirinX90", True)])
+def test_conversions_are_those_of_a5_between_types_that_are_there(name: str, wide: bool) -> None:
+    """TCvt.hpp of each; without functions from and to 64 bits in that of 9030."""
+    for source in DTYPES:
+        for dtype in DTYPES:
+            text = f"""
+                %a = pto.alloc_tile : !pto.tile_buf<vec, 16x64x{source}>
+                %b = pto.alloc_tile : !pto.tile_buf<vec, 16x64x{dtype}>
+                pto.tcvt ins(%a : !pto.tile_buf<vec, 16x64x{source}>)
+                    outs(%b : !pto.tile_buf<vec, 16x64x{dtype}>)"""
+            program = pto.loads(text)
+            legal = {t: not any(d.is_error for d in program.check(t)) for t in ("a5", name)}
+            there = not {source, dtype} & {*MACHINES[name].lacks}
+            there &= wide or "64" not in f"{source} {dtype}"
+            assert legal[name] is (legal["a5"] and there), (source, dtype)
+
+
+# products of f16
+
+KINDS = {
+    "m": "loc=mat, dtype=f16, blayout=col_major, slayout=row_major, fractal=512",
+    "a": "loc=left, dtype=f16, blayout=col_major, slayout=row_major, fractal=512",
+    "b": "loc=right, dtype=f16, blayout=row_major, slayout=col_major, fractal=512",
+    "c": "loc=acc, dtype=f16, blayout=col_major, slayout=row_major, fractal=1024",
+    "u": "loc=vec, dtype=TYPE, blayout=row_major, slayout=none_box, fractal=512",
+}
+TILES = "".join(
+    f"!{name} = !pto.tile_buf<{kind}, rows=32, cols=32, v_row=32, v_col=32, pad=0>\n"
+    for name, kind in KINDS.items()
+)
+PRODUCT = f"""{TILES}
+!v = !pto.partition_tensor_view<32x32xf16>
+!w = !pto.partition_tensor_view<32x32xTYPE>
+func.func @product(%x: !v, %z: !v, %y: !w) {{
+  %word = arith.constant WORD : i64
+  %m = pto.alloc_tile : !m
+  %n = pto.alloc_tile : !m
+  %a = pto.alloc_tile : !a
+  %b = pto.alloc_tile : !b
+  %c = pto.alloc_tile : !c
+  %u = pto.alloc_tile : !u
+  pto.tload ins(%x : !v) outs(%m : !m)
+  pto.tload ins(%z : !v) outs(%n : !m)
+  pto.tmov ins(%m : !m) outs(%a : !a)
+  pto.tmov ins(%n : !m) outs(%b : !b)
+  pto.tmatmul ins(%a, %b : !a, !b) outs(%c : !c)
+  pto.tmatmul.acc ins(%c, %a, %b : !c, !a, !b) outs(%c : !c)
+  MOVE
+  pto.tstore ins(%u : !u) outs(%y : !w)
+  return
+}}"""
+PLAIN = "pto.tmov ins(%c : !c) outs(%u : !u)"
+SCALED = "pto.tmov ins(%c, %word : !c, i64) outs(%u : !u)"  # by 1.0
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("dtype", "move"), [("f16", PLAIN), ("i16", SCALED), ("i8", SCALED), ("u8", SCALED)]
+)
+def test_accumulators_of_floats_are_f16(name: str, engine: str, dtype: str, move: str) -> None:
+    """One core multiplies, adds up, moves to its vector unit and stores."""
+    numbers = np.random.default_rng(7)
+    x, z = (numbers.integers(-4, 5, (32, 32)).astype(np.float16) for _ in "xz")
+    word = 0x3F800000 | (dtype == "i8") << 46  # a scale of 1.0, the sign of the result
+    text = PRODUCT.replace("TYPE", dtype).replace("MOVE", move).replace("WORD", str(word))
+    program = pto.loads(text)
+    assert {"element-type"} == {d.slug for d in program.check("a5") if d.is_error}
+    stored = np.dtype({"f16": "float16", "i16": "int16", "i8": "int8", "u8": "uint8"}[dtype])
+    given = {"x": x, "z": z, "y": np.zeros((32, 32), stored)}
+    found = program.execute(given, target=name, engine=engine).outputs["y"]
+    sums = 2 * (x.astype(np.float32) @ z.astype(np.float32))
+    least, most = {"i8": (-128, 127), "u8": (0, 255)}.get(dtype, (-30000, 30000))
+    assert np.array_equal(found, sums.clip(least, most).astype(stored))
+
+
+def test_stores_do_not_add() -> None:
+    text = PRODUCT.replace("TYPE", "f16").replace("MOVE", PLAIN).replace("WORD", "0")
+    adding = "outs(%y : !w) {atomicType = #pto<atomic_type atomic_add>}"
+    text = text.replace("outs(%y : !w)", adding)
+    found = {t: {d.slug for d in pto.loads(text).check(t) if d.is_error} for t in NAMES}
+    assert found == {name: {"attribute"} for name in NAMES}
+
+
+# what names of targets say of one another
+
+
+def test_rules_hold_on_targets_that_are_like_others_unless_excepted() -> None:
+    formula = Field("x") == Const(1)
+    for rules, there in (
+        (on(A5, formula), [A5, *NAMES]),
+        (at(KIRIN, (A5,), formula), [*NAMES]),
+        (without(KIRIN, (A5,), formula), [A5]),
+        (on((A5, "a2a3"), at(KIRIN9030, (A5,), formula)), ["kirin9030"]),
+        (without(KIRIN9030, (A5,), formula), [A5, "kirinX90"]),
+    ):
+        (rule,) = rules
+        assert [name for name, t in MACHINES.items() if t.follows(rule.targets)] == there
