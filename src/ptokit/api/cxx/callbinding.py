@@ -160,6 +160,9 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
             raise Misfit(f"nothing takes {_shown(word)}")
         found[attr.name] = _chosen(attr, word)
         free = [a for a in free if a is not attr]
+    for attr in form.page.attrs:
+        if attr.name in form.left_out and attr.required and issubclass(attr.kind, Word):
+            found.setdefault(attr.name, next(iter(attr.kind)))
     lacking = [a.name for a in form.page.attrs if a.required and a.name not in found]
     if lacking:
         raise Misfit(f"{', '.join(lacking)} is not given")

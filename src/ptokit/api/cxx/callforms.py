@@ -13,11 +13,12 @@ from functools import cache
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import FIFO, SIGNALS
+from ptokit.isa.lang.traits import DERIVES
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Word
 
 NAME = re.compile(r"(?<![\w.:])(?:comm::)?([A-Za-z_]\w*)(?=[<(])")
+OPTIONAL = re.compile(r"\[(.*?)\]")
 ASKED = re.compile(r"\{\w+\?\}")  # only asks whether it is given
 FIELD = re.compile(r"\{(\w+)\}")
 EITHER = re.compile(r"\{(\w+)\} \? (\w+)::(\w+) : \w+::(\w+)")
@@ -52,6 +53,7 @@ class Form:
     choices: tuple[StatedWord, ...] = ()
     numbers: tuple[int, ...] = ()  # that the template must begin with
     reported: Operand | None = None  # the tile that C++ has as a struct of numbers
+    left_out: frozenset[str] = frozenset()  # attributes that a call need not state
 
     @property
     def attrs(self) -> tuple[Attr, ...]:
@@ -72,7 +74,8 @@ def forms() -> Mapping[str, Sequence[Form]]:
 
 def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     asm = page.asm
-    if asm.dialect != "pto" or page.unexecuted:
+    defines = page.results() and DERIVES not in page.traits  # C++ has objects for handles
+    if asm.dialect != "pto" or page.unexecuted or (defines and not page.declared):
         return
     if asm.cpp_text is None and not asm.call:
         if page.executes:
@@ -119,7 +122,8 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
     named = {*FIELD.findall(text)}
     apart = named - {o.name for o in order}
     reported = (o for o in page.outs() if o.name in apart and o.kind is Kind.TILE)
-    return Form(page, order, choices, numbers, next(reported, None))
+    optional = (name for part in OPTIONAL.findall(text) for name in FIELD.findall(part))
+    return Form(page, order, choices, numbers, next(reported, None), frozenset(optional))
 
 
 def _fields(word: str, text: str) -> list[str]:
@@ -166,8 +170,3 @@ def _choice(page: type[Instr], word: str) -> StatedWord | None:
 def _is_word(attr: Attr | None, enumeration: str) -> bool:
     kind = None if attr is None else attr.kind
     return kind is not None and issubclass(kind, Word) and kind.cpp_type == enumeration
-
-
-def waits(page: type[Instr]) -> bool:
-    """True of a page whose body may wait for another core."""
-    return FIFO in page.uses or SIGNALS in page.uses

@@ -31,6 +31,7 @@ from ptokit.isa.model.words import (
 )
 
 LOCS, LAYOUTS = list(Loc), {(each.blayout, each.slayout): each for each in Layout}
+OBJECTS = (Tag.TILE, Tag.GLOBAL, Tag.CONV)
 CUSTOM = 1 << 32  # a pad value from here on is bits
 ALIGNMENT = 512  # bytes, of tiles without an address
 
@@ -154,7 +155,7 @@ class Arrays:
 
 
 class Types:
-    """The types of tiles that a library told of, by the numbers that it knows them by."""
+    """The types of tiles that a library told of, by numbers that count from 1."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -170,30 +171,30 @@ class Types:
         how = (fractal, padded, list(CompactMode)[compact])
         kind = TileType(LOCS[loc], element(dtype), rows, cols, Shape(rows, cols), layout, *how)
         self._tiles.append((self.target.resolve(kind), (valid[0], valid[1])))
-        return len(self._tiles) - 1
+        return len(self._tiles)
 
     def add_conv(self, words: Sequence[int], layout: str) -> int:
         loc, dtype, elements, _, rank = words
         self._convs.append((LOCS[loc], element(dtype), layout, rank, elements))
-        return len(self._convs) - 1
+        return len(self._convs)
 
     def tile(self, number: int, rows: int, cols: int) -> TileType:
         """Return the type with a valid region; one object for each."""
         key = number, rows, cols
         if key not in self._made:
-            self._made[key] = replace(self._tiles[number][0], valid=Shape(rows, cols))
+            self._made[key] = replace(self._tiles[number - 1][0], valid=Shape(rows, cols))
         return self._made[key]
 
     def room(self, tag: Tag, number: int) -> tuple[Loc, int]:
         """Return the memory of a type, and the bytes that a tile of it has there."""
         if tag is Tag.TILE:
-            kind, _ = self._tiles[number]
+            kind, _ = self._tiles[number - 1]
             return kind.loc, kind.nbytes
-        loc, dtype, _, _, elements = self._convs[number]
+        loc, dtype, _, _, elements = self._convs[number - 1]
         return loc, dtype.nbytes(elements)
 
     def conv(self, number: int, extents: Sequence[int], how: Sequence[int]) -> ConvTileType:
-        loc, dtype, label, rank, _ = self._convs[number]
+        loc, dtype, label, rank, _ = self._convs[number - 1]
         layout = ConvLayout.named(label)
         if layout is None:
             raise error("layout", f"no convolution tile has the layout {label}")
@@ -240,14 +241,18 @@ class Reader:
         """`words`: the enumerations by number, each with its name and its labels by number."""
         self.types, self.arrays, self.words = types, arrays, words
         self.free: dict[Loc, int] = {}  # the first free byte where no address is given
+        self.objects: list[int] = []  # of C++, of the tiles and views that were read last
         self.homes: dict[tuple[Loc, int], tuple[int, int]] = {}  # by C++ object: address, bytes
 
     def values(self, words: Sequence[int], templates: int) -> Iterator[Given]:
         """Read tagged values, of which so many are template arguments."""
         at = 0
+        self.objects = []
         while at < len(words):
             tag = Tag(words[at])
             length = LENGTHS[tag]
+            if tag in OBJECTS:
+                self.objects.append(words[at + length - 1])
             yield self._value(tag, words[at + 1 : at + length], templates > 0)
             at, templates = at + length, templates - 1
 

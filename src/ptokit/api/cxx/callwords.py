@@ -129,6 +129,7 @@ class SpecialCall(IntEnum):
     # TILE with its words, or CONV, type id, object: the kernel asks where a tile without an address
     # lies -> 0; the host writes the address to the object
     HOME = 17
+    TRANSFER = 18  # wait (1) or ask (0), answer of the intrinsic, session -> 1: it has ended
 
 
 class FlagWay(IntEnum):
@@ -156,6 +157,15 @@ class KernelText(IntEnum):
     CUBE_TEXT = 1
 
 
+# What the fix-pipe may do with an element, with scales of one number or (V) of one for each column.
+QUANTISATIONS = (
+    *("NoQuant", "F322F16", "F322BF16", "DEQF16", "VDEQF16", "QF322B8_PRE", "VQF322B8_PRE"),
+    *("QF162B8_PRE", "VQF162B8_PRE", "REQ8", "VREQ8", "QF162S4_PRE", "VQF162S4_PRE", "REQ4"),
+    *("VREQ4", "DEQS16", "VDEQS16", "QF162S16_PRE", "VQF162S16_PRE", "QF322F16_PRE"),
+    *("VQF322F16_PRE", "QF322BF16_PRE", "VQF322BF16_PRE", "QS322BF16_PRE", "VQS322BF16_PRE"),
+    *("QF322HIF8_PRE", "VQF322HIF8_PRE", "QF322FP8_PRE", "VQF322FP8_PRE", "QF322F32_PRE"),
+    *("VQF322F32_PRE", "SHIFTS322S16", "VSHIFTS322S16"),
+)
 # Members of public enumerations that no page takes, and enumerations that no attribute is.
 FURTHER: dict[str, dict[str, int]] = {
     "TileType": {"Ctrl": 9},
@@ -185,9 +195,17 @@ FURTHER: dict[str, dict[str, int]] = {
         **{"UNDEFINED": 0, "DIR_C2V": 1, "DIR_V2C": 2, "DIR_BOTH": 3, "DIR_V2C_CTRL": 4},
         **{"DIR_C2V_GM": 5, "DIR_V2C_GM": 6, "DIR_BOTH_GM": 7},
     },
+    "LayoutMode_t": {"NZ2NZ": 0, "NZ2ND": 1, "NZ2DN": 2},
+    "ClipReluMode_t": {"NOCLIP_RELU": 0, "CLIP_RELU": 1},
+    "QuantMode_t": {name: number for number, name in enumerate(QUANTISATIONS)},
     "VFImplKind": {
         **{"VFIMPL_DEFAULT": 0, "VFIMPL_1D_NO_POST_UPDATE": 1, "VFIMPL_2D_NO_POST_UPDATE": 2},
         **{"VFIMPL_1D_POST_UPDATE": 3, "VFIMPL_2D_POST_UPDATE": 4},
     },
 }
-UNSCOPED = frozenset({"TileSplitAxis", "Direction", "VFImplKind"})  # and what ends in `_t`
+UNSCOPED = frozenset({"TileSplitAxis", "Direction", "VFImplKind"})  # and those of the device
+
+
+def is_devices(enumeration: str) -> bool:
+    """True if an enumeration belongs to the device's compiler: `pipe_t`, outside of namespaces."""
+    return enumeration.endswith("_t") and enumeration.islower()

@@ -7,6 +7,7 @@ far, and from where the last one came.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import mmap
 import os
 import pickle
@@ -103,6 +104,7 @@ def _child(
     work: Callable[[Any], object], beat: Any, writing: int, output: BinaryIO | None
 ) -> NoReturn:
     """Work, answer, and end without what the parent would do at its own end."""
+    faulthandler.disable()  # the parent tells
     try:
         if output is not None:
             os.dup2(output.fileno(), 1)

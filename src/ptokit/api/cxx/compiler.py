@@ -71,7 +71,7 @@ def library(files: Sequence[Path], build: Build, launch: str | None = None) -> P
     With `launch`, `name<template arguments>`, the first file's kernel of that name can be started.
     """
     folders = [path.resolve() for path in build.include]
-    units = [Unit(path.resolve(), folders) for path in files]
+    units = [Unit(path, folders) for path in files]
     texts = [unit.text(build.target) for unit in units]
     if launch is not None:
         texts[0] += launching(units[0], launch)

@@ -18,7 +18,11 @@ MOST = 40  # lines of the compiler's that a message has
 
 
 def compile_error(compiler: str, text: str, path: Path) -> PtoError:
-    """Return the error that stands for all that a compiler said about a file."""
+    """Return the error that stands for all that a compiler said about a file, as the call names it.
+
+    Compilers are given whole paths.
+    """
+    text = text.replace(str(path.resolve()), str(path))
     first = PLACED.search(text)
     if first is not None and first["file"] == LAUNCHED:
         return _of_launch(text, first["why"])

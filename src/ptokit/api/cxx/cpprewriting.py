@@ -26,7 +26,6 @@ VECTOR = re.compile(r"\b(?:__DAV_VEC__|__DAV_[A-Z]\d+_VEC__)\b")
 LINKAGE = re.compile(r'\bextern\s*"( )"')
 NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*$|\bnamespace\s*$")
 ENTRY = re.compile(r"\b__global__\b[^;{}()]*?\b(\w+)\s*\(")
-NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?(?:=[^,]*)?$")
 
 
 class Edit(NamedTuple):
@@ -106,18 +105,6 @@ def entries(text: str) -> dict[str, str]:
     """Return the namespaces, each with `::` behind it, that each kernel is in."""
     plain = blanked(text)
     return {m[1]: _enclosing(plain, m.start()) for m in ENTRY.finditer(plain)}
-
-
-def parameter_names(text: str, name: str) -> list[str] | None:
-    """Return the names of the parameters of a function, or None where it is not found."""
-    plain = blanked(text)
-    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", plain):
-        end = _closing(plain, match.end() - 1)
-        if re.match(r"\s*(?:noexcept\s*)?\{", plain[end:]):
-            listed = [*_split(plain[match.end() : end - 1])]
-            found = [NAME.search(each.strip()) for each in listed]
-            return [m[1] if m else f"argument {n}" for n, m in enumerate(found)]
-    return None
 
 
 class _LaunchText(NamedTuple):
@@ -214,18 +201,6 @@ def _enclosing(plain: str, end: int) -> str:
     return "".join(found)
 
 
-def _split(arguments: str) -> Iterator[str]:
-    """Yield what commas separate, those in brackets aside."""
-    depth, start = 0, 0
-    for place, letter in enumerate(arguments):
-        depth += (letter in "([{<") - (letter in ")]}>")
-        if letter == "," and depth == 0:
-            yield arguments[start:place]
-            start = place + 1
-    if arguments[start:].strip():
-        yield arguments[start:]
-
-
 def _spaces(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
@@ -241,5 +216,10 @@ def _line(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return the text as it stands inside a C string of one line."""
-    return re.sub(r'(["\\])', r"\\\1", " ".join(_line(text).split()))
+    """Return the text as it stands inside a C string: in one line, spaces between words alone."""
+    return escaped(" ".join(_line(text).split()))
+
+
+def escaped(text: str) -> str:
+    """Return the text with escapes for what a C string of one line does not hold."""
+    return re.sub(r'(["\\])', r"\\\1", text).replace("\n", "\\n")

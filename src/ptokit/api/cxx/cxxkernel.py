@@ -22,12 +22,14 @@ from ptokit.api.cxx.door import Door, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.parameternames import parameter_names
 from ptokit.api.cxx.recordedprogram import program_of
+from ptokit.api.cxx.recordvalues import NamedArray
 from ptokit.api.cxx.sourcelines import base_of, lines_of, with_lines
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.program import Program
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
+from ptokit.diagnostics.rich import RichList
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
@@ -55,13 +57,18 @@ class CxxRun:
         self.printed = printed
         self.warnings: list[Diagnostic] = with_lines(left.found, left.base, library)
 
+    @property
+    def launches(self) -> Sequence[LaunchRecord]:
+        """The launches that took place, in order: one, or those of a function that launches."""
+        return self._left.launches
+
     @cached_property
     def program(self) -> Program:
         """The instructions that ran as a program: straight lines with addresses and flags."""
         left = self._left
         every = {a for launch in left.launches for a in launch.addresses()}
         lines = lines_of(every, left.base, self._library)
-        return Program(program_of(left, lines, self._how.names))
+        return Program(program_of(left, lines, self._how.arrays))
 
     def text(self, form: str = "dps") -> str:
         """Return the program's text."""
@@ -72,12 +79,17 @@ class CxxRun:
         return self.program.check(*(targets or (self._how.target,)), **how)
 
     def races(self, *targets: str) -> list[Diagnostic]:
-        """Return what the order of the pipes leaves open on each target."""
-        return self.program.races(*(targets or (self._how.target,)), blocks=self._how.blocks)
+        """Return what the order of the pipes leaves open on each target, launch by launch."""
+        chosen = targets or (self._how.target,)
+        every = zip(self.program.module.funcs, self._left.launches, strict=True)
+        found = (self.program.races(*chosen, func=f.name, blocks=one.blocks) for f, one in every)
+        return RichList(one for some in found for one in some)
 
-    def profile(self) -> Any:  # Any: see `Program.profile`
-        """Predict how long the launch takes on hardware."""
-        return self.program.profile(target=self._how.target, blocks=self._how.blocks)
+    def profile(self, launch: int = 0) -> Any:  # Any: see `Program.profile`
+        """Predict how long a launch, by its number, takes on hardware."""
+        name = self.program.module.funcs[launch].name
+        blocks = self._left.launches[launch].blocks
+        return self.program.profile(target=self._how.target, func=name, blocks=blocks)
 
     def instructions(self) -> Iterator[str]:
         """Yield the name of each instruction that ran, as a report counts them."""
@@ -92,12 +104,12 @@ class CxxRun:
 
 
 class Launched(NamedTuple):
-    """How a kernel was launched; `names` are those of its arrays by number."""
+    """How a kernel was launched, on which arrays by number."""
 
     name: str
     target: str
     blocks: int
-    names: Mapping[int, str]
+    arrays: Mapping[int, NamedArray]
 
 
 class CxxKernel:
@@ -158,8 +170,10 @@ class CxxKernel:
         wrong = [d for d in left.found if d.is_error]
         if wrong:
             raise PtoError(with_lines(wrong, left.base, library))
-        names = {n: words[int(name)] for n, name in enumerate(room)}
-        ran = CxxRun(left, answer.printed, library, Launched(name, self.target.name, blocks, names))
+        every = enumerate(room.items())
+        arrays = {n: NamedArray(words[int(number)], one.kind) for n, (number, one) in every}
+        launched = Launched(name, self.target.name, blocks, arrays)
+        ran = CxxRun(left, answer.printed, library, launched)
         require_defined(ran.warnings, strict=strict)
         changed = {n: one.array() for n, one in room.items() if one.changed()}
         host.put_back(changed)

@@ -18,12 +18,13 @@ from ptokit.api.cxx.calloperands import Arrays, HostMemory, PipeHandle, Reader, 
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.callwords import FIRST_INTRINSIC, HEAD, STOP, WORDS, KernelText, PlaceWord
 from ptokit.api.cxx.headers import enumerations, names
-from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
+from ptokit.api.cxx.kernelcores import CxxCore, PlacedHandle, ReadyCall
 from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, moved, told_where
 from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.isa.lang.traits import ALIASES, DERIVES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE
 from ptokit.numerics.fixpipe import FixPipe
@@ -31,6 +32,7 @@ from ptokit.sim.memory import Memory
 
 ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+PLACING = {ALIASES, DERIVES}  # what has them says where a tile lies
 DEVICE_ERROR = 507015  # what acl returns where a kernel failed
 
 
@@ -111,7 +113,11 @@ class Door:
             made = core.made.get(key)
             if made is None:
                 made = self.bound(core, key, words[:count].tolist())
-            self.run(core, made, place)
+            if isinstance(made, PlacedHandle):
+                made.run()
+                self.warn(made.warnings, place)
+            else:
+                self.run(core, made, place)
             return 0
         except PtoError as problem:
             return self.stop(core, problem.at(pending(place)))
@@ -136,7 +142,7 @@ class Door:
 
     # instructions
 
-    def bound(self, core: CxxCore, key: object, words: Sequence[int]) -> ReadyCall:
+    def bound(self, core: CxxCore, key: object, words: Sequence[int]) -> ReadyCall | PlacedHandle:
         """Bind the call of the words and make it ready on this core."""
         number = self.numbers.get(key)
         if number is not None:
@@ -144,6 +150,9 @@ class Door:
             return made
         values = [*self.reader.values(words[HEAD:], words[2])]
         call = as_moved(bind(self.tables.names[words[0]], values), self.target)
+        if not PLACING.isdisjoint(call.page.traits):
+            made = core.made[key] = PlacedHandle(call, core, self.reader.objects[0])
+            return made
         handle = call.operands.get("handle")
         if isinstance(handle, PipeHandle):  # entries lie elsewhere each time
             return self.piped(core, call, self.pipes[handle.number], words)
@@ -185,19 +194,19 @@ class Door:
             self.going_on(core)
         else:
             made.run()
-        for warning in made.warnings:
-            self.warn(warning, place)
+        self.warn(made.warnings, place)
         for view in made.written:
             if view.lost:
                 core.note_lost(made.op, made.written, pending(place))
                 break
 
-    def warn(self, warning: Diagnostic, place: int) -> None:
-        """Keep a warning once for each place and rule."""
-        key = place, warning.slug, warning.rule or warning.message
-        if key not in self.told:
-            self.told.add(key)
-            self.found += PtoError(warning).at(pending(place)).diagnostics
+    def warn(self, warnings: Sequence[Diagnostic], place: int) -> None:
+        """Keep warnings once for each place and rule."""
+        for warning in warnings:
+            key = place, warning.slug, warning.rule or warning.message
+            if key not in self.told:
+                self.told.add(key)
+                self.found += PtoError(warning).at(pending(place)).diagnostics
 
     # launches
 

@@ -21,6 +21,7 @@ from ptokit.isa.pages.synchronisation import ENDS, FURTHER_OPERATIONS, pipe_of
 INCLUDE = Path(__file__).parent / "include"
 GENERATED = INCLUDE / "ptokit"
 CALL = re.compile(r"\b((?:comm::)?[A-Z][A-Z0-9_]+)(?:<(?:[^;<>]|<[^<>]*>)*>)?\(")
+BUILTIN = re.compile(r"(?:const \{type\} \{result\} = )?([a-z]\w*)\([^;]*\);")
 BY_HAND = re.compile(r"PTOKIT_BY_HAND\((\w+)\)")
 COMM = "comm::"  # the namespace of what ranks do together
 ALIASES: dict[str, Loc] = {
@@ -58,6 +59,14 @@ def _called(page: type[Instr]) -> set[str]:
     if text is None:
         return {page.cpp} if page.executes else set()
     return {*CALL.findall(text), *([page.cpp] if "{call}" in text else [])}
+
+
+@cache
+def builtins() -> tuple[str, ...]:
+    """Return the names of functions of the device that are the C++ of a page each."""
+    texts = (page.asm.cpp_text or "" for page in pages() if page.asm.dialect == "pto")
+    found = {match[1] for match in map(BUILTIN.fullmatch, texts) if match}
+    return tuple(sorted(found - _by_hand()))
 
 
 @cache
@@ -118,22 +127,27 @@ def _pipes(forms: Iterable[type[Instr]]) -> set[Pipe]:
     return {page.pipe for page in forms if isinstance(page.pipe, Pipe)}
 
 
+def constant(name: str) -> str:
+    """Return a name of the interface as C++ has it: no macro of a kernel's has such a name."""
+    return "k" + "".join(part.capitalize() for part in name.split("_"))
+
+
 def _constants(tables: Iterable[type[IntEnum]]) -> Iterator[str]:
     for table in tables:
-        listed = ", ".join(f"{member.name} = {member.value}" for member in table)
+        listed = ", ".join(f"{constant(member.name)} = {member.value}" for member in table)
         yield f"enum : std::int64_t {{ {listed} }};  // {table.__name__}"
 
 
 def _words() -> str:
     scalars = ("WORDS", "HEAD", "FIRST_INTRINSIC", "STOP", "BOOL", "DOUBLE", "VOID", "EXTENTS")
     listed = [*scalars, "CONV_EXTENTS", "CONV_SETTINGS"]
-    numbers = [f"constexpr std::int64_t {n} = {getattr(callwords, n)};" for n in listed]
+    numbers = [f"constexpr std::int64_t {constant(n)} = {getattr(callwords, n)};" for n in listed]
     tables = (callwords.Tag, callwords.ConvSetting, callwords.SpecialCall, callwords.FlagWay)
     elements = " ".join(f"PTOKIT_ELEMENT({t}, {n})" for t, n in callwords.ELEMENTS.items())
     lines = [
         f"{NOTE}#include <cstdint>\nnamespace ptokit {{",
         *numbers,
-        f"constexpr std::int64_t PLACES = {len(callwords.PlaceWord)};",
+        f"constexpr std::int64_t kPlaces = {len(callwords.PlaceWord)};",
         *_constants((*tables, callwords.PlaceWord, callwords.KernelText)),
         f"}}  // namespace ptokit\n#define PTOKIT_ELEMENTS {elements}",
     ]
@@ -146,13 +160,14 @@ def _enumerations() -> str:
     numbers: list[str] = []
     for number, (name, members) in enumerate(enumerations().items(), 1):
         plain = name.removeprefix(COMM)
-        scoped = "" if name.endswith("_t") or name in callwords.UNSCOPED else "class "
+        device = callwords.is_devices(name)
+        scoped = "" if device or name in callwords.UNSCOPED else "class "
         kind = "uint64_t" if max(members.values()) >= 1 << 32 else "int32_t"
         listed = ", ".join(f"{member} = {value}" for member, value in members.items())
         text = f"enum {scoped}{plain} : std::{kind} {{ {listed} }};"
         text = f"namespace comm {{ {text} }}" if name.startswith(COMM) else text
-        (outside if name.endswith("_t") else inside).append(text)
-        space = "" if name.endswith("_t") else "pto::"
+        (outside if device else inside).append(text)
+        space = "" if device else "pto::"
         numbers.append(
             f"template <> inline constexpr int64_t enumeration<{space}{name}> = {number};"
         )
@@ -178,7 +193,7 @@ def _enumerations() -> str:
                 ),
                 "      return true;\n    default: return false;\n  }\n}",
                 "// True if an event between two operations of this pipe is a barrier.",
-                "constexpr bool event_barrier(pipe_t pipe) { return BARRIERS >> pipe & 1; }",
+                "constexpr bool event_barrier(pipe_t pipe) { return kBarriers >> pipe & 1; }",
                 "}  // namespace ptokit",
             ]
         )
@@ -217,8 +232,8 @@ def _facts(target: Target) -> Iterator[str]:
         yield f"#ifndef {name}\n#define {name} {value}\n#endif"
     pipes = sum(1 << n for n, pipe in enumerate(Pipe) if pipe in target.event_barriers)
     yield "namespace ptokit {"
-    yield f"constexpr std::int64_t BARRIERS = {pipes};"
-    yield f"constexpr bool SEPARATE_SIGNALS = {str(target.separate).lower()};"
+    yield f"constexpr std::int64_t kBarriers = {pipes};"
+    yield f"constexpr bool kSeparateSignals = {str(target.separate).lower()};"
     yield "}  // namespace ptokit"
 
 
@@ -233,10 +248,10 @@ def _tile_aliases(target: Target) -> Iterator[str]:
         layout, fractal = target.alias(loc)
         outer, inner = layout.blayout.cpp, layout.slayout.cpp
         for suffix, more in (("", ""), ("Compact", ", PadValue::Null, CompactMode::Normal")):
-            yield "template <class T, int R, int C, int VR = R, int VC = C>"
+            yield "template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>"
             yield (
-                f"using {alias}{suffix} = Tile<TileType::{loc.cpp}, T, R, C, BLayout::{outer}, "
-                f"VR, VC, SLayout::{inner}, {fractal}{more}>;"
+                f"using {alias}{suffix} = Tile<TileType::{loc.cpp}, T_, R_, C_, BLayout::{outer}, "
+                f"VR_, VC_, SLayout::{inner}, {fractal}{more}>;"
             )
 
 
@@ -254,6 +269,9 @@ def _intrinsics() -> str:
                 "namespace comm {",
                 *(f"PTOKIT_INTRINSIC({name}, COMM_{name})" for name in comm),
                 "}  // namespace comm\n}  // namespace pto",
+                *(f"PTOKIT_DEVICE({name})" for name in builtins()),
+                "// Names of the vendor's implementations, which some kernels call.",
+                *(f"#define {name}_IMPL {name}" for name in plain),
             ]
         )
         + "\n"

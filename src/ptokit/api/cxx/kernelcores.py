@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from ptokit.api.cxx.calloperands import (
     PlacedTile,
     PlacedView,
     Reported,
+    put,
 )
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity
 from ptokit.ir.builder import instance
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import environment
-from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import FIFO, MACHINE, SIGNALS
+from ptokit.isa.lang.instr import CORES, Instr
+from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import Shape, TileType
@@ -94,7 +96,7 @@ class CxxCore(GroupedCore):
     ) -> None:
         super().__init__(target, fixpipe, place, grid, board)
         self.arrays = arrays
-        self.made: dict[object, ReadyCall] = {}
+        self.made: dict[object, ReadyCall | PlacedHandle] = {}
         self.problem: BaseException | None = None
         self.calls, self.places = array("q"), array("q")
 
@@ -170,6 +172,40 @@ class ReadyCall:
                     tile.spoil()
         for value, tile in self.reported:
             _copied_back(value, tile)
+
+
+OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it
+
+
+class PlacedHandle:
+    """A call that says where a tile lies: it moves nothing, and is no part of the record."""
+
+    def __init__(self, call: CxxCall, core: CxxCore, place: int) -> None:
+        """`place`: the C++ object of the tile."""
+        self.place = place
+        page, given = call.page, {n: core.handle(v) for n, v in call.operands.items()}
+        found = [*_of_rules(call, given, core.target)]
+        if any(d.slug in OUTSIDE for d in found):
+            raise PtoError(found)
+        self.warnings = tuple(replace(d, severity=Severity.WARNING) for d in found)
+        if DERIVES in page.traits:
+            made = page.results()[0].name
+            values = {**given, made: given[made].type}
+            self.address = page.run(machine=InterpretedMachine(core), **values).elements.address
+        else:
+            page.run(**_taken(page, given))
+            self.address = next(given[o.name] for o in page.outs()).elements.address
+
+    def run(self) -> None:
+        """Tell the kernel."""
+        put(self.place, self.address)
+
+
+def _taken(page: type[Instr], given: Mapping[str, Any]) -> dict[str, Any]:  # Any: handles, numbers
+    """Return what a body takes, with the defaults of what is not given."""
+    usual = {o.name: o.default for o in page.operands if not o.required}
+    every = {**usual, **given}
+    return {name: every[name] for name in page.body_names}
 
 
 def _copied_back(value: Reported, tile: Tile) -> None:

@@ -14,12 +14,12 @@ from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import PlacedView
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelpipes import OpenedPipe
-from ptokit.api.cxx.recordvalues import Linear, RecordValues
+from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
 from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.index import pages
-from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.passes.shared import shaped
@@ -39,15 +39,15 @@ class RecordedCalls(Protocol):
 
 
 def program_of(
-    recorded: RecordedCalls, lines: Mapping[int, Span | None], names: Mapping[int, str]
+    recorded: RecordedCalls, lines: Mapping[int, Span | None], arrays: Mapping[int, NamedArray]
 ) -> Module:
-    """Return the program; `names` are those of arrays by number, `lines` those of places."""
+    """Return the program; `arrays` are by their numbers, `lines` by places."""
     shapes = Shapes(recorded.calls)
     taken: dict[str, int] = {}
     funcs: list[Func] = []
     for launch in recorded.launches:
         name = _fresh(launch.name.partition("<")[0].rpartition("::")[2] or "kernel", taken)
-        funcs.append(_Function(recorded, launch, shapes, lines, names).made(name))
+        funcs.append(_Function(recorded, launch, shapes, lines, arrays).made(name))
     return Module(funcs, wrapped=False)
 
 
@@ -110,17 +110,30 @@ def parts_of(cores: Sequence[CoreRecord], shapes: Shapes) -> Iterator[AlikeCores
     for core in cores:
         groups.setdefault(tuple(map(shapes.shape, core.calls)), []).append(core)
     for group in groups.values():
-        linear = _linear(group, shapes)
-        if linear is not None:
-            yield AlikeCores(tuple(group), linear)
-            continue
-        same: dict[object, list[CoreRecord]] = {}
-        for core in group:
-            same.setdefault(tuple(core.calls), []).append(core)
-        for alike in same.values():
-            linear = _linear(alike[:1], shapes)
-            assert linear is not None
-            yield AlikeCores(tuple(alike), linear)
+        left = sorted(group, key=lambda core: core.place[:1] + core.place[2:3])
+        while left:
+            count, linear = _longest(left, shapes)
+            yield AlikeCores(tuple(left[:count]), linear)
+            left = left[count:]
+
+
+def _longest(
+    cores: Sequence[CoreRecord], shapes: Shapes
+) -> tuple[int, tuple[tuple[Linear, ...], ...]]:
+    """Return how many of the first cores have numbers that follow from their places, and these."""
+    found = _linear(cores, shapes)
+    if found is not None:
+        return len(cores), found
+    low, high = 1, len(cores) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _linear(cores[:middle], shapes) is None:
+            high = middle - 1
+        else:
+            low = middle
+    found = _linear(cores[:low], shapes)
+    assert found is not None
+    return low, found
 
 
 def _linear(group: Sequence[CoreRecord], shapes: Shapes) -> tuple[tuple[Linear, ...], ...] | None:
@@ -171,10 +184,10 @@ class _Function:
         launch: LaunchRecord,
         shapes: Shapes,
         lines: Mapping[int, Span | None],
-        names: Mapping[int, str],
+        arrays: Mapping[int, NamedArray],
     ) -> None:
         self.recorded, self.launch, self.shapes, self.lines = recorded, launch, shapes, lines
-        self.values = RecordValues(recorded.pipes, names)
+        self.values = RecordValues(recorded.pipes, arrays)
 
     def made(self, name: str) -> Func:
         """Return the function."""
@@ -186,13 +199,13 @@ class _Function:
         ends = (p for p in pages() if TERMINATOR in p.traits and p.asm.dialect == "func")
         last = next(ends, None)
         end = [] if last is None else [new_op(last, {})]
-        block = Block(self.values.args, [*self.values.head, *ops, *end])
+        block = Block(self.values.arguments(), [*self.values.head, *ops, *end])
         return Func(name, block)
 
     @staticmethod
     def _section(kind: KernelKind, body: Iterable[Op]) -> Op:
         sections = (p for p in pages() if p.asm.shape == "section" and p.core is kind)
-        page = next(p for p in sections if not p.attrs)
+        page = next(p for p in sections if REGIONS in p.uses)
         return new_op(page, {}, regions=[Block([], [*body])])
 
     def _body(self, kind: KernelKind) -> Iterator[Op]:
@@ -218,9 +231,9 @@ class _Function:
             given = left.pop(0) if self._differs(call, name, value) else None
             operand = call.page.operand(name)
             values = value if isinstance(value, tuple) and operand.many else (value,)
-            operands[name] = [self.values.value(operand, v, given) for v in values]
+            operands[name] = [self.values.value(call, operand, v, given) for v in values]
         attrs = {k: v for k, v in call.attrs.items() if v is not None}
-        results = self.values.results(call.page, call.operands)
+        results = self.values.results(call)
         spans = {} if span is None else {"": span}
         return new_op(call.page, operands, attrs, results=results, spans=spans)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import (
     PipeHandle,
     PlacedConv,
@@ -16,7 +17,8 @@ from ptokit.api.cxx.calloperands import (
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.kernelcores import REPORT
 from ptokit.api.cxx.kernelpipes import OpenedPipe
-from ptokit.ir.builder import new_op, type_of
+from ptokit.api.kernel.scalarkinds import scalar_kind
+from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand
@@ -35,6 +37,13 @@ from ptokit.text.read.names import allocation, constant_page
 LINE = 32
 
 
+class NamedArray(NamedTuple):
+    """An array that a launch was given."""
+
+    name: str
+    dtype: DType
+
+
 class Linear(NamedTuple):
     """A number that follows from a core's place: base, and steps by block and by lane."""
 
@@ -44,17 +53,17 @@ class Linear(NamedTuple):
 
 
 class RecordValues:
-    """Makes the values of one function: `args`, and the ops at its `head`."""
+    """Makes the values of one function: its arguments, and the ops at its `head`."""
 
-    def __init__(self, pipes: Sequence[OpenedPipe], names: Mapping[int, str]) -> None:
-        self.pipes, self.names = pipes, names
-        self.args: list[Value] = []
+    def __init__(self, pipes: Sequence[OpenedPipe], arrays: Mapping[int, NamedArray]) -> None:
+        self.pipes, self.arrays = pipes, arrays
+        self.args: dict[int, Value] = {}  # by the number of the array
         self.head: list[Op] = []
         self._known: dict[object, Value] = {}
         self._counts: dict[str, int] = {}
         self._end = 0  # of the tiles in vec
 
-    def value(self, operand: Operand, given: Any, number: Linear | None) -> Value:
+    def value(self, call: CxxCall, operand: Operand, given: Any, number: Linear | None) -> Value:
         """Return the value that an operand is given. Any: an operand as data, or a number."""
         match given:
             case PlacedTile():
@@ -70,15 +79,20 @@ class RecordValues:
             case Reported():
                 return self._reported(given)
             case _:
-                kind = type_of(operand, given)
+                kind = INDEX
+                if operand.kind is not Kind.INDEX:
+                    kind = scalar_kind(call.page, operand, given, element_types(call))
                 if number is not None and (number.by_block or number.by_lane):
                     return self._linear(number)
                 return self._constant(given, kind)
 
-    def results(self, page: type[Instr], operands: Mapping[str, Any]) -> list[Value]:
+    def arguments(self) -> list[Value]:
+        """Return the arguments of the function, in the order of the arrays."""
+        return [self.args[number] for number in sorted(self.args)]
+
+    def results(self, call: CxxCall) -> list[Value]:
         """Return values for what a page defines: numbers that nothing else reads."""
-        dtypes = [v.type.dtype for v in operands.values() if isinstance(v, PlacedTile)]
-        kinds = [ScalarType(o.scalar or str(dtypes[0])) for o in page.results()]
+        kinds = [scalar_kind(call.page, o, None, element_types(call)) for o in call.page.results()]
         return [self._fresh("n", kind) for kind in kinds]
 
     def _fresh(self, base: str, kind: Type) -> Value:
@@ -191,18 +205,17 @@ class RecordValues:
 
     def _array(self, number: int, dtype: DType) -> Value:
         """Return a pointer to an array: an argument, or that as another element type."""
+        if number not in self.args:
+            named = self.arrays.get(number, NamedArray(f"a{number}", dtype))
+            self.args[number] = Value(named.name, PtrType(named.dtype))
+        first = self.args[number]
+        if first.type == PtrType(dtype):
+            return first
         key = "array", number, dtype
         if key not in self._known:
-            first = self._known.get(("argument", number))
-            if first is None:
-                first = Value(self.names.get(number, f"a{number}"), PtrType(dtype))
-                self.args.append(first)
-                self._known["argument", number] = first
-                self._known[key] = first
-            else:
-                page = _pointer_page(1)
-                given = {page.ins()[0].name: [first]}
-                self._known[key] = self._make(page, given, {}, "p", PtrType(dtype))
+            page = _pointer_page(1)
+            given = {page.ins()[0].name: [first]}
+            self._known[key] = self._make(page, given, {}, "p", PtrType(dtype))
         return self._known[key]
 
     def _pointer(self, array: int, dtype: DType, offset: Linear) -> Value:
@@ -260,6 +273,11 @@ class RecordValues:
         yield "local_addr", [self._constant(one, ScalarType("i32"))]
         if opened.directions == BOTH:
             yield "peer_local_addr", [self._constant(second, ScalarType("i32"))]
+
+
+def element_types(call: CxxCall) -> dict[str, DType]:
+    """Return the element types of the tiles of a call, by operand."""
+    return {n: v.type.dtype for n, v in call.operands.items() if isinstance(v, PlacedTile)}
 
 
 def _cast() -> type[Instr]:

@@ -86,6 +86,7 @@ class Specials:
             if number is None:
                 number = self.made[key] = door.note(self.calls[special](*words))
             made = core.made[key] = door.made(core, number)
+        assert isinstance(made, ReadyCall)
         door.run(core, made, place)
 
     # calls that are instructions
@@ -176,8 +177,10 @@ class Specials:
         _, flag, way, size, slots, local, shares, _, memory, vector, cube = words[:11]
         found = self.door.arrays.find(memory) if memory else None
         given = DIRECTIONS.get(way, way), size, slots, local, bool(shares), found, vector, cube
-        self.door.pipes.append(OpenedPipe(flag, *given))
-        return len(self.door.pipes) - 1
+        opened = OpenedPipe(flag, *given)
+        if opened not in self.door.pipes:  # each core opens its own end
+            self.door.pipes.append(opened)
+        return self.door.pipes.index(opened)
 
     # what the kernel's own code runs into
 

@@ -20,6 +20,13 @@ from ptokit.isa.model.targets import Target
 DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")[^\n]*$', re.M)
 ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.M)
 GUARD = re.compile(r"^\s*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b", re.M)
+OPENED = re.compile(r"\bnamespace\s+pto\s*\{")
+# What a vector text adds to our namespace stands in one inside of it, which lookup by arguments
+# passes by: a call in the cube's text means the cube's function.
+ADDED = (
+    "namespace pto::ptokit_text {} namespace pto { using namespace ptokit_text; } "
+    "namespace pto::ptokit_text {"
+)
 OURS = "pto/"  # headers below are the vendor's: any of them stands for all of ours
 ALL_OF_OURS = "pto/pto-inst.hpp"
 LAUNCHED = "the launch"  # the name of the text that ptokit adds
@@ -29,14 +36,14 @@ PLAIN, FOR_CUBE, FOR_BOTH = range(3)
 
 @dataclass
 class Unit:
-    """A file of a program with the headers that are rewritten in it."""
+    """A file of a program, as the call names it, with the user's headers that it includes."""
 
     path: Path
     folders: Sequence[Path]
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
 
     def __post_init__(self) -> None:
-        self._gather(self.path)
+        self._gather(self.path.resolve())
 
     def _gather(self, path: Path) -> None:
         if path not in self.texts:
@@ -68,7 +75,10 @@ class Unit:
         if cube and vector:
             return "\n".join(self._twice(target)) + "\n"
         kinds = [kind for kind, asked in (("CUBE", cube), ("VEC", vector)) if asked]
-        return "\n".join([*_defined(target, kinds), self._expanded(self.path, set(), PLAIN)]) + "\n"
+        return (
+            "\n".join([*_defined(target, kinds), self._expanded(self.path.resolve(), set(), PLAIN)])
+            + "\n"
+        )
 
     def is_mixed(self) -> bool:
         """True if the unit has a text for each kind of core."""
@@ -83,13 +93,15 @@ class Unit:
             yield f"#if __has_include({name})\n#include {name}\n#endif"
         yield from _defined(target, ["CUBE"])
         yield f"namespace {rewriting.CUBE_SPACE} {{"
-        yield self._expanded(self.path, set(), FOR_CUBE)
+        if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
+            yield "namespace pto { using namespace ::pto; }"  # names that the text adds to ours
+        yield self._expanded(self.path.resolve(), set(), FOR_CUBE)
         yield f"}}  // namespace {rewriting.CUBE_SPACE}"
         yield from (f"#undef {name}" for name in _macros(target, "CUBE"))
         for text in self.texts.values():
             yield from (f"#undef {match[1]}" for match in GUARD.finditer(text))
         yield from _defined(target, ["VEC"])
-        yield self._expanded(self.path, set(), FOR_BOTH)
+        yield self._expanded(self.path.resolve(), set(), FOR_BOTH)
 
     def _systems(self) -> Iterator[str]:
         """Yield the headers that do not belong to the user, as directives name them."""
@@ -125,6 +137,9 @@ class Unit:
         text = ONCE.sub("", text)
         if way == FOR_CUBE:
             return rewriting.for_cube(text)
+        if way == FOR_BOTH:
+            found = OPENED.finditer(rewriting.blanked(text))
+            text = rewriting.edited(text, [rewriting.Edit(*m.span(), ADDED) for m in found])
         return rewriting.rewritten(text, self.entries() if way == FOR_BOTH else None)
 
     def _rewrites(self, header: Path, above: frozenset[Path] = frozenset()) -> bool:
@@ -190,4 +205,4 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _line(number: int, path: Path) -> str:
-    return f'#line {number} "{rewriting.quoted(str(path))}"'
+    return f'#line {number} "{rewriting.escaped(str(path))}"'

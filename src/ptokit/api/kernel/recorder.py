@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from types import CodeType
 from typing import Any, cast
 
@@ -32,13 +31,12 @@ from ptokit.api.kernel.runtimenumbers import (
     is_number,
     require_whole,
 )
+from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import IN_TURN, Block, Op, Value
-from ptokit.isa.formula.formulas import Const
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.lang.vectors import Exact
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 
@@ -386,49 +384,19 @@ class Recorder:
             raise TypeError(f"{called}: {operand.name} is a {what}, not {shown(given)}")
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
-        fixed = operand.scalar or _asked(page, operand.name)
-        number, kind = cast(Number, given), ScalarType(fixed or _like(page, others))
-        if isinstance(given, float) and not kind.is_float and not fixed:
-            kind = ScalarType("f32")  # as a call has it
-        return self.number(number, kind if operand.exact else _signless(kind, number))
+        recorded = {n: v.value.type for n, v in others.items() if isinstance(v, RecordedTile)}
+        stored = (TileType, ConvTileType)
+        tiles = {n: kind.dtype for n, kind in recorded.items() if isinstance(kind, stored)}
+        return self.number(cast(Number, given), scalar_kind(page, operand, given, tiles))
 
 
 def _concerns(op: Op, value: Value) -> bool:
     return value in op.results or any(v is value for _, v in op.values())
 
 
-def _signless(kind: ScalarType, number: Number) -> ScalarType:
-    """A type without a sign for a known number that means the same in it: text on chips has it."""
-    dtype = kind.dtype
-    unsigned = dtype is not None and not dtype.is_float and not dtype.signed
-    if not unsigned or not isinstance(number, int) or not 0 <= number < 1 << (kind.bits - 1):
-        return kind
-    return ScalarType(f"i{kind.bits}")
-
-
 def _in_turn(home: Block | None) -> dict[str, object]:
     """What is said of an allocation before a loop whose body is recorded several times."""
     return {} if home is None else {IN_TURN: True}
-
-
-@cache
-def _asked(page: type[Instr], name: str) -> str | None:
-    """The element type that some target asks of a number, whatever the tiles have."""
-    for asked in (r.formula for r in page.all_rules if isinstance(r.formula, Exact)):
-        if asked.kind.of.name == name and isinstance(asked.dtype, Const):
-            return asked.dtype.value.name
-    return None
-
-
-def _like(page: type[Instr], others: Mapping[str, Any]) -> str:
-    """The element type that a number takes: that of the tile which results are like.
-
-    Else that of the first tile that is read, or written.
-    """
-    models = [like.model.operand for like in page.elided.values() if like.model is not None]
-    names = [o.name for o in sorted(page.operands, key=lambda o: o.written)]
-    tiles = (v for v in map(others.get, (*models, *names)) if isinstance(v, RecordedTile))
-    return next((t.value.type.dtype.name for t in tiles), "f32")  # type: ignore[union-attr]
 
 
 def _common(a: Number, b: Number) -> ScalarType:

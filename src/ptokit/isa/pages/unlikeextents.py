@@ -52,9 +52,11 @@ def _in_lines(view: GlobalType, tile: TileType, by_gap: int) -> tuple[GlobalType
     lines = 1
     for axis in (0, 1, 2, count):
         lines *= shape[axis] or 0
-    extent = tile.rows if along == 4 else tile.cols
-    if length is None or lines > extent:
+    if length is None:
         return None
+    extent = tile.rows if along == 4 else tile.cols
+    if lines > extent:  # what lies behind the tile is moved, too
+        tile = replace(tile, rows=lines) if along == 4 else replace(tile, cols=lines)
     if by_gap:
         stride[count] = length + (stride[count] or 0) - (shape[along] or 0)
     shape[along] = length

@@ -45,6 +45,37 @@ def compiled_options(function: F) -> F:
     return function
 
 
+@cxx.command("include", short_help="Print the folder of the headers.")
+def cxx_include() -> None:
+    """Print the folder of the headers that kernels compile against.
+
+    A compiler takes it with -I, beside -std=c++20 and -DPTOKIT_TARGET_A5 (or another target).
+    """
+    from ptokit.api.cxx.headers import INCLUDE
+
+    click.echo(INCLUDE)
+
+
+@cxx.command("build", short_help="Compile kernels to a library.")
+@FILES
+@compiled_options
+@click.option(
+    *("-o", "--output", "output"),
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the library to this file; without it, files are only compiled.",
+)
+@program_errors
+def cxx_build(files: tuple[Path, ...], output: Path | None, **how: Any) -> None:  # Any: options
+    """Compile C++ FILES against ptokit's headers, into one library."""
+    from ptokit.api.cxx.compiler import library
+    from ptokit.api.files import write_files
+
+    built = library(files, _kernel(files, how).build())
+    if output is not None:
+        write_files([(output, built.read_bytes())])
+
+
 @cxx.command("run", cls=TakesNumbers, short_help="Launch a kernel on arrays.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")

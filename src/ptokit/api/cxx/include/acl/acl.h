@@ -36,8 +36,8 @@ inline aclError aclrtCreateStream(aclrtStream *made) { return *made = nullptr, A
 inline aclError aclrtDestroyStream(aclrtStream) { return ACL_SUCCESS; }
 inline aclError aclrtSynchronizeDevice() {
   if (ptokit_issue == nullptr) return ACL_SUCCESS;
-  ptokit_words[0] = ptokit::SYNCHRONISE, ptokit_words[1] = ptokit_words[2] = 0;
-  return static_cast<aclError>(ptokit_issue(ptokit::HEAD));
+  ptokit_words[0] = ptokit::kSynchronise, ptokit_words[1] = ptokit_words[2] = 0;
+  return static_cast<aclError>(ptokit_issue(ptokit::kHead));
 }
 inline aclError aclrtSynchronizeStream(aclrtStream) { return aclrtSynchronizeDevice(); }
 inline aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, int) { return aclrtSynchronizeDevice(); }
@@ -72,6 +72,22 @@ inline aclError aclrtMemset(void *to, size_t, int value, size_t nbytes) {
 }
 inline aclError aclrtMemsetAsync(void *to, size_t room, int value, size_t nbytes, aclrtStream) {
   return aclrtMemset(to, room, value, nbytes);
+}
+// Caches and clocks of the device: there are none.
+enum aclrtCmoType {
+  ACL_RT_CMO_TYPE_PREFETCH,
+  ACL_RT_CMO_TYPE_WRITEBACK,
+  ACL_RT_CMO_TYPE_INVALID,
+  ACL_RT_CMO_TYPE_FLUSH
+};
+inline aclError aclrtCmoAsync(void *, size_t, aclrtCmoType, aclrtStream) { return ACL_SUCCESS; }
+inline aclError aclrtCreateEvent(aclrtEvent *made) { return *made = nullptr, ACL_SUCCESS; }
+inline aclError aclrtDestroyEvent(aclrtEvent) { return ACL_SUCCESS; }
+inline aclError aclrtRecordEvent(aclrtEvent, aclrtStream) { return ACL_SUCCESS; }
+inline aclError aclrtSynchronizeEvent(aclrtEvent) { return aclrtSynchronizeDevice(); }
+inline aclError aclrtStreamWaitEvent(aclrtStream, aclrtEvent) { return ACL_SUCCESS; }
+inline aclError aclrtEventElapsedTime(float *ms, aclrtEvent, aclrtEvent) {
+  return *ms = 0, ACL_SUCCESS;
 }
 inline const char *aclGetRecentErrMsg() { return ""; }
 inline float aclFloat16ToFloat(aclFloat16 bits) { return float(__builtin_bit_cast(half, bits)); }

@@ -3,110 +3,110 @@
 #include "tiles.hpp"
 namespace pto {
 #if defined(PTOKIT_TARGET_CPU)
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeft = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScaleCompact = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeft = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftCompact = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRight = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightCompact = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAcc = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAccCompact = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScale = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScale = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 #elif defined(PTOKIT_TARGET_A2A3)
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeft = Tile<TileType::Left, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScaleCompact = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeft = Tile<TileType::Left, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftCompact = Tile<TileType::Left, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRight = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightCompact = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAcc = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAccCompact = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScale = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScale = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 #elif defined(PTOKIT_TARGET_A5)
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeft = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScaleCompact = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeft = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftCompact = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRight = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightCompact = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAcc = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAccCompact = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScale = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScale = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 #elif defined(PTOKIT_TARGET_KIRIN9030)
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeft = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScaleCompact = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeft = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftCompact = Tile<TileType::Left, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRight = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightCompact = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAcc = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAccCompact = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScale = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScale = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 #elif defined(PTOKIT_TARGET_KIRINX90)
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeft = Tile<TileType::Left, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
-template <class T, int R, int C, int VR = R, int VC = C>
-using TileRightScaleCompact = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeft = Tile<TileType::Left, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftCompact = Tile<TileType::Left, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRight = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightCompact = Tile<TileType::Right, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAcc = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileAccCompact = Tile<TileType::Acc, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScale = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, T_, R_, C_, BLayout::RowMajor, VR_, VC_, SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScale = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32>;
+template <class T_, int R_, int C_, int VR_ = R_, int VC_ = C_>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, T_, R_, C_, BLayout::ColMajor, VR_, VC_, SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 #else
 #error "define the target that the kernel is for: PTOKIT_TARGET_..."
 #endif

@@ -1,5 +1,7 @@
 // Constants and small helpers of the public interface.
 #pragma once
+#include <initializer_list>
+
 #include "tiles.hpp"
 
 namespace pto {
@@ -17,25 +19,35 @@ using TRandomKey = uint32_t[PTO_RANDOM_KEY_SIZE];
 using TRandomCounter = uint32_t[PTO_RANDOM_COUNTER_SIZE];
 
 // Pad values with bits of the kernel's own: bit 32, and the bits below.
-template <class T> constexpr PadValue PadValueCustom(T value) {
+template <class T_> constexpr PadValue PadValueCustom(T_ value) {
   uint64_t bits = 0;
-  if constexpr (sizeof(T) == 4) bits = __builtin_bit_cast(uint32_t, value);
-  else if constexpr (sizeof(T) == 2) bits = __builtin_bit_cast(uint16_t, value);
-  else if constexpr (sizeof(T) == 1) bits = __builtin_bit_cast(uint8_t, value);
-  else static_assert(sizeof(T) == 0, "a custom pad value has 8, 16 or 32 bits");
+  if constexpr (sizeof(T_) == 4) bits = __builtin_bit_cast(uint32_t, value);
+  else if constexpr (sizeof(T_) == 2) bits = __builtin_bit_cast(uint16_t, value);
+  else if constexpr (sizeof(T_) == 1) bits = __builtin_bit_cast(uint8_t, value);
+  else static_assert(sizeof(T_) == 0, "a custom pad value has 8, 16 or 32 bits");
   return PadValue(uint64_t(PadValue::CustomBase) | bits);
 }
 constexpr uint32_t getCustomPadBits(PadValue value) { return uint32_t(uint64_t(value)); }
 constexpr bool isCustomPadValue(PadValue value) { return uint64_t(value) >> 32 != 0; }
 
-template <MaskPattern P> constexpr int GetTimesByMask() {
-  return P == MaskPattern::P1111 ? 1 : P == MaskPattern::P0101 || P == MaskPattern::P1010 ? 2 : 4;
+template <MaskPattern P_> constexpr int GetTimesByMask() {
+  return P_ == MaskPattern::P1111 ? 1 : P_ == MaskPattern::P0101 || P_ == MaskPattern::P1010 ? 2 : 4;
 }
-template <class T> constexpr TileLayoutCustom GetTileLayoutCustom() {
-  if (!T::isBoxedLayout) return T::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
-  if (T::SFractalSize != TileConfig::fractalABSize) return TileLayoutCustom::NONE;
-  if (T::isInnerRowMajor) return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
-  return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+template <class T_> constexpr TileLayoutCustom GetTileLayoutCustom() {
+  if (!T_::isBoxedLayout) return T_::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
+  if (T_::SFractalSize != TileConfig::fractalABSize) return TileLayoutCustom::NONE;
+  if (T_::isInnerRowMajor) return T_::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
+  return T_::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+}
+// The address of the scales of an operand of a product: a sixteenth of the operand's.
+template <class T_> uint64_t GetScaleAddr(T_ *start) {
+  const uint64_t at = uint64_t(ptokit::address_of(start));
+  uint64_t best = at;
+  for (const TileType side : {TileType::Left, TileType::Right}) {
+    const uint64_t from = at - uint64_t(ptokit::space(int64_t(side)));  // wraps if it lies below
+    if (from < best) best = from;
+  }
+  return best >> 4;
 }
 constexpr int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 constexpr uint32_t CeilAlignment(uint32_t a, uint32_t b) { return b == 0 ? 0 : (a + b - 1) / b * b; }

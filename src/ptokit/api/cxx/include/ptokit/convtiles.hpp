@@ -6,25 +6,25 @@ namespace ptokit {
 // The words of a convolution tile that the host reads and writes.
 struct ConvBase {
   int64_t address = -1;
-  int64_t extents[CONV_EXTENTS] = {1, 1, 1, 1, 1, 1, 1, 1};
-  int64_t settings[CONV_SETTINGS] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1};
+  int64_t extents[kConvExtents] = {1, 1, 1, 1, 1, 1, 1, 1};
+  int64_t settings[kConvSettings] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1};
 };
 }  // namespace ptokit
 
 namespace pto {
-template <int... N> struct ConvTileShape {
-  static constexpr int totalDimCount = sizeof...(N);
-  static constexpr int dynamicDimCount = ((N == DYNAMIC) + ... + 0);
-  static constexpr int64_t staticShape[sizeof...(N)] = {N...};
-  int64_t shape[sizeof...(N)];
+template <int... N_> struct ConvTileShape {
+  static constexpr int totalDimCount = sizeof...(N_);
+  static constexpr int dynamicDimCount = ((N_ == DYNAMIC) + ... + 0);
+  static constexpr int64_t staticShape[sizeof...(N_)] = {N_...};
+  int64_t shape[sizeof...(N_)];
   ConvTileShape() : ConvTileShape(nullptr, 0) {}
-  template <class... A>
-    requires(sizeof...(A) != 0 && (std::is_convertible_v<A, int64_t> && ...))
-  ConvTileShape(A... given) {
-    static_assert(sizeof...(A) == totalDimCount || sizeof...(A) == dynamicDimCount,
+  template <class... A_>
+    requires(sizeof...(A_) != 0 && (std::is_convertible_v<A_, int64_t> && ...))
+  ConvTileShape(A_... given) {
+    static_assert(sizeof...(A_) == totalDimCount || sizeof...(A_) == dynamicDimCount,
                   "ConvTileShape takes all extents, or one for each DYNAMIC");
     const int64_t values[] = {static_cast<int64_t>(given)...};
-    fill(values, sizeof...(A));
+    fill(values, sizeof...(A_));
   }
 
  private:
@@ -37,72 +37,72 @@ template <int... N> struct ConvTileShape {
   }
 };
 
-template <TileType L, class T, int N, Layout F, class S> struct ConvTile : ptokit::ConvBase {
-  using DType = std::remove_cv_t<T>;
+template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : ptokit::ConvBase {
+  using DType = std::remove_cv_t<T_>;
   using TileDType = DType *;
-  using ShapeType = S;
-  static constexpr TileType Loc = L;
-  static constexpr int bufferSize = N;
-  static constexpr Layout layout = F;
-  static constexpr int totalDimCount = S::totalDimCount, dynamicDimCount = S::dynamicDimCount;
-  static constexpr const int64_t (&staticShape)[S::totalDimCount] = S::staticShape;
+  using ShapeType = S_;
+  static constexpr TileType Loc = L_;
+  static constexpr int bufferSize = N_;
+  static constexpr Layout layout = F_;
+  static constexpr int totalDimCount = S_::totalDimCount, dynamicDimCount = S_::dynamicDimCount;
+  static constexpr const int64_t (&staticShape)[S_::totalDimCount] = S_::staticShape;
 
-  ConvTile() { take(S()); }
-  template <class... A>
-    requires(sizeof...(A) != 0 && (std::is_convertible_v<A, int64_t> && ...))
-  explicit ConvTile(A... given) {
-    take(S(given...));
+  ConvTile() { take(S_()); }
+  template <class... A_>
+    requires(sizeof...(A_) != 0 && (std::is_convertible_v<A_, int64_t> && ...))
+  explicit ConvTile(A_... given) {
+    take(S_(given...));
   }
-  template <class... A> void SetDynamicShape(A... given) { take(S(given...)); }
+  template <class... A_> void SetDynamicShape(A_... given) { take(S_(given...)); }
   int64_t GetShape(int i) const { return extents[i]; }
   TileDType &data() const {
     if (address == -1) {
       const int64_t id = type();
-      ptokit::special(ptokit::HOME, 0, ptokit::CONV, id, ptokit::address_of(this));
+      ptokit::special(ptokit::kHome, 0, ptokit::kConv, id, ptokit::address_of(this));
     }
-    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L)) + address);
+    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L_)) + address);
   }
 #define PTOKIT_SETTING(NAME, INDEX)                              \
   void Set##NAME(int64_t given) { settings[INDEX] = given; }     \
   int64_t Get##NAME() const { return settings[INDEX]; }
-  PTOKIT_SETTING(FmapH, ptokit::FMAP_H)
-  PTOKIT_SETTING(FmapW, ptokit::FMAP_W)
-  PTOKIT_SETTING(ChannelSize, ptokit::CHANNELS)
-  PTOKIT_SETTING(FilterH, ptokit::FILTER_H)
-  PTOKIT_SETTING(FilterW, ptokit::FILTER_W)
-  PTOKIT_SETTING(StrideH, ptokit::STRIDE_H)
-  PTOKIT_SETTING(StrideW, ptokit::STRIDE_W)
-  PTOKIT_SETTING(DilationH, ptokit::DILATION_H)
-  PTOKIT_SETTING(DilationW, ptokit::DILATION_W)
-  PTOKIT_SETTING(RepeatStride, ptokit::REPEAT_STRIDE)
-  PTOKIT_SETTING(RepeatTime, ptokit::REPEAT_TIMES)
-  PTOKIT_SETTING(RepeatMode, ptokit::REPEAT_MODE)
-  PTOKIT_SETTING(DstStride, ptokit::DST_STRIDE)
-  PTOKIT_SETTING(DstMposition, ptokit::DST_POSITION)
-  PTOKIT_SETTING(Transpose, ptokit::TRANSPOSE)
+  PTOKIT_SETTING(FmapH, ptokit::kFmapH)
+  PTOKIT_SETTING(FmapW, ptokit::kFmapW)
+  PTOKIT_SETTING(ChannelSize, ptokit::kChannels)
+  PTOKIT_SETTING(FilterH, ptokit::kFilterH)
+  PTOKIT_SETTING(FilterW, ptokit::kFilterW)
+  PTOKIT_SETTING(StrideH, ptokit::kStrideH)
+  PTOKIT_SETTING(StrideW, ptokit::kStrideW)
+  PTOKIT_SETTING(DilationH, ptokit::kDilationH)
+  PTOKIT_SETTING(DilationW, ptokit::kDilationW)
+  PTOKIT_SETTING(RepeatStride, ptokit::kRepeatStride)
+  PTOKIT_SETTING(RepeatTime, ptokit::kRepeatTimes)
+  PTOKIT_SETTING(RepeatMode, ptokit::kRepeatMode)
+  PTOKIT_SETTING(DstStride, ptokit::kDstStride)
+  PTOKIT_SETTING(DstMposition, ptokit::kDstPosition)
+  PTOKIT_SETTING(Transpose, ptokit::kTranspose)
 #undef PTOKIT_SETTING
-  template <class V> void SetPadValue(V value) {
+  template <class V_> void SetPadValue(V_ value) {
     const double real = static_cast<double>(value);
-    std::memcpy(&settings[ptokit::PAD_VALUE], &real, sizeof real);
+    std::memcpy(&settings[ptokit::kPadValue], &real, sizeof real);
   }
-  void SetPadList(int i, int64_t value) { settings[ptokit::PAD_LEFT + i] = value; }
-  int64_t GetPadList(int i) const { return settings[ptokit::PAD_LEFT + i]; }
-  template <class A> void SetPadListArray(const A &values) {
+  void SetPadList(int i, int64_t value) { settings[ptokit::kPadLeft + i] = value; }
+  int64_t GetPadList(int i) const { return settings[ptokit::kPadLeft + i]; }
+  template <class A_> void SetPadListArray(const A_ &values) {
     for (int i = 0; i < 4; ++i) SetPadList(i, values[i]);
   }
   static int64_t type() {
     int64_t &id = ptokit::TypeId<ConvTile>::id;
     if (id == 0) {
-      id = ptokit::special(ptokit::CONV_TYPE, 0, L, ptokit::element<DType>, N, F, S::totalDimCount);
+      id = ptokit::special(ptokit::kConvType, 0, L_, ptokit::element<DType>, N_, F_, S_::totalDimCount);
     }
     return id;
   }
 
  private:
   mutable TileDType place = nullptr;
-  void take(const S &given) {
+  void take(const S_ &given) {
     for (int i = 0; i < totalDimCount; ++i) extents[i] = given.shape[i];
   }
 };
-template <class T> struct is_conv_tile : std::is_base_of<ptokit::ConvBase, T> {};
+template <class T_> struct is_conv_tile : std::is_base_of<ptokit::ConvBase, T_> {};
 }  // namespace pto

@@ -8,9 +8,9 @@ using float16_t = _Float16;
 struct bfloat16_t {
   uint16_t bits;
   bfloat16_t() = default;
-  template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_same_v<T, half>)
-  constexpr bfloat16_t(T given) : bits(rounded(static_cast<float>(given))) {}
+  template <class T_>
+    requires(std::is_arithmetic_v<T_> || std::is_same_v<T_, half>)
+  constexpr bfloat16_t(T_ given) : bits(rounded(static_cast<float>(given))) {}
   // Half to even, as the element type says.
   static constexpr uint16_t rounded(float given) {
     const uint32_t code = __builtin_bit_cast(uint32_t, given);
@@ -37,17 +37,17 @@ PTOKIT_CODE(int4b_t)
 using pto::int4b_t;
 
 namespace ptokit {
-template <class T> inline constexpr int64_t element = VOID;
-#define PTOKIT_ELEMENT(TYPE, NUMBER) template <> inline constexpr int64_t element<TYPE> = NUMBER;
+template <class T_> inline constexpr int64_t element = kVoid;
+#define PTOKIT_ELEMENT(kType, NUMBER) template <> inline constexpr int64_t element<kType> = NUMBER;
 PTOKIT_ELEMENTS
 PTOKIT_ELEMENT(char, element<int8_t>)
 PTOKIT_ELEMENT(long long, element<int64_t>)
 PTOKIT_ELEMENT(unsigned long long, element<uint64_t>)
-PTOKIT_ELEMENT(bool, BOOL)
-PTOKIT_ELEMENT(double, DOUBLE)
-template <class T> inline constexpr int64_t enumeration = 0;  // its number
-template <class T>
-inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, half> ||
-                                std::is_same_v<T, bfloat16_t>;
-template <class T> using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+PTOKIT_ELEMENT(bool, kBool)
+PTOKIT_ELEMENT(double, kDouble)
+template <class T_> inline constexpr int64_t enumeration = 0;  // its number
+template <class T_>
+inline constexpr bool is_real = std::is_floating_point_v<T_> || std::is_same_v<T_, half> ||
+                                std::is_same_v<T_, bfloat16_t>;
+template <class T_> using Bare = std::remove_cv_t<std::remove_reference_t<T_>>;
 }  // namespace ptokit

@@ -8,7 +8,7 @@ struct EventBase {};
 // The next of the eight ids of a pair of pipes, of the core that runs.
 inline uint8_t next_id[3][16][16];
 inline int core_number() {
-  return ptokit_place[KIND] == CUBE_TEXT ? 2 : ptokit_place[SUBBLOCK_ID] != 0 ? 1 : 0;
+  return ptokit_place[kKind] == kCubeText ? 2 : ptokit_place[kSubblockId] != 0 ? 1 : 0;
 }
 inline event_t next_event(pipe_t source, pipe_t target) {
   return event_t(next_id[core_number()][source][target]++ % 8);
@@ -17,18 +17,31 @@ inline void reset_events() { std::memset(next_id[core_number()], 0, sizeof next_
 }  // namespace ptokit
 
 namespace pto {
+// What an intrinsic gives: the host's answer, which some ask for, and the event of transfers that
+// end later.
 struct RecordEvent : ptokit::EventBase {
+  int64_t answer = 0;
+  RecordEvent() = default;
+  explicit RecordEvent(int64_t given) : answer(given) {}
+  operator bool() const { return answer != 0; }
+  bool valid() const { return true; }
   void Wait() const {}
   void wait_at(int64_t) const {}
+  template <class S_> PTOKIT_OUTLINE bool Wait(S_ &session) const {
+    return ptokit::special(ptokit::kTransfer, PTOKIT_HERE, 1, answer, session.id) != 0;
+  }
+  template <class S_> PTOKIT_OUTLINE bool Test(S_ &session) const {
+    return ptokit::special(ptokit::kTransfer, PTOKIT_HERE, 0, answer, session.id) != 0;
+  }
 };
 
-template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : ptokit::EventBase {
-  static constexpr Op srcOp = A, dstOp = B;
-  static constexpr pipe_t srcPipe = ptokit::pipe_of(A), dstPipe = ptokit::pipe_of(B);
+template <Op A_, Op B_, bool Auto = true, event_t N_ = EVENT_ID0> struct Event : ptokit::EventBase {
+  static constexpr Op srcOp = A_, dstOp = B_;
+  static constexpr pipe_t srcPipe = ptokit::pipe_of(A_), dstPipe = ptokit::pipe_of(B_);
   static constexpr bool isSamePipe = srcPipe == dstPipe;
-  static constexpr bool IsCrossCore = ptokit::crosses(A);
+  static constexpr bool IsCrossCore = ptokit::crosses(A_);
 #ifndef __PTO_AUTO__
-  event_t token = N;
+  event_t token = N_;
   Event() {
     if constexpr (Auto && !isSamePipe) token = ptokit::next_event(srcPipe, dstPipe);
   }
@@ -47,34 +60,34 @@ template <Op A, Op B, bool Auto = true, event_t N = EVENT_ID0> struct Event : pt
   Event &set([[maybe_unused]] int64_t here, [[maybe_unused]] int64_t id = 0xff) {
 #ifndef __PTO_AUTO__
     if constexpr (IsCrossCore) ptokit::signal_other(here, srcPipe, id);
-    else if constexpr (!isSamePipe) ptokit::special(ptokit::FLAG_SET, here, srcPipe, dstPipe, token);
+    else if constexpr (!isSamePipe) ptokit::special(ptokit::kFlagSet, here, srcPipe, dstPipe, token);
 #endif
     return *this;
   }
   Event &wait([[maybe_unused]] int64_t here, [[maybe_unused]] int64_t id) {
 #ifndef __PTO_AUTO__
     if constexpr (IsCrossCore) ptokit::await_other(here, srcPipe, id);
-    else if constexpr (!isSamePipe) ptokit::special(ptokit::FLAG_WAIT, here, srcPipe, dstPipe, token);
-    else if constexpr (ptokit::event_barrier(srcPipe)) ptokit::special(ptokit::BARRIER, here, srcPipe);
+    else if constexpr (!isSamePipe) ptokit::special(ptokit::kFlagWait, here, srcPipe, dstPipe, token);
+    else if constexpr (ptokit::event_barrier(srcPipe)) ptokit::special(ptokit::kBarrier, here, srcPipe);
 #endif
     return *this;
   }
 };
-template <class... E>
-  requires(std::is_base_of_v<ptokit::EventBase, E> && ...)
-PTOKIT_OUTLINE void TSYNC(E &...events) {
+template <class... E_>
+  requires(std::is_base_of_v<ptokit::EventBase, E_> && ...)
+PTOKIT_OUTLINE void TSYNC(E_ &...events) {
   (events.wait_at(PTOKIT_HERE), ...);
 }
-template <class... E> PTOKIT_OUTLINE void WaitAllEvents(E &...events) {
+template <class... E_> PTOKIT_OUTLINE void WaitAllEvents(E_ &...events) {
   (events.wait_at(PTOKIT_HERE), ...);
 }
-template <class T> struct is_event : std::is_base_of<ptokit::EventBase, T> {};
-template <class... T> inline constexpr bool all_events_v = (is_event<T>::value && ...);
-template <pipe_t A, pipe_t B>
+template <class T_> struct is_event : std::is_base_of<ptokit::EventBase, T_> {};
+template <class... T_> inline constexpr bool all_events_v = (is_event<T_>::value && ...);
+template <pipe_t A_, pipe_t B_>
 void PtoSetWaitFlag([[maybe_unused]] event_t set = EVENT_ID0, [[maybe_unused]] event_t wait = EVENT_ID0) {
 #ifndef __PTO_AUTO__
-  set_flag(A, B, set);
-  wait_flag(A, B, wait);
+  set_flag(A_, B_, set);
+  wait_flag(A_, B_, wait);
 #endif
 }
 }  // namespace pto

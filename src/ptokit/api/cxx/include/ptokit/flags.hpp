@@ -4,13 +4,13 @@
 #include "interface.hpp"
 
 PTOKIT_OUTLINE inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
-  ptokit::special(ptokit::FLAG_SET, PTOKIT_HERE, source, target, id);
+  ptokit::special(ptokit::kFlagSet, PTOKIT_HERE, source, target, id);
 }
 PTOKIT_OUTLINE inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
-  ptokit::special(ptokit::FLAG_WAIT, PTOKIT_HERE, source, target, id);
+  ptokit::special(ptokit::kFlagWait, PTOKIT_HERE, source, target, id);
 }
 PTOKIT_OUTLINE inline void pipe_barrier(pipe_t pipe) {
-  ptokit::special(ptokit::BARRIER, PTOKIT_HERE, pipe);
+  ptokit::special(ptokit::kBarrier, PTOKIT_HERE, pipe);
 }
 
 // Flags for other cores: the message holds a mode in bits 4 and 5 and the id in bits 8 to 11.
@@ -18,38 +18,42 @@ constexpr uint64_t getFFTSMsg(uint64_t mode, uint64_t id, uint64_t base = 1) {
   return (base & 15) | (mode & 3) << 4 | (id & 15) << 8;
 }
 PTOKIT_OUTLINE inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
-  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::FFTS, pipe, message >> 8 & 15, message >> 4 & 3);
+  ptokit::special(ptokit::kSignal, PTOKIT_HERE, ptokit::kFfts, pipe, message >> 8 & 15, message >> 4 & 3);
 }
 PTOKIT_OUTLINE inline void wait_flag_dev(int64_t id) {
-  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::FFTS, PIPE_S, id, 0);
+  ptokit::special(ptokit::kAwait, PTOKIT_HERE, ptokit::kFfts, PIPE_S, id, 0);
 }
 PTOKIT_OUTLINE inline void wait_flag_dev(pipe_t pipe, int64_t id) {
-  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::FFTS, pipe, id, 0);
+  ptokit::special(ptokit::kAwait, PTOKIT_HERE, ptokit::kFfts, pipe, id, 0);
 }
 PTOKIT_OUTLINE inline void set_intra_block(pipe_t pipe, int64_t id) {
-  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::INTRA_BLOCK, pipe, id, 0);
+  ptokit::special(ptokit::kSignal, PTOKIT_HERE, ptokit::kIntraBlock, pipe, id, 0);
 }
 PTOKIT_OUTLINE inline void wait_intra_block(pipe_t pipe, int64_t id) {
-  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::INTRA_BLOCK, pipe, id, 0);
+  ptokit::special(ptokit::kAwait, PTOKIT_HERE, ptokit::kIntraBlock, pipe, id, 0);
 }
 PTOKIT_OUTLINE inline void set_cross_block(pipe_t pipe, int64_t id) {
-  ptokit::special(ptokit::SIGNAL, PTOKIT_HERE, ptokit::CROSS_BLOCK, pipe, id, 0);
+  ptokit::special(ptokit::kSignal, PTOKIT_HERE, ptokit::kCrossBlock, pipe, id, 0);
 }
 PTOKIT_OUTLINE inline void wait_cross_block(pipe_t pipe, int64_t id) {
-  ptokit::special(ptokit::AWAIT, PTOKIT_HERE, ptokit::CROSS_BLOCK, pipe, id, 0);
+  ptokit::special(ptokit::kAwait, PTOKIT_HERE, ptokit::kCrossBlock, pipe, id, 0);
 }
 
 namespace ptokit {
 // An event across cores: at the cube, each vector core has signals of its own, or both have one.
 inline void signal_other(int64_t here, pipe_t pipe, int64_t id) {
-  if constexpr (SEPARATE_SIGNALS) {
-    special(SIGNAL, here, INTRA_BLOCK, pipe, id, 0);
-    special(SIGNAL, here, INTRA_BLOCK, pipe, id + 16, 0);
+  if constexpr (kSeparateSignals) {
+    special(kSignal, here, kIntraBlock, pipe, id, 0);
+    special(kSignal, here, kIntraBlock, pipe, id + 16, 0);
   } else {
-    special(SIGNAL, here, FFTS, pipe, id, 2);
+    special(kSignal, here, kFfts, pipe, id, 2);
   }
 }
 inline void await_other(int64_t here, pipe_t pipe, int64_t id) {
-  special(AWAIT, here, SEPARATE_SIGNALS ? INTRA_BLOCK : FFTS, pipe, id, 0);
+  special(kAwait, here, kSeparateSignals ? kIntraBlock : kFfts, pipe, id, 0);
 }
 }  // namespace ptokit
+// PTOKIT_BY_HAND(set_flag) PTOKIT_BY_HAND(wait_flag) PTOKIT_BY_HAND(pipe_barrier)
+// PTOKIT_BY_HAND(ffts_cross_core_sync) PTOKIT_BY_HAND(wait_flag_dev)
+// PTOKIT_BY_HAND(set_intra_block) PTOKIT_BY_HAND(wait_intra_block)
+// PTOKIT_BY_HAND(set_cross_block) PTOKIT_BY_HAND(wait_cross_block)

@@ -7,13 +7,13 @@ struct GlobalBase {};
 }  // namespace ptokit
 
 namespace pto {
-template <class Element, class Shape_, class Stride_, Layout L = Layout::ND>
+template <class Element, class Shape_, class Stride_, Layout L_ = Layout::ND>
 struct GlobalTensor : ptokit::GlobalBase {
   using Shape = Shape_;
   using Stride = Stride_;
   using DType = std::remove_cv_t<Element>;
   using RawDType = DType;
-  static constexpr Layout layout = L;
+  static constexpr Layout layout = L_;
   static constexpr const int64_t (&staticShape)[5] = Shape_::staticShape;
   static constexpr const int64_t (&staticStride)[5] = Stride_::staticStride;
   DType *pointer = nullptr;  // the host may write it
@@ -27,11 +27,11 @@ struct GlobalTensor : ptokit::GlobalBase {
   void SetAddr(DType *start) { pointer = start; }
   int64_t GetShape(int i) const { return extents.shape[i]; }
   int64_t GetStride(int i) const { return steps.stride[i]; }
-  template <int I> static constexpr int64_t GetShape() { return Shape_::staticShape[I]; }
-  template <int I> static constexpr int64_t GetStride() { return Stride_::staticStride[I]; }
-  template <int... I, class... A> void SetShape(A... given) { ((extents.shape[I] = given), ...); }
-  template <int... I, class... A> void SetStride(A... given) { ((steps.stride[I] = given), ...); }
+  template <int I_> static constexpr int64_t GetShape() { return Shape_::staticShape[I_]; }
+  template <int I_> static constexpr int64_t GetStride() { return Stride_::staticStride[I_]; }
+  template <int... I_, class... A_> void SetShape(A_... given) { ((extents.shape[I_] = given), ...); }
+  template <int... I_, class... A_> void SetStride(A_... given) { ((steps.stride[I_] = given), ...); }
 };
-template <class T> struct is_global : std::is_base_of<ptokit::GlobalBase, T> {};
-template <class T> inline constexpr bool is_global_data_v = is_global<T>::value;
+template <class T_> struct is_global : std::is_base_of<ptokit::GlobalBase, T_> {};
+template <class T_> inline constexpr bool is_global_data_v = is_global<T_>::value;
 }  // namespace pto

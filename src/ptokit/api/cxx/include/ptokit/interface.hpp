@@ -52,8 +52,8 @@ using std::int16_t, std::int32_t, std::int64_t, std::int8_t;
 using std::size_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t, std::uintptr_t;
 
 extern "C" {
-PTOKIT_EXPORT int64_t ptokit_words[ptokit::WORDS];
-PTOKIT_EXPORT int64_t ptokit_place[ptokit::PLACES] = {0, 1, 0, 1, 0};
+PTOKIT_EXPORT int64_t ptokit_words[ptokit::kWords];
+PTOKIT_EXPORT int64_t ptokit_place[ptokit::kPlaces] = {0, 1, 0, 1, 0};
 PTOKIT_EXPORT int64_t (*ptokit_issue)(int64_t count) = nullptr;
 PTOKIT_EXPORT int64_t (*ptokit_memory)(int64_t address, int64_t nbytes) = nullptr;
 }
@@ -68,12 +68,12 @@ inline int64_t issue(int64_t count) {
     std::abort();
   }
   const int64_t answer = ptokit_issue(count);
-  if (answer == STOP) throw Stop();
+  if (answer == kStop) throw Stop();
   return answer;
 }
 
 // A special call with its words.
-template <class... A> inline int64_t special(int64_t name, int64_t here, A... words) {
+template <class... A_> inline int64_t special(int64_t name, int64_t here, A_... words) {
   int64_t *at = ptokit_words;
   ((*at++ = name), (*at++ = here), (*at++ = 0));
   ((*at++ = static_cast<int64_t>(words)), ...);
@@ -83,9 +83,11 @@ template <class... A> inline int64_t special(int64_t name, int64_t here, A... wo
 inline int64_t address_of(const void *given) { return reinterpret_cast<int64_t>(given); }
 }  // namespace ptokit
 
-inline int64_t get_block_idx() { return ptokit_place[ptokit::BLOCK_IDX]; }
-inline int64_t get_block_num() { return ptokit_place[ptokit::BLOCK_NUM]; }
-inline int64_t get_subblockid() { return ptokit_place[ptokit::SUBBLOCK_ID]; }
-inline int64_t get_subblockdim() { return ptokit_place[ptokit::SUBBLOCK_NUM]; }
-static int64_t &block_idx = ptokit_place[ptokit::BLOCK_IDX];
-static int64_t &block_num = ptokit_place[ptokit::BLOCK_NUM];
+inline int64_t get_block_idx() { return ptokit_place[ptokit::kBlockIdx]; }
+inline int64_t get_block_num() { return ptokit_place[ptokit::kBlockNum]; }
+inline int64_t get_subblockid() { return ptokit_place[ptokit::kSubblockId]; }
+inline int64_t get_subblockdim() { return ptokit_place[ptokit::kSubblockNum]; }
+static int64_t &block_idx = ptokit_place[ptokit::kBlockIdx];
+static int64_t &block_num = ptokit_place[ptokit::kBlockNum];
+// PTOKIT_BY_HAND(get_block_idx) PTOKIT_BY_HAND(get_block_num)
+// PTOKIT_BY_HAND(get_subblockid) PTOKIT_BY_HAND(get_subblockdim)

@@ -18,13 +18,13 @@ constexpr int DIM_0 = 0, DIM_1 = 1, DIM_2 = 2, DIM_3 = 3, DIM_4 = 4, TOTAL_DIM =
                                    (N3 == DYNAMIC) + (N4 == DYNAMIC);                         \
     int64_t MEMBER[5];                                                                        \
     constexpr NAME() { fill(nullptr, 0); }                                                    \
-    template <class... A>                                                                     \
-      requires(sizeof...(A) != 0 && (std::is_convertible_v<A, int64_t> && ...))               \
-    constexpr NAME(A... given) {                                                              \
-      static_assert(sizeof...(A) == 5 || sizeof...(A) == dynamic,                             \
+    template <class... A_>                                                                     \
+      requires(sizeof...(A_) != 0 && (std::is_convertible_v<A_, int64_t> && ...))               \
+    constexpr NAME(A_... given) {                                                              \
+      static_assert(sizeof...(A_) == 5 || sizeof...(A_) == dynamic,                             \
                     #NAME " takes five values, or one for each DYNAMIC");                     \
       const int64_t values[] = {static_cast<int64_t>(given)...};                              \
-      fill(values, sizeof...(A));                                                             \
+      fill(values, sizeof...(A_));                                                             \
     }                                                                                         \
     constexpr void fill(const int64_t *values, int count) {                                   \
       for (int i = 0, next = 0; i < 5; ++i) {                                                 \
@@ -35,7 +35,7 @@ constexpr int DIM_0 = 0, DIM_1 = 1, DIM_2 = 2, DIM_3 = 3, DIM_4 = 4, TOTAL_DIM =
     }                                                                                         \
     constexpr int64_t operator[](int i) const { return MEMBER[i]; }                           \
   };                                                                                          \
-  template <class... A> NAME(A...) -> NAME<>;
+  template <class... A_> NAME(A_...) -> NAME<>;
 PTOKIT_FIVE(Shape, shape, staticShape)
 PTOKIT_FIVE(Stride, stride, staticStride)
 #undef PTOKIT_FIVE
@@ -87,22 +87,22 @@ constexpr Five strides(pto::Layout layout, int64_t line, int64_t rows, int64_t c
 
 namespace pto {
 #define PTOKIT_MATRIX(NAME, BASE, MAKE)                                                        \
-  template <class T, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout L = Layout::ND,   \
-            ptokit::Five F = ptokit::MAKE(L, 32 / sizeof(T), Rows, Cols)>                      \
-  struct NAME : BASE<F.n[0], F.n[1], F.n[2], F.n[3], F.n[4]> {                                 \
-    using Parent = BASE<F.n[0], F.n[1], F.n[2], F.n[3], F.n[4]>;                               \
-    static_assert(L != Layout::NZ || ((Rows == DYNAMIC || Rows % 16 == 0) &&                   \
-                                      (Cols == DYNAMIC || Cols % (32 / sizeof(T)) == 0)),      \
+  template <class T_, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout L_ = Layout::ND,   \
+            ptokit::Five F_ = ptokit::MAKE(L_, 32 / sizeof(T_), Rows, Cols)>                      \
+  struct NAME : BASE<F_.n[0], F_.n[1], F_.n[2], F_.n[3], F_.n[4]> {                                 \
+    using Parent = BASE<F_.n[0], F_.n[1], F_.n[2], F_.n[3], F_.n[4]>;                               \
+    static_assert(L_ != Layout::NZ || ((Rows == DYNAMIC || Rows % 16 == 0) &&                   \
+                                      (Cols == DYNAMIC || Cols % (32 / sizeof(T_)) == 0)),      \
                   #NAME " in NZ takes whole boxes of 16 rows and 32 bytes");                   \
     NAME() = default;                                                                          \
     NAME(int64_t rows, int64_t cols) {                                                         \
-      const ptokit::Five now = ptokit::MAKE(L, 32 / sizeof(T), rows, cols);                    \
+      const ptokit::Five now = ptokit::MAKE(L_, 32 / sizeof(T_), rows, cols);                    \
       this->fill(now.n, 5);                                                                    \
     }                                                                                          \
-    template <class... A>                                                                      \
-      requires(sizeof...(A) != 0 && sizeof...(A) != 2 &&                                       \
-               (std::is_convertible_v<A, int64_t> && ...))                                     \
-    NAME(A... given) : Parent(given...) {}                                                     \
+    template <class... A_>                                                                      \
+      requires(sizeof...(A_) != 0 && sizeof...(A_) != 2 &&                                       \
+               (std::is_convertible_v<A_, int64_t> && ...))                                     \
+    NAME(A_... given) : Parent(given...) {}                                                     \
   };
 PTOKIT_MATRIX(TileShape2D, Shape, extents)
 PTOKIT_MATRIX(BaseShape2D, Stride, strides)

@@ -6,8 +6,8 @@
 #define __CPU_SIM 1
 #endif
 namespace ptokit {
-constexpr std::int64_t BARRIERS = 255;
-constexpr bool SEPARATE_SIGNALS = false;
+constexpr std::int64_t kBarriers = 255;
+constexpr bool kSeparateSignals = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A2A3)
 #ifndef __NPU_ARCH__
@@ -23,8 +23,8 @@ constexpr bool SEPARATE_SIGNALS = false;
 #define MEMORY_BASE 1
 #endif
 namespace ptokit {
-constexpr std::int64_t BARRIERS = 255;
-constexpr bool SEPARATE_SIGNALS = false;
+constexpr std::int64_t kBarriers = 255;
+constexpr bool kSeparateSignals = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A5)
 #ifndef __NPU_ARCH__
@@ -40,8 +40,8 @@ constexpr bool SEPARATE_SIGNALS = false;
 #define REGISTER_BASE 1
 #endif
 namespace ptokit {
-constexpr std::int64_t BARRIERS = 48;
-constexpr bool SEPARATE_SIGNALS = true;
+constexpr std::int64_t kBarriers = 48;
+constexpr bool kSeparateSignals = true;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRIN9030)
 #ifndef __NPU_ARCH__
@@ -57,8 +57,8 @@ constexpr bool SEPARATE_SIGNALS = true;
 #define PTO_COMM_NOT_SUPPORTED 1
 #endif
 namespace ptokit {
-constexpr std::int64_t BARRIERS = 124;
-constexpr bool SEPARATE_SIGNALS = true;
+constexpr std::int64_t kBarriers = 124;
+constexpr bool kSeparateSignals = true;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRINX90)
 #ifndef __NPU_ARCH__
@@ -74,8 +74,8 @@ constexpr bool SEPARATE_SIGNALS = true;
 #define PTO_COMM_NOT_SUPPORTED 1
 #endif
 namespace ptokit {
-constexpr std::int64_t BARRIERS = 124;
-constexpr bool SEPARATE_SIGNALS = true;
+constexpr std::int64_t kBarriers = 124;
+constexpr bool kSeparateSignals = true;
 }  // namespace ptokit
 #else
 #error "define the target that the kernel is for: PTOKIT_TARGET_..."

@@ -7,7 +7,7 @@ namespace ptokit {
 struct TileBase {
   int64_t address = -1, rows = 0, cols = 0;
 };
-template <class T> struct TypeId {
+template <class T_> struct TypeId {
   static inline int64_t id = 0;  // that the host gave to a tile's type
 };
 // Rows and columns of the boxes of a layout, in elements.
@@ -19,12 +19,12 @@ constexpr int box_cols(pto::SLayout inner, int fractal, int size) {
   if (inner == pto::SLayout::NoneBox) return 1;
   return inner == pto::SLayout::ColMajor || fractal == 1024 ? 16 : fractal == 32 ? 2 : 32 / size;
 }
-inline int64_t space(int64_t location) { return special(SPACE, 0, location); }
+inline int64_t space(int64_t location) { return special(kSpace, 0, location); }
 // The address of a tile, given by the host where the kernel gave none.
-template <class T> int64_t home(const T &tile) {
+template <class T_> int64_t home(const T_ &tile) {
   if (tile.address == -1) {
-    const int64_t id = T::type();
-    special(HOME, 0, TILE, id, tile.address, tile.rows, tile.cols, address_of(&tile.address));
+    const int64_t id = T_::type();
+    special(kHome, 0, kTile, id, tile.address, tile.rows, tile.cols, address_of(&tile.address));
   }
   return tile.address;
 }
@@ -36,67 +36,67 @@ constexpr int alignedSize = 32, fixedRowSize = 16, fixedColSize = 16, fixedMxRow
 constexpr int fixedMxColSize = 2, fractalABSize = 512, fractalCSize = 1024, fractalMxSize = 32;
 }  // namespace TileConfig
 
-template <TileType L, class T, int R, int C, BLayout B = BLayout::RowMajor, int VR = R, int VC = C,
-          SLayout S = SLayout::NoneBox, int F = TileConfig::fractalABSize,
-          PadValue P = PadValue::Null, CompactMode M = CompactMode::Null>
+template <TileType L_, class T_, int R_, int C_, BLayout B_ = BLayout::RowMajor, int VR_ = R_, int VC_ = C_,
+          SLayout S_ = SLayout::NoneBox, int F_ = TileConfig::fractalABSize,
+          PadValue P_ = PadValue::Null, CompactMode M_ = CompactMode::Null>
 struct Tile : ptokit::TileBase {
-  using DType = std::remove_cv_t<T>;
+  using DType = std::remove_cv_t<T_>;
   using TileDType = DType *;
-  static constexpr TileType Loc = L;
-  static constexpr int Rows = R, Cols = C, Numel = R * C, ValidRow = VR, ValidCol = VC;
-  static constexpr int RowStride = B == BLayout::RowMajor ? C : 1;
-  static constexpr int ColStride = B == BLayout::RowMajor ? 1 : R;
-  static constexpr BLayout BFractal = B;
-  static constexpr SLayout SFractal = S;
-  static constexpr int SFractalSize = F;
-  static constexpr bool isRowMajor = B == BLayout::RowMajor;
-  static constexpr bool isBoxedLayout = S != SLayout::NoneBox;
-  static constexpr bool isInnerRowMajor = S == SLayout::RowMajor;
-  static constexpr bool isInnerColMajor = S == SLayout::ColMajor;
-  static constexpr int InnerRows = ptokit::box_rows(S, F, sizeof(T));
-  static constexpr int InnerCols = ptokit::box_cols(S, F, sizeof(T));
+  static constexpr TileType Loc = L_;
+  static constexpr int Rows = R_, Cols = C_, Numel = R_ * C_, ValidRow = VR_, ValidCol = VC_;
+  static constexpr int RowStride = B_ == BLayout::RowMajor ? C_ : 1;
+  static constexpr int ColStride = B_ == BLayout::RowMajor ? 1 : R_;
+  static constexpr BLayout BFractal = B_;
+  static constexpr SLayout SFractal = S_;
+  static constexpr int SFractalSize = F_;
+  static constexpr bool isRowMajor = B_ == BLayout::RowMajor;
+  static constexpr bool isBoxedLayout = S_ != SLayout::NoneBox;
+  static constexpr bool isInnerRowMajor = S_ == SLayout::RowMajor;
+  static constexpr bool isInnerColMajor = S_ == SLayout::ColMajor;
+  static constexpr int InnerRows = ptokit::box_rows(S_, F_, sizeof(T_));
+  static constexpr int InnerCols = ptokit::box_cols(S_, F_, sizeof(T_));
   static constexpr int InnerNumel = InnerRows * InnerCols;
-  static constexpr auto PadVal = P;
-  static constexpr CompactMode Compact = M;
+  static constexpr auto PadVal = P_;
+  static constexpr CompactMode Compact = M_;
 
-  Tile() : TileBase{-1, VR == DYNAMIC ? R : VR, VC == DYNAMIC ? C : VC} {}
-  template <class A>
-    requires(std::is_convertible_v<A, int64_t> && (VR == DYNAMIC) != (VC == DYNAMIC))
-  Tile(A given) : Tile() {
-    (VR == DYNAMIC ? rows : cols) = static_cast<int64_t>(given);
+  Tile() : TileBase{-1, VR_ == DYNAMIC ? R_ : VR_, VC_ == DYNAMIC ? C_ : VC_} {}
+  template <class A_>
+    requires(std::is_convertible_v<A_, int64_t> && (VR_ == DYNAMIC) != (VC_ == DYNAMIC))
+  Tile(A_ given) : Tile() {
+    (VR_ == DYNAMIC ? rows : cols) = static_cast<int64_t>(given);
   }
-  template <class A, class Z>
-    requires(std::is_convertible_v<A, int64_t> && std::is_convertible_v<Z, int64_t> &&
-             VR == DYNAMIC && VC == DYNAMIC)
-  Tile(A row, Z col) : Tile() {
+  template <class A_, class Z_>
+    requires(std::is_convertible_v<A_, int64_t> && std::is_convertible_v<Z_, int64_t> &&
+             VR_ == DYNAMIC && VC_ == DYNAMIC)
+  Tile(A_ row, Z_ col) : Tile() {
     rows = static_cast<int64_t>(row), cols = static_cast<int64_t>(col);
   }
 
   static constexpr unsigned GetValidRow()
-    requires(VR != DYNAMIC)
+    requires(VR_ != DYNAMIC)
   {
-    return VR;
+    return VR_;
   }
   unsigned GetValidRow() const
-    requires(VR == DYNAMIC)
+    requires(VR_ == DYNAMIC)
   {
     return static_cast<unsigned>(rows);
   }
   static constexpr unsigned GetValidCol()
-    requires(VC != DYNAMIC)
+    requires(VC_ != DYNAMIC)
   {
-    return VC;
+    return VC_;
   }
   unsigned GetValidCol() const
-    requires(VC == DYNAMIC)
+    requires(VC_ == DYNAMIC)
   {
     return static_cast<unsigned>(cols);
   }
   void SetValidShape(int64_t row, int64_t col) { rows = row, cols = col; }
   void SetValidRow(int64_t row) { rows = row; }
   void SetValidCol(int64_t col) { cols = col; }
-  static constexpr PadValue GetPadValue() { return P; }
-  static constexpr size_t GetSizeInBytes() { return size_t(Numel) * sizeof(T); }
+  static constexpr PadValue GetPadValue() { return P_; }
+  static constexpr size_t GetSizeInBytes() { return size_t(Numel) * sizeof(T_); }
   bool GetKAligned() const { return aligned; }
   void SetKAligned(bool given) { aligned = given; }
   void SetMadTF32Mode(RoundMode = RoundMode::CAST_ROUND) {}
@@ -105,22 +105,22 @@ struct Tile : ptokit::TileBase {
   // Where the tile lies in the memory that stands for the chip's; kernels take references to it.
   TileDType &data() const {
     const int64_t at = ptokit::home(*this);
-    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L)) + at);
+    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L_)) + at);
   }
-  void assignData(TileDType start) { address = ptokit::address_of(start) - ptokit::space(int64_t(L)); }
+  void assignData(TileDType start) { address = ptokit::address_of(start) - ptokit::space(int64_t(L_)); }
   PTOKIT_OUTLINE DType GetValue(int64_t i) const {
     DType *start = data();
-    ptokit::special(ptokit::VALUE, PTOKIT_HERE, int64_t(L), address + i * int64_t(sizeof(T)), sizeof(T));
+    ptokit::special(ptokit::kValue, PTOKIT_HERE, int64_t(L_), address + i * int64_t(sizeof(T_)), sizeof(T_));
     return start[i];
   }
-  template <class V> PTOKIT_OUTLINE void SetValue(int64_t i, V value) {
+  template <class V_> PTOKIT_OUTLINE void SetValue(int64_t i, V_ value) {
     data()[i] = static_cast<DType>(value);
-    ptokit::special(ptokit::PLACE, PTOKIT_HERE, int64_t(L), address + i * int64_t(sizeof(T)), sizeof(T));
+    ptokit::special(ptokit::kPlace, PTOKIT_HERE, int64_t(L_), address + i * int64_t(sizeof(T_)), sizeof(T_));
   }
   static int64_t type() {
     int64_t &id = ptokit::TypeId<Tile>::id;
     if (id == 0) {
-      id = ptokit::special(ptokit::TILE_TYPE, 0, L, ptokit::element<DType>, R, C, B, S, F, P, M, VR, VC);
+      id = ptokit::special(ptokit::kTileType, 0, L_, ptokit::element<DType>, R_, C_, B_, S_, F_, P_, M_, VR_, VC_);
     }
     return id;
   }
@@ -129,10 +129,10 @@ struct Tile : ptokit::TileBase {
   mutable TileDType place = nullptr;
   bool aligned = false;
 };
-template <class T> struct is_tile : std::is_base_of<ptokit::TileBase, T> {};
-template <class T> inline constexpr bool is_tile_data_v = is_tile<T>::value;
-template <class T> inline constexpr bool is_boxed_tile = [] {
-  if constexpr (is_tile<T>::value) return T::isBoxedLayout;
+template <class T_> struct is_tile : std::is_base_of<ptokit::TileBase, T_> {};
+template <class T_> inline constexpr bool is_tile_data_v = is_tile<T_>::value;
+template <class T_> inline constexpr bool is_boxed_tile = [] {
+  if constexpr (is_tile<T_>::value) return T_::isBoxedLayout;
   else return false;
 }();
 }  // namespace pto

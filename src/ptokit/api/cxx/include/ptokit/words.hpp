@@ -2,22 +2,22 @@
 #pragma once
 #include <cstdint>
 namespace ptokit {
-constexpr std::int64_t WORDS = 4096;
-constexpr std::int64_t HEAD = 3;
-constexpr std::int64_t FIRST_INTRINSIC = 64;
-constexpr std::int64_t STOP = -1;
-constexpr std::int64_t BOOL = 64;
-constexpr std::int64_t DOUBLE = 65;
-constexpr std::int64_t VOID = 66;
-constexpr std::int64_t EXTENTS = 5;
-constexpr std::int64_t CONV_EXTENTS = 8;
-constexpr std::int64_t CONV_SETTINGS = 24;
-constexpr std::int64_t PLACES = 5;
-enum : std::int64_t { TILE = 1, GLOBAL = 2, CONV = 3, INTEGER = 4, REAL = 5, WORD = 6, POINTER = 7, TYPE = 8, NUMBERS = 9, PIPE = 10, OTHER = 11 };  // Tag
-enum : std::int64_t { FMAP_H = 0, FMAP_W = 1, CHANNELS = 2, FILTER_H = 3, FILTER_W = 4, STRIDE_H = 5, STRIDE_W = 6, DILATION_H = 7, DILATION_W = 8, PAD_LEFT = 9, PAD_RIGHT = 10, PAD_TOP = 11, PAD_BOTTOM = 12, PAD_VALUE = 13, REPEAT_STRIDE = 14, REPEAT_TIMES = 15, REPEAT_MODE = 16, DST_STRIDE = 17, DST_POSITION = 18, TRANSPOSE = 19 };  // ConvSetting
-enum : std::int64_t { TILE_TYPE = 1, CONV_TYPE = 2, LAUNCH = 3, SPACE = 4, PLACE = 5, VALUE = 6, PIPE_OPEN = 7, FLAG_SET = 8, FLAG_WAIT = 9, BARRIER = 10, SIGNAL = 11, AWAIT = 12, DEVICE = 13, THROWN = 14, SYNCHRONISE = 15, TRAP = 16, HOME = 17 };  // SpecialCall
-enum : std::int64_t { FFTS = 0, INTRA_BLOCK = 1, CROSS_BLOCK = 2 };  // FlagWay
-enum : std::int64_t { BLOCK_IDX = 0, BLOCK_NUM = 1, SUBBLOCK_ID = 2, SUBBLOCK_NUM = 3, KIND = 4 };  // PlaceWord
-enum : std::int64_t { VECTOR_TEXT = 0, CUBE_TEXT = 1 };  // KernelText
+constexpr std::int64_t kWords = 4096;
+constexpr std::int64_t kHead = 3;
+constexpr std::int64_t kFirstIntrinsic = 64;
+constexpr std::int64_t kStop = -1;
+constexpr std::int64_t kBool = 64;
+constexpr std::int64_t kDouble = 65;
+constexpr std::int64_t kVoid = 66;
+constexpr std::int64_t kExtents = 5;
+constexpr std::int64_t kConvExtents = 8;
+constexpr std::int64_t kConvSettings = 24;
+constexpr std::int64_t kPlaces = 5;
+enum : std::int64_t { kTile = 1, kGlobal = 2, kConv = 3, kInteger = 4, kReal = 5, kWord = 6, kPointer = 7, kType = 8, kNumbers = 9, kPipe = 10, kOther = 11 };  // Tag
+enum : std::int64_t { kFmapH = 0, kFmapW = 1, kChannels = 2, kFilterH = 3, kFilterW = 4, kStrideH = 5, kStrideW = 6, kDilationH = 7, kDilationW = 8, kPadLeft = 9, kPadRight = 10, kPadTop = 11, kPadBottom = 12, kPadValue = 13, kRepeatStride = 14, kRepeatTimes = 15, kRepeatMode = 16, kDstStride = 17, kDstPosition = 18, kTranspose = 19 };  // ConvSetting
+enum : std::int64_t { kTileType = 1, kConvType = 2, kLaunch = 3, kSpace = 4, kPlace = 5, kValue = 6, kPipeOpen = 7, kFlagSet = 8, kFlagWait = 9, kBarrier = 10, kSignal = 11, kAwait = 12, kDevice = 13, kThrown = 14, kSynchronise = 15, kTrap = 16, kHome = 17, kTransfer = 18 };  // SpecialCall
+enum : std::int64_t { kFfts = 0, kIntraBlock = 1, kCrossBlock = 2 };  // FlagWay
+enum : std::int64_t { kBlockIdx = 0, kBlockNum = 1, kSubblockId = 2, kSubblockNum = 3, kKind = 4 };  // PlaceWord
+enum : std::int64_t { kVectorText = 0, kCubeText = 1 };  // KernelText
 }  // namespace ptokit
 #define PTOKIT_ELEMENTS PTOKIT_ELEMENT(float, 0) PTOKIT_ELEMENT(half, 1) PTOKIT_ELEMENT(bfloat16_t, 2) PTOKIT_ELEMENT(int8_t, 3) PTOKIT_ELEMENT(uint8_t, 4) PTOKIT_ELEMENT(int16_t, 5) PTOKIT_ELEMENT(uint16_t, 6) PTOKIT_ELEMENT(int32_t, 7) PTOKIT_ELEMENT(uint32_t, 8) PTOKIT_ELEMENT(int64_t, 9) PTOKIT_ELEMENT(uint64_t, 10) PTOKIT_ELEMENT(hifloat8_t, 11) PTOKIT_ELEMENT(float8_e4m3_t, 12) PTOKIT_ELEMENT(float8_e5m2_t, 13) PTOKIT_ELEMENT(float8_e8m0_t, 14) PTOKIT_ELEMENT(float4_e2m1x2_t, 15) PTOKIT_ELEMENT(float4_e1m2x2_t, 16) PTOKIT_ELEMENT(int4b_t, 17)

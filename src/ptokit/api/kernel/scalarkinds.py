@@ -1,0 +1,54 @@
+"""The types of numbers in programs that are recorded: what a page asks for, or what tiles have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from ptokit.isa.formula.formulas import Const
+from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.vectors import Exact
+from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.types import ScalarType
+
+
+def scalar_kind(
+    page: type[Instr], operand: Operand, number: object, dtypes: Mapping[str, DType]
+) -> ScalarType:
+    """Return the type of a number that an operand is given; `dtypes` are those of tiles by name.
+
+    A known number without a sign that means the same with one has such a type: text on chips has.
+    """
+    fixed = operand.scalar or _asked(page, operand.name)
+    kind = ScalarType(fixed or _like(page, dtypes))
+    if isinstance(number, float) and not kind.is_float and not fixed:
+        kind = ScalarType("f32")  # as a call has it
+    return kind if operand.exact else _signless(kind, number)
+
+
+def _signless(kind: ScalarType, number: object) -> ScalarType:
+    dtype = kind.dtype
+    unsigned = dtype is not None and not dtype.is_float and not dtype.signed
+    if not unsigned or not isinstance(number, int) or not 0 <= number < 1 << (kind.bits - 1):
+        return kind
+    return ScalarType(f"i{kind.bits}")
+
+
+@cache
+def _asked(page: type[Instr], name: str) -> str | None:
+    """Return the element type that some target asks of a number, whatever the tiles have."""
+    for asked in (r.formula for r in page.all_rules if isinstance(r.formula, Exact)):
+        if asked.kind.of.name == name and isinstance(asked.dtype, Const):
+            return asked.dtype.value.name
+    return None
+
+
+def _like(page: type[Instr], dtypes: Mapping[str, DType]) -> str:
+    """Return the element type of the tile which results are like.
+
+    Else that of the first tile that is read, or written.
+    """
+    models = [like.model.operand for like in page.elided.values() if like.model is not None]
+    names = [o.name for o in sorted(page.operands, key=lambda o: o.written)]
+    known = (dtypes[name] for name in (*models, *names) if name in dtypes)
+    return next((dtype.name for dtype in known), "f32")

@@ -1,0 +1,98 @@
+// Kernels with a text for each kind of core, launched by `mixed` by their numbers.
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+constexpr int M = 32, K = 64, N = 32;
+template <class T, int R, int C>
+using View = GlobalTensor<T, Shape<1, 1, 1, R, C>, Stride<R * C, R * C, R * C, C, 1>>;
+template <class T, int R, int C>
+using Mat = Tile<TileType::Mat, T, R, C, BLayout::ColMajor, R, C, SLayout::RowMajor, 512>;
+template <class T, int R, int C> using Vec = Tile<TileType::Vec, T, R, C>;
+
+template <pipe_t A, pipe_t B> inline void order(event_t id = EVENT_ID0) { set_flag(A, B, id), wait_flag(A, B, id); }
+
+// The cube hands its product to the vector cores, each of which doubles half of the rows.
+__global__ AICORE void handed(__gm__ half *a, __gm__ half *b, __gm__ float *c, __gm__ float *slots)
+{
+  using Pipe = TPipe<0, Direction::DIR_C2V, M * N * 4, 2>;
+  Pipe pipe((__gm__ void *)slots, 0x0, 0x0);
+#if defined(__DAV_CUBE__)
+  TileAcc<float, M, N> sum;
+  TASSIGN(sum, 0x0);
+  Mat<half, M, K> la;
+  Mat<half, K, N> lb;
+  TASSIGN(la, 0x0);
+  TASSIGN(lb, 0x4000);
+  View<half, M, K> ga(a);
+  View<half, K, N> gb(b);
+  TLOAD(la, ga);
+  TLOAD(lb, gb);
+  order<PIPE_MTE2, PIPE_MTE1>();
+  TileLeft<half, M, K> left;
+  TileRight<half, K, N> right;
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x0);
+  TMOV(left, la);
+  TMOV(right, lb);
+  order<PIPE_MTE1, PIPE_M>();
+  TMATMUL(sum, left, right);
+  order<PIPE_M, PIPE_FIX>();
+  TPUSH<Pipe, TileAcc<float, M, N>, TileSplitAxis::TILE_UP_DOWN>(pipe, sum);
+#endif
+#if defined(__DAV_VEC__)
+  using Half = Vec<float, M / 2, N>;
+  Half x, z;
+  TASSIGN(z, 0x8000);
+  TPOP<Pipe, Half, TileSplitAxis::TILE_UP_DOWN>(pipe, x);
+  order<PIPE_MTE2, PIPE_V>();
+  TMULS(z, x, 2.0f);
+  order<PIPE_V, PIPE_MTE3>();
+  View<float, M / 2, N> gc(c + get_subblockid() * (M / 2) * N);
+  TSTORE(gc, z);
+  TFREE<Pipe, TileSplitAxis::TILE_UP_DOWN>(pipe);
+#endif
+}
+
+// A vector core that waits for what nobody sends.
+__global__ AICORE void stuck(__gm__ half *a, __gm__ half *b, __gm__ float *c)
+{
+#if defined(__DAV_CUBE__)
+  pipe_barrier(PIPE_ALL);
+#endif
+#if defined(__DAV_VEC__)
+  using Pipe = TPipe<0, Direction::DIR_C2V, M * N * 4, 2>;
+  Pipe pipe((__gm__ void *)c, 0x0, 0x0);
+  Vec<float, M, N> x;
+  TPOP<Pipe, Vec<float, M, N>, TileSplitAxis::TILE_NO_SPLIT>(pipe, x);
+#endif
+}
+
+// The cube signals its vector cores, and they answer.
+__global__ AICORE void signals(__gm__ half *a, __gm__ half *b, __gm__ float *c, __gm__ float *slots)
+{
+  using Line = View<float, 1, N>;
+#if defined(__DAV_CUBE__)
+  ffts_cross_core_sync(PIPE_FIX, getFFTSMsg(2, 3));
+  wait_flag_dev(4);
+#endif
+#if defined(__DAV_VEC__)
+  Vec<float, 1, N> x;
+  TASSIGN(x, 0x0);
+  Line gc(c + get_subblockid() * N);
+  wait_flag_dev(3);
+  TEXPANDS(x, float(get_subblockid() + 1));
+  order<PIPE_V, PIPE_MTE3>();
+  TSTORE(gc, x);
+  ffts_cross_core_sync(PIPE_MTE3, getFFTSMsg(2, 4));
+#endif
+}
+
+void mixed(int which, half *a, half *b, float *c, float *slots)
+{
+  constexpr auto stream = nullptr;
+  switch (which) {
+    case 0: handed<<<1, nullptr, stream>>>(a, b, c, slots); break;
+    case 1: stuck<<<1, nullptr, stream>>>(a, b, c); break;
+    case 2: signals<<<2, nullptr, stream>>>(a, b, c, slots); break;
+  }
+}

@@ -1,0 +1,57 @@
+"""Kernels of the cube, and of both kinds of core, against NumPy and their records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from launched import again, kernels, needs_compiler
+
+import ptokit as pto
+
+RNG = np.random.default_rng(3)
+A = RNG.integers(-4, 5, (32, 64)).astype(np.float16)
+B = RNG.integers(-4, 5, (64, 32)).astype(np.float16)
+PRODUCT = A.astype(np.float32) @ B.astype(np.float32)
+
+pytestmark = needs_compiler
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_products(which: int, target: str) -> None:
+    c = np.zeros((32, 32), np.float32)
+    ran = kernels("cube", target).launch("cube", which, A, B, c)
+    assert np.array_equal(c, PRODUCT)
+    assert np.array_equal(again(ran, {"a": A, "b": B, "c": c * 0}, target)["c"].reshape(32, 32), c)
+    assert [d for d in ran.check() if d.is_error] == []
+    assert [d.slug for d in ran.races() if d.is_error] == []
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_fifo_between_cores(target: str) -> None:
+    c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
+    ran = kernels("mixed", target).launch("mixed", 0, A, B, c, slots)
+    assert np.array_equal(c, 2 * PRODUCT)
+    given = {"a": A, "b": B, "c": c * 0, "slots": slots}
+    assert np.array_equal(again(ran, given, target)["c"].reshape(32, 32), c)
+    assert ran.text().count("pto.tpop") == 1  # both vector cores did the same
+    assert [d for d in ran.check() if d.is_error] == []
+    assert [d.slug for d in ran.races() if d.is_error] == []
+
+
+def test_signals_between_cores() -> None:
+    c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
+    ran = kernels("mixed", "a2a3").launch("mixed", 2, A, B, c, slots)
+    assert np.array_equal(c[:2], np.repeat([[1.0], [2.0]], 32, axis=1))
+    assert not c[2:].any()
+    assert np.array_equal(again(ran, {"c": c * 0}, "a2a3")["c"].reshape(32, 32), c)
+
+
+def test_a_deadlock_has_the_line() -> None:
+    c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
+    with pytest.raises(pto.PtoError) as problem:
+        kernels("mixed", "a5").launch("mixed", 1, A, B, c, slots)
+    (found,) = problem.value.diagnostics
+    assert found.slug == "deadlock"
+    assert found.span is not None
+    assert "TPOP<Pipe" in found.span.source.line(found.span.line)

@@ -1,0 +1,111 @@
+"""What goes wrong in C++ is one message with the line; the process survives, arrays stay."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from launched import HERE, kernels, needs_compiler
+
+import ptokit as pto
+
+A = np.arange(1024, dtype=np.float32).reshape(16, 64)
+pytestmark = needs_compiler
+
+
+def launched(which: int, *given: Any, timeout: float = 60) -> pto.Diagnostic:  # Any: arguments
+    """The one thing that is wrong with a launch, which changes nothing."""
+    a, c = A.copy(), np.zeros_like(A)
+    with pytest.raises(pto.PtoError) as problem:
+        kernels("faults", "a5").launch("faults", which, a, c, *(given or (0,)), timeout=timeout)
+    assert np.array_equal(a, A)
+    assert not c.any()
+    (found,) = problem.value.diagnostics
+    return found
+
+
+CRASHES = {1: "SIGSEGV", 2: "SIGFPE", 3: "SIGABRT", 8: "status 3"}
+
+
+@pytest.mark.parametrize("which", CRASHES)
+def test_crashes(which: int) -> None:
+    found = launched(which)
+    assert (found.slug, CRASHES[which] in found.message) == ("crash", True)
+    assert found.span is not None
+    assert "TSTORE(gc, x)" in found.span.source.line(found.span.line)
+
+
+def test_a_loop_that_does_not_end() -> None:
+    assert launched(4, timeout=0.6).slug == "time-limit"
+
+
+SLUGS = {
+    0: ("uninitialised-read", "x.GetValue(3)"),
+    5: ("trapped", ""),
+    6: ("global-out-of-bounds", "TSTORE(outside, x)"),
+    7: ("element-type", "TADD(x, x, n)"),
+}
+
+
+@pytest.mark.parametrize("which", SLUGS)
+def test_errors_name_the_line(which: int) -> None:
+    found, (slug, text) = launched(which), SLUGS[which]
+    assert found.slug == slug
+    if text:
+        assert found.span is not None
+        assert text in found.span.source.line(found.span.line)
+
+
+def test_a_missing_flag_is_found() -> None:
+    a, c = A.copy(), np.zeros_like(A)
+    ran = kernels("faults", "a5").launch("faults", 9, a, c, 0)
+    found = [d for d in ran.races() if d.is_error]
+    assert {d.slug for d in found} == {"hazard"}
+    assert all(d.span and d.span.source.name.endswith("faults.cpp") for d in found)
+
+
+def test_wrong_arguments() -> None:
+    kernel, c = kernels("faults", "a5"), np.zeros_like(A)
+    with pytest.raises(pto.CallError, match="takes 4, and 2 arguments are given"):
+        kernel.launch("faults", 0, A)
+    with pytest.raises(pto.CallError, match="c is an array of f32"):
+        kernel.launch("faults", 0, A, 1, 0)
+    with pytest.raises(pto.CallError, match="which is a whole number"):
+        kernel.launch("faults", A, A, c, 0)
+    with pytest.raises(pto.CallError, match="a points to f32, and the array holds f16"):
+        kernel.launch("faults", 0, A.astype(np.float16), c, 0)
+    with pytest.raises(pto.CallError, match="1 block at least"):
+        kernel.launch("faults", 0, A, c, 0, blocks=0)
+
+
+def ptokit(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ptokit", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_host_programs() -> None:
+    file = str(HERE / "host.cpp")
+    done = ptokit("cxx", "test", file, "--target", "a5")
+    assert (done.returncode, done.stdout) == (0, "done right\n"), done.stderr
+    done = ptokit("cxx", "test", file, "--target", "a5", "--", "word")
+    assert (done.returncode, done.stdout) == (5, "word right\n"), done.stderr
+    done = ptokit("cxx", "test", file, "--target", "a5", "--", "word", "again")
+    assert "global-out-of-bounds" in done.stderr
+    assert "TSTORE(gc, x)" in done.stderr
+
+
+def test_the_command_line(tmp_path: Any) -> None:  # Any: a path of pytest's
+    np.save(tmp_path / "a.npy", A)
+    words = ["cxx", "run", str(HERE / "vector.cpp"), "--launch", "vector", "which=0", "n=1"]
+    words += [f"a={tmp_path / 'a.npy'}", f"b={tmp_path / 'a.npy'}", "c=zeros:f32:16x64"]
+    words += ["-o", f"c={tmp_path / 'c.npy'}", "--target", "a5", "--report", "--races"]
+    done = ptokit(*words, "--profile", "--convert", str(tmp_path / "c.pto"))
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(tmp_path / "c.npy"), 2 * A)
+    assert "8 instructions on a5" in done.stdout
+    assert "pto.tadd" in (tmp_path / "c.pto").read_text()
+    done = ptokit(*words[:6])
+    assert (done.returncode, "a is not given" in done.stderr) == (2, True)
