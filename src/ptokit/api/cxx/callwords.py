@@ -203,7 +203,9 @@ FURTHER: dict[str, dict[str, int]] = {
         **{"VFIMPL_1D_POST_UPDATE": 3, "VFIMPL_2D_POST_UPDATE": 4},
     },
 }
-UNSCOPED = frozenset({"TileSplitAxis", "Direction", "VFImplKind"})  # and those of the device
+UNSCOPED = frozenset(
+    {"TileSplitAxis", "Direction", "VFImplKind", "QuantMode_t"}
+)  # and those of the device
 
 
 def is_devices(enumeration: str) -> bool:

@@ -3,6 +3,7 @@
 #include "../ptokit/aliases.hpp"
 #include "../ptokit/communication.hpp"
 #include "../ptokit/constants.hpp"
+#include "../ptokit/crosscore.hpp"
 #include "../ptokit/device.hpp"
 #include "../ptokit/intrinsics.hpp"
 #include "../ptokit/pipes.hpp"

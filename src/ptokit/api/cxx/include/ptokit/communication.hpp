@@ -4,11 +4,28 @@
 
 namespace pto::comm {
 template <class G_> struct ParallelGroup {
-  G_ *members;
-  int count, root;
-  ParallelGroup(G_ *given, int size, int of) : members(given), count(size), root(of) {}
+  using value_type = G_;
+  G_ *tensors = nullptr;
+  int nranks = 0, rootIdx = -1;
+  constexpr ParallelGroup() = default;
+  constexpr ParallelGroup(G_ *given, int size, int root)
+      : tensors(given), nranks(size), rootIdx(root) {}
+  static constexpr ParallelGroup Create(G_ *given, int size, int root) { return {given, size, root}; }
+  constexpr int GetRootIdx() const { return rootIdx; }
+  constexpr int GetSize() const { return nranks; }
+  constexpr bool empty() const { return nranks == 0; }
+  constexpr G_ &operator[](int rank) { return tensors[rank]; }
 };
-enum class DmaEngine { SDMA };
+using Signal = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 1>, Stride<1, 1, 1, 1, 1>>;
+template <class T_, class S_, class D_, Layout L_ = Layout::ND>
+using GlobalSignal = GlobalTensor<T_, S_, D_, L_>;
+template <int Rows, int Cols>
+struct Signal2D
+    : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1, 1, DYNAMIC, 1>> {
+  using Base = GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1, 1, DYNAMIC, 1>>;
+  Signal2D(const int32_t *start, int stride = Cols) : Base(start, {}, {stride}) {}
+};
+enum class DmaEngine { SDMA, URMA, RDMA };
 struct AsyncSession {
   int64_t id = 0;
 };

@@ -13,7 +13,10 @@ constexpr int HIF4_COL_LEN = 4, HIF4_ROW_LEN = 16, HIF4_BLOCK_SIZE = 64;
 constexpr uint64_t BLOCK_MAX_PER_REPEAT = 8, MASK_LEN = 64;
 constexpr uint32_t B4_C0_SIZE = 64, TMP_UB_SIZE = 8 * 1024, TMP_UB_OFFSET = 184 * 1024;
 constexpr uint32_t SHIFT_BLOCK_LEN = 4, SHIFT_BLOCK_BYTE = 5, SHIFT_FRACTAL_BYTE = 9;
-constexpr int EVENT_ID_COUNT = 8;
+// Flags by which all cores meet, and the room in global memory that a meeting may ask for.
+constexpr uint16_t SYNC_AIC_FLAG = 11, SYNC_AIV_FLAG = 12, SYNC_AIC_AIV_FLAG = 13;
+constexpr uint16_t SYNC_AIV_ONLY_ALL = 14, SYNC_FLAG_ID_MAX = 16;
+constexpr int32_t SYNCALL_SOFT_WORKSPACE_INT32 = 16;
 constexpr int PTO_RANDOM_KEY_SIZE = 2, PTO_RANDOM_COUNTER_SIZE = 4;
 using TRandomKey = uint32_t[PTO_RANDOM_KEY_SIZE];
 using TRandomCounter = uint32_t[PTO_RANDOM_COUNTER_SIZE];

@@ -59,14 +59,14 @@ template <Op A_, Op B_, bool Auto = true, event_t N_ = EVENT_ID0> struct Event :
  private:
   Event &set([[maybe_unused]] int64_t here, [[maybe_unused]] int64_t id = 0xff) {
 #ifndef __PTO_AUTO__
-    if constexpr (IsCrossCore) ptokit::signal_other(here, srcPipe, id);
+    if constexpr (IsCrossCore) ptokit::tell(here, srcPipe, id, true);
     else if constexpr (!isSamePipe) ptokit::special(ptokit::kFlagSet, here, srcPipe, dstPipe, token);
 #endif
     return *this;
   }
   Event &wait([[maybe_unused]] int64_t here, [[maybe_unused]] int64_t id) {
 #ifndef __PTO_AUTO__
-    if constexpr (IsCrossCore) ptokit::await_other(here, srcPipe, id);
+    if constexpr (IsCrossCore) ptokit::hear(here, srcPipe, id, false);
     else if constexpr (!isSamePipe) ptokit::special(ptokit::kFlagWait, here, srcPipe, dstPipe, token);
     else if constexpr (ptokit::event_barrier(srcPipe)) ptokit::special(ptokit::kBarrier, here, srcPipe);
 #endif
@@ -78,6 +78,13 @@ template <class... E_>
 PTOKIT_OUTLINE void TSYNC(E_ &...events) {
   (events.wait_at(PTOKIT_HERE), ...);
 }
+// Wait for the pipe of an operation.
+template <Op A_> PTOKIT_OUTLINE void TSYNC() {
+#ifndef __PTO_AUTO__
+  ptokit::special(ptokit::kBarrier, PTOKIT_HERE, ptokit::pipe_of(A_));
+#endif
+}
+// PTOKIT_BY_HAND(TSYNC)
 template <class... E_> PTOKIT_OUTLINE void WaitAllEvents(E_ &...events) {
   (events.wait_at(PTOKIT_HERE), ...);
 }

@@ -40,17 +40,23 @@ PTOKIT_OUTLINE inline void wait_cross_block(pipe_t pipe, int64_t id) {
 }
 
 namespace ptokit {
-// An event across cores: at the cube, each vector core has signals of its own, or both have one.
-inline void signal_other(int64_t here, pipe_t pipe, int64_t id) {
+// A flag between the cube and the vector cores of a block. Where each vector core has flags of its
+// own, the cube has them twice: `cube` says that the caller is the cube.
+inline void tell(int64_t here, pipe_t pipe, int64_t id, bool cube) {
   if constexpr (kSeparateSignals) {
     special(kSignal, here, kIntraBlock, pipe, id, 0);
-    special(kSignal, here, kIntraBlock, pipe, id + 16, 0);
+    if (cube) special(kSignal, here, kIntraBlock, pipe, id + 16, 0);
   } else {
     special(kSignal, here, kFfts, pipe, id, 2);
   }
 }
-inline void await_other(int64_t here, pipe_t pipe, int64_t id) {
-  special(kAwait, here, kSeparateSignals ? kIntraBlock : kFfts, pipe, id, 0);
+inline void hear(int64_t here, pipe_t pipe, int64_t id, bool cube) {
+  if constexpr (kSeparateSignals) {
+    special(kAwait, here, kIntraBlock, pipe, id, 0);
+    if (cube) special(kAwait, here, kIntraBlock, pipe, id + 16, 0);
+  } else {
+    special(kAwait, here, kFfts, pipe, id, 0);
+  }
 }
 }  // namespace ptokit
 // PTOKIT_BY_HAND(set_flag) PTOKIT_BY_HAND(wait_flag) PTOKIT_BY_HAND(pipe_barrier)

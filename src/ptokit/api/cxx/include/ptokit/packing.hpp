@@ -25,7 +25,7 @@ struct Pack {
     std::memcpy(at++, &value, sizeof value);
   }
   void tile(int64_t id, const TileBase &of) {
-    put(kTile, id, of.address, of.rows, of.cols, address_of(&of.address));
+    put(kTile, id, of.address, of.RowMaskInternal, of.ColMaskInternal, address_of(&of.address));
   }
   void conv(int64_t id, const ConvBase &of) {
     put(kConv, id, of.address);

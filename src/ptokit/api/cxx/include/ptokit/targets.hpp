@@ -5,6 +5,13 @@
 #ifndef __CPU_SIM
 #define __CPU_SIM 1
 #endif
+#define PTO_UBUF_SIZE_BYTES 524288u
+#define PTO_CBUF_SIZE_BYTES 524288u
+#define PTO_L0A_SIZE_BYTES 65536u
+#define PTO_L0B_SIZE_BYTES 65536u
+#define PTO_L0C_SIZE_BYTES 131072u
+#define PTO_BIAS_SIZE_BYTES 4096u
+#define PTO_FBUF_SIZE_BYTES 4096u
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
@@ -22,6 +29,13 @@ constexpr bool kSeparateSignals = false;
 #ifndef MEMORY_BASE
 #define MEMORY_BASE 1
 #endif
+#define PTO_UBUF_SIZE_BYTES 196608u
+#define PTO_CBUF_SIZE_BYTES 524288u
+#define PTO_L0A_SIZE_BYTES 65536u
+#define PTO_L0B_SIZE_BYTES 65536u
+#define PTO_L0C_SIZE_BYTES 131072u
+#define PTO_BIAS_SIZE_BYTES 1024u
+#define PTO_FBUF_SIZE_BYTES 2048u
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
@@ -39,6 +53,13 @@ constexpr bool kSeparateSignals = false;
 #ifndef REGISTER_BASE
 #define REGISTER_BASE 1
 #endif
+#define PTO_UBUF_SIZE_BYTES 262144u
+#define PTO_CBUF_SIZE_BYTES 524288u
+#define PTO_L0A_SIZE_BYTES 65536u
+#define PTO_L0B_SIZE_BYTES 65536u
+#define PTO_L0C_SIZE_BYTES 262144u
+#define PTO_BIAS_SIZE_BYTES 4096u
+#define PTO_FBUF_SIZE_BYTES 4096u
 namespace ptokit {
 constexpr std::int64_t kBarriers = 48;
 constexpr bool kSeparateSignals = true;
@@ -56,6 +77,13 @@ constexpr bool kSeparateSignals = true;
 #ifndef PTO_COMM_NOT_SUPPORTED
 #define PTO_COMM_NOT_SUPPORTED 1
 #endif
+#define PTO_UBUF_SIZE_BYTES 131072u
+#define PTO_CBUF_SIZE_BYTES 524288u
+#define PTO_L0A_SIZE_BYTES 32768u
+#define PTO_L0B_SIZE_BYTES 32768u
+#define PTO_L0C_SIZE_BYTES 65536u
+#define PTO_BIAS_SIZE_BYTES 1024u
+#define PTO_FBUF_SIZE_BYTES 7168u
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;
@@ -73,6 +101,13 @@ constexpr bool kSeparateSignals = true;
 #ifndef PTO_COMM_NOT_SUPPORTED
 #define PTO_COMM_NOT_SUPPORTED 1
 #endif
+#define PTO_UBUF_SIZE_BYTES 131072u
+#define PTO_CBUF_SIZE_BYTES 1048576u
+#define PTO_L0A_SIZE_BYTES 65536u
+#define PTO_L0B_SIZE_BYTES 65536u
+#define PTO_L0C_SIZE_BYTES 131072u
+#define PTO_BIAS_SIZE_BYTES 1024u
+#define PTO_FBUF_SIZE_BYTES 6144u
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;

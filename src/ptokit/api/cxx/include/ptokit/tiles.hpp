@@ -5,7 +5,7 @@
 namespace ptokit {
 // The words of a tile that the host reads and writes.
 struct TileBase {
-  int64_t address = -1, rows = 0, cols = 0;
+  int64_t address = -1, RowMaskInternal = 0, ColMaskInternal = 0;
 };
 template <class T_> struct TypeId {
   static inline int64_t id = 0;  // that the host gave to a tile's type
@@ -24,7 +24,7 @@ inline int64_t space(int64_t location) { return special(kSpace, 0, location); }
 template <class T_> int64_t home(const T_ &tile) {
   if (tile.address == -1) {
     const int64_t id = T_::type();
-    special(kHome, 0, kTile, id, tile.address, tile.rows, tile.cols, address_of(&tile.address));
+    special(kHome, 0, kTile, id, tile.address, tile.RowMaskInternal, tile.ColMaskInternal, address_of(&tile.address));
   }
   return tile.address;
 }
@@ -63,13 +63,13 @@ struct Tile : ptokit::TileBase {
   template <class A_>
     requires(std::is_convertible_v<A_, int64_t> && (VR_ == DYNAMIC) != (VC_ == DYNAMIC))
   Tile(A_ given) : Tile() {
-    (VR_ == DYNAMIC ? rows : cols) = static_cast<int64_t>(given);
+    (VR_ == DYNAMIC ? RowMaskInternal : ColMaskInternal) = static_cast<int64_t>(given);
   }
   template <class A_, class Z_>
     requires(std::is_convertible_v<A_, int64_t> && std::is_convertible_v<Z_, int64_t> &&
              VR_ == DYNAMIC && VC_ == DYNAMIC)
   Tile(A_ row, Z_ col) : Tile() {
-    rows = static_cast<int64_t>(row), cols = static_cast<int64_t>(col);
+    RowMaskInternal = static_cast<int64_t>(row), ColMaskInternal = static_cast<int64_t>(col);
   }
 
   static constexpr unsigned GetValidRow()
@@ -80,7 +80,7 @@ struct Tile : ptokit::TileBase {
   unsigned GetValidRow() const
     requires(VR_ == DYNAMIC)
   {
-    return static_cast<unsigned>(rows);
+    return static_cast<unsigned>(RowMaskInternal);
   }
   static constexpr unsigned GetValidCol()
     requires(VC_ != DYNAMIC)
@@ -90,11 +90,11 @@ struct Tile : ptokit::TileBase {
   unsigned GetValidCol() const
     requires(VC_ == DYNAMIC)
   {
-    return static_cast<unsigned>(cols);
+    return static_cast<unsigned>(ColMaskInternal);
   }
-  void SetValidShape(int64_t row, int64_t col) { rows = row, cols = col; }
-  void SetValidRow(int64_t row) { rows = row; }
-  void SetValidCol(int64_t col) { cols = col; }
+  void SetValidShape(int64_t row, int64_t col) { RowMaskInternal = row, ColMaskInternal = col; }
+  void SetValidRow(int64_t row) { RowMaskInternal = row; }
+  void SetValidCol(int64_t col) { ColMaskInternal = col; }
   static constexpr PadValue GetPadValue() { return P_; }
   static constexpr size_t GetSizeInBytes() { return size_t(Numel) * sizeof(T_); }
   bool GetKAligned() const { return aligned; }
