@@ -77,13 +77,19 @@ def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     defines = page.results() and DERIVES not in page.traits  # C++ has objects for handles
     if asm.dialect != "pto" or page.unexecuted or (defines and not page.declared):
         return
-    if asm.cpp_text is None and not asm.call:
-        if page.executes:
-            yield page.cpp, Form(page, tuple(o for o in page.operands))
-        return
+    if asm.cpp_text is None and not asm.call and page.executes:
+        yield page.cpp, Form(page, tuple(o for o in page.operands))
+    elif asm.cpp_text is not None or asm.call:
+        yield from _stated(page, asm.cpp_text or "{call}", asm.call)
+    for call in asm.also:
+        yield from _stated(page, "{call}", call)
+
+
+def _stated(page: type[Instr], text: str, call: str) -> Iterator[tuple[str, Form]]:
+    """Yield the forms of a text in which `{call}` stands for a call."""
     known = {o.name for o in page.operands} | {a.name for a in page.attrs}
-    stated = re.sub(r"\b(\w+)\b", lambda m: f"{{{m[1]}}}" if m[1] in known else m[1], asm.call)
-    text = (asm.cpp_text or "{call}").replace("{call}", f"{stated};")
+    stated = re.sub(r"\b(\w+)\b", lambda m: f"{{{m[1]}}}" if m[1] in known else m[1], call)
+    text = text.replace("{call}", f"{stated};")
     for name, template, arguments in _calls(text):
         yield name, _form(page, template, arguments, text)
 

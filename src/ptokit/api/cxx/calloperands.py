@@ -182,7 +182,12 @@ class Types:
         """Return the type with a valid region; one object for each."""
         key = number, rows, cols
         if key not in self._made:
-            self._made[key] = replace(self._tiles[number - 1][0], valid=Shape(rows, cols))
+            kind = self._tiles[number - 1][0]
+            if kind.layout is Layout.ND and rows > kind.rows:  # lines behind the declared ones
+                kind = replace(kind, rows=rows)
+            if kind.layout is Layout.DN and cols > kind.cols:
+                kind = replace(kind, cols=cols)
+            self._made[key] = replace(kind, valid=Shape(rows, cols))
         return self._made[key]
 
     def room(self, tag: Tag, number: int) -> tuple[Loc, int]:

@@ -17,6 +17,7 @@ from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.violation import broken, violation
 from ptokit.api.cxx.callbinding import CxxCall, Value
 from ptokit.api.cxx.calloperands import (
+    Placed,
     PlacedConv,
     PlacedPointer,
     PlacedTile,
@@ -26,9 +27,10 @@ from ptokit.api.cxx.calloperands import (
 )
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity
 from ptokit.ir.builder import instance
+from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import environment
-from ptokit.isa.lang.instr import CORES, Instr
+from ptokit.isa.lang.instr import CORES, Instr, Role
 from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
@@ -244,14 +246,23 @@ def _of_types(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
     for name, value in call.operands.items():
         if not isinstance(value, PlacedTile | PlacedConv | PlacedView):
             continue
-        for found in type_errors(value.type, target, name, None):
-            yield found.judged(Judge.HARDWARE)
-        if isinstance(value, PlacedView):
-            continue
+        scratch = call.page.operand(name).role is Role.SCRATCH
+        for found in (*_of_type(value, target, name), *_of_address(value, target, name)):
+            known = found.judged(Judge.HARDWARE)
+            yield replace(known, severity=Severity.WARNING) if scratch else known
+
+
+def _of_type(value: Placed, target: Target, name: str) -> Iterator[Diagnostic]:
+    assert isinstance(value, PlacedTile | PlacedConv | PlacedView)
+    yield from type_errors(value.type, target, name, None)
+
+
+def _of_address(value: Placed, target: Target, name: str) -> Iterator[Diagnostic]:
+    if isinstance(value, PlacedTile | PlacedConv):
         env = {"addr": value.address, "tile": value.type, "machine": target}
         wrong = (rule for rule in ADDRESS_RULES if rule.holds(env) is False)
         for rule in list(wrong)[:1]:
-            yield broken(f"{call.page.mnemonic()}: {name}", rule, env, None)
+            yield broken(name, rule, env, None)
 
 
 def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
@@ -259,6 +270,9 @@ def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterat
     page = call.page
     attrs = {k: v for k, v in call.attrs.items() if v is not None}
     env = environment(page, given, attrs, target)
+    scratch = {o.name for o in page.operands if o.role is Role.SCRATCH}
     for rule, outcome in doubtful(page.rules_on(target), env):
         if outcome is False and not rule.early:
-            yield violation(page, rule, env, None).judged(Judge.HARDWARE)
+            found = violation(page, rule, env, None).judged(Judge.HARDWARE)
+            spills = any(f.operand in scratch for f in fields(rule.formula))
+            yield replace(found, severity=Severity.WARNING) if spills else found

@@ -34,6 +34,11 @@ class OpenedPipe(NamedTuple):
     to_vector: int
     to_cube: int
 
+    @property
+    def entry_size(self) -> int:
+        """The most bytes of a whole entry: a slot in a vector core may have a half."""
+        return self.slot_size if self.memory is not None else 2 * self.slot_size
+
 
 # The directions of C++: the last four are through global memory, or for control alone.
 DIRECTIONS = {1: TO_VECTOR, 2: TO_CUBE, 3: BOTH, 4: TO_CUBE, 5: TO_VECTOR, 6: TO_CUBE, 7: BOTH}
@@ -54,7 +59,7 @@ def shared_fifo(launch: CxxLaunch, core: CxxCore, pipe: OpenedPipe, way: int) ->
             f"FIFO {pipe.flag}",
             way == TO_VECTOR,
             pipe.slots,
-            pipe.slot_size,
+            pipe.entry_size,
             pipe.shares and way == TO_VECTOR,
             "",
             cell=0,

@@ -252,7 +252,7 @@ class RecordValues:
             page = _fifo_page(opened.memory is not None)
             attrs: dict[str, object] = {
                 "dir_mask": opened.directions,
-                "slot_size": opened.slot_size,
+                "slot_size": opened.entry_size,
                 "slot_num": opened.slots,
                 "flag_base": opened.flag,
             }

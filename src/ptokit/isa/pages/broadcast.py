@@ -308,6 +308,7 @@ class TColExpandDiv(
     Floats are correctly rounded, x / 0 is infinite or NaN; integers truncate, x / 0 is 0.
     """
 
+    asm = Asm(also=("TCOLEXPANDDIV<DivAlgorithm::HIGH_PRECISION>(dst, src0, src1)",))
     disputes = ("E40",)
 
 

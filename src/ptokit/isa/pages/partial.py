@@ -5,6 +5,7 @@ from ptokit.isa.model.pads import pad_bits
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
+ONE_WAY = "a source is smaller in rows or in columns, not both"
 INDICES = (i16, u16, i32, u32)
 
 
@@ -46,14 +47,14 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
     return (
         named("shape", *inside, help="no source has more valid rows or columns than dst"),
         on(A2A3, named("shape", whole, help="one source has dst's valid region")),
-        on(A2A3, named("shape", one, help="a source is smaller in rows or in columns, not both")),
+        on(A2A3, by(HEADERS, named("shape", one, help=ONE_WAY))),
     )
 
 
 def one_shape(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     """Compilers want tiles of one shape."""
     alike = (both(s.rows == dst.rows, s.cols == dst.cols) for s in sources)
-    return on(HARDWARE, named("shape", *alike, help="declare all with one shape"))
+    return on(HARDWARE, by(ASSEMBLER, named("shape", *alike, help="declare all with one shape")))
 
 
 def partial(a5: DTypes) -> tuple[Ruled, ...]:

@@ -59,7 +59,7 @@ class TFillPad(
     inner_flags=(A2A3,),
     rules=FillPad.inferred,
     recorded={"normal": {}},
-    asm=Asm(selected=("mode", "normal")),
+    asm=Asm(selected=("mode", "normal"), also=("TFILLPAD<TFillPadMode::Normal>(dst, src)",)),
 ):
     """dst = src where src is valid, the pad value elsewhere; in vec dst may be larger."""
 
@@ -71,7 +71,11 @@ class TFillPadInplace(
     rules=(FillPad.equal, FillPad.rows_only),
     recorded={"inplace": {}},
     recorded_op="tfillpad",
-    asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "inplace")),
+    asm=Asm(
+        since=(("v0.57", "tfillpad"),),
+        selected=("mode", "inplace"),
+        also=("TFILLPAD<TFillPadMode::InPlace>(dst, src)",),
+    ),
 ):
     """tfillpad where dst and src share their storage."""
 
@@ -83,7 +87,11 @@ class TFillPadExpand(
     rules=(FillPad.larger, FillPad.rows_only),
     recorded={"expand": {}},
     recorded_op="tfillpad",
-    asm=Asm(since=(("v0.57", "tfillpad"),), selected=("mode", "expand")),
+    asm=Asm(
+        since=(("v0.57", "tfillpad"),),
+        selected=("mode", "expand"),
+        also=("TFILLPAD<TFillPadMode::Expand>(dst, src)",),
+    ),
     example={"src": PARTLY, "dst": "!pto.tile_buf<vec, 32x64xf32, pad=3>"},
 ):
     """tfillpad into a dst whose declared shape may be larger."""
