@@ -20,12 +20,15 @@ from ptokit.api.cxx.calloperands import (
     PlacedView,
     Reported,
 )
+from ptokit.api.kernel.scalarkinds import signed_kind
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.isa.model.words import Word
+from ptokit.numerics.formats import rounded
 
 Value: TypeAlias = "Placed | int | float | tuple[Placed | int | float, ...]"
 KINDS: dict[type, tuple[Kind, ...]] = {
@@ -72,7 +75,7 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     """Return the call on the types that the chip moves, where headers assert that they differ."""
     if call.page.moved_types is None:
         return call
-    placed = (PlacedTile, PlacedView)
+    placed = (PlacedTile, PlacedView, PlacedConv)
     types = {n: v.type for n, v in call.operands.items() if isinstance(v, placed)}
     others = call.page.moved_types(types, target)
     if not others:
@@ -81,7 +84,10 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     for name, kind in others.items():
         value: Any = operands[name]  # Any: a placed tile or view
         operands[name] = value._replace(type=kind)
-    given = " and ".join(f"{name} is {types[name]}" for name in others)
+    differ = [
+        name for name in others if name != "src" or not isinstance(types["dst"], ConvTileType)
+    ]
+    given = " and ".join(f"{name} is {types[name]}" for name in differ)
     return CxxCall(call.page, operands, call.attrs, given)
 
 
@@ -264,40 +270,28 @@ def _in_order(
 
 
 def _operands(form: Form, bound: Sequence[tuple[Operand, Given]]) -> Iterator[tuple[str, Value]]:
-    dtype = _element(form, bound)
+    tiles = ((o, v) for o, v in bound if isinstance(v, PlacedTile | PlacedConv))
+    dtypes = {o.name: v.type.dtype for o, v in tiles}
     for operand, value in bound:
         if isinstance(value, Number):
-            yield operand.name, _number(operand, value.value, dtype)
+            kind = signed_kind(form.page, operand, dtypes)
+            yield operand.name, _number(operand, value.value, kind)
         else:
             assert not isinstance(value, Chosen | DType)
             yield operand.name, value
 
 
-def _element(form: Form, bound: Sequence[tuple[Operand, Given]]) -> DType | None:
-    """Return the element type that numbers of a call have: that of the first tile that it reads."""
-    tiles = [(o, v) for o, v in bound if isinstance(v, PlacedTile | PlacedConv)]
-    ins = {o.name for o in form.page.ins()}
-    read = [v for o, v in tiles if o.name in ins]
-    every = read or [v for _, v in tiles]
-    return every[0].type.dtype if every else None
-
-
-def _number(operand: Operand, value: float, dtype: DType | None) -> int | float:
+def _number(operand: Operand, value: float, kind: ScalarType) -> int | float:
     """Return a number as its operand has it: C++ converts to the type of the parameter."""
     if operand.kind is Kind.INDEX:
         return int(value)
-    if operand.scalar is not None:
-        kind = ScalarType(operand.scalar)
-        if kind.is_float:
-            return float(value)
-        if isinstance(value, float) and kind.bits == 64:  # a scale is the bits of a float
-            return int.from_bytes(struct.pack("f", value), "little")
-        return _wrapped(int(value), kind.bits, signed=not operand.scalar.startswith("u"))
-    if dtype is None:
-        return value
-    if dtype.is_float:
-        return float(value)
-    return _wrapped(int(value), dtype.bits, signed=dtype.signed)
+    if kind.dtype is None:
+        return int(value)
+    if kind.is_float:
+        return rounded(float(value), kind.dtype) if kind.bits < 32 else float(value)
+    if isinstance(value, float) and operand.scalar is not None and kind.bits == 64:
+        return int.from_bytes(struct.pack("f", value), "little")  # a scale is the bits of a float
+    return _wrapped(int(value), kind.bits, signed=kind.dtype.signed)
 
 
 def _wrapped(value: int, bits: int, *, signed: bool) -> int:

@@ -81,6 +81,22 @@ class CxxFifoEnd(InterpretedFifoEnd):
         return self.count(self._cell(PUSHED))
 
 
+class _Usual:
+    """What a register holds when a kernel starts: what instructions take it for."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment] - it equals everything
+
+
+class Registers(dict[str, Any]):  # Any: numbers
+    """The registers of a core; kernels need not set those whose first value they want."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(name, _Usual())
+
+
 class CxxCore(GroupedCore):
     """A core that a compiled kernel runs on.
 
@@ -108,6 +124,7 @@ class CxxCore(GroupedCore):
         self.state.clear()
         for memory in self.spaces.values():
             memory.clear()
+        self.state.registers = Registers()
         self.problem, self.calls, self.places = None, array("q"), array("q")
 
     def handle(self, value: Value) -> Any:  # Any: a handle or a number
@@ -262,7 +279,20 @@ def _of_address(value: Placed, target: Target, name: str) -> Iterator[Diagnostic
         env = {"addr": value.address, "tile": value.type, "machine": target}
         wrong = (rule for rule in ADDRESS_RULES if rule.holds(env) is False)
         for rule in list(wrong)[:1]:
-            yield broken(name, rule, env, None)
+            found = broken(name, rule, env, None)
+            yield replace(found, severity=Severity.WARNING) if _fits(value, target) else found
+
+
+def _fits(value: PlacedTile | PlacedConv, target: Target) -> bool:
+    """True where what is valid of a tile lies in its memory, whatever its declared shape."""
+    if isinstance(value, PlacedConv) or value.address % target.alignment:
+        return False
+    rows, cols = value.type.valid
+    if not rows or not cols:
+        return True
+    last = value.type.map.offset(rows - 1, cols - 1)
+    end = value.address + value.type.dtype.nbytes(last + 1)
+    return value.address >= 0 and end <= target.capacity_of(value.type.loc)
 
 
 def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:

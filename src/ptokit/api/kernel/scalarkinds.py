@@ -19,11 +19,16 @@ def scalar_kind(
 
     A known number without a sign that means the same with one has such a type: text on chips has.
     """
-    fixed = operand.scalar or _asked(page, operand.name)
-    kind = ScalarType(fixed or _like(page, dtypes))
+    fixed, kind = operand.scalar or _asked(page, operand.name), signed_kind(page, operand, dtypes)
     if isinstance(number, float) and not kind.is_float and not fixed:
         kind = ScalarType("f32")  # as a call has it
     return kind if operand.exact else _signless(kind, number)
+
+
+def signed_kind(page: type[Instr], operand: Operand, dtypes: Mapping[str, DType]) -> ScalarType:
+    """Return the type of a number with the sign that its tiles have."""
+    fixed = operand.scalar or _asked(page, operand.name)
+    return ScalarType(fixed or _like(page, dtypes))
 
 
 def _signless(kind: ScalarType, number: object) -> ScalarType:

@@ -19,6 +19,7 @@ AXES: dict[ConvLayout, str] = {
     ConvLayout.FRACTAL_Z_3D: "k n1 n0 c0",
 }
 FRACTALS = (ConvLayout.FRACTAL_Z, ConvLayout.FRACTAL_Z_3D)
+LISTED_WEIGHTS = "c1 h w n c0"  # of weights whose blocks are not counted
 WEIGHTS = ("g", "d", "c1", "h", "w")
 N0 = 16
 
@@ -36,7 +37,8 @@ class Extents:
     """
 
     def __init__(self, layout: ConvLayout, shape: tuple[int, ...], lanes: int) -> None:
-        self.axes = tuple(AXES[layout].split())
+        wide = layout is ConvLayout.FRACTAL_Z and len(shape) == len(LISTED_WEIGHTS.split())
+        self.axes = tuple((LISTED_WEIGHTS if wide else AXES[layout]).split())
         self.lanes = lanes
         self.listed = dict(zip(self.axes, shape, strict=False))
 

@@ -136,12 +136,13 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
         for val, idx in ((dst_val, dst_idx), (src0_val, src0_idx), (src1_val, src1_idx))
     )
     tiles = (dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx)
+    fitting = either(dst_idx.size == 4, both(dst_val.dtype == f16, dst_idx.size == 2))
     rules = (
         elements(dst_val, cpu=NUMBERS, a2a3=(f16, f32), a5=(f16, f32)),
         one_type(dst_val, src0_val, src1_val),
         one_type(dst_idx, src0_idx, src1_idx),
         named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
-        on(HARDWARE, named("element-type", dst_idx.size == 4, help="indices of 32 bits")),
+        on(HARDWARE, named("element-type", fitting, help="indices of 32 bits, beside f16 of 16")),
         covering(dst_val, src0_val, src1_val),
         one_shape(*tiles),
         indexed,

@@ -176,8 +176,8 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
             A2A3,
             when(src.layout == G.ND, named("shape", src.n3 < 4096, help="fewer than 4096 rows")),
             when(src.layout == G.DN, named("shape", src.n4 < 4096, help="fewer than 4096 columns")),
-            when(both(dst.loc == MAT, dst.layout == ND), src.n4 * dst.size % 32 == 0),
-            when(both(dst.loc == MAT, dst.layout == DN), src.n3 * dst.size % 32 == 0),
+            when(both(dst.loc == MAT, dst.layout == ND), by(HEADERS, src.n4 * dst.size % 32 == 0)),
+            when(both(dst.loc == MAT, dst.layout == DN), by(HEADERS, src.n3 * dst.size % 32 == 0)),
         ),
         on(
             A5,
@@ -231,6 +231,14 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         on(HARDWARE, dst.loc == MAT, named("shape", dst.inner.cols == dst.c0)),
         on(HARDWARE, dst.dtype.isin(*IN_MAPS), src.dtype.isin(*IN_MAPS)),
     )
+
+    @staticmethod
+    def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+        """Return the view without outer extents of 1 that the tile does not list. Any: types."""
+        view, outer = types["src"], types["src"].rank - types["dst"].rank
+        if outer <= 0 or any(n != 1 for n in view.shape[:outer]):
+            return {}
+        return {"src": replace(view, shape=view.shape[outer:], stride=view.stride[outer:])}
 
     @staticmethod
     def run(dst: Images, src: Cells) -> None:
@@ -392,6 +400,7 @@ class TStoreFp(
     dst, src = StoreFamily.dst, StoreFamily.src
     fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
 
+    moved_types = staticmethod(moved_types)
     example = f"""\
 func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
   %rows = arith.constant 32 : index

@@ -11,12 +11,23 @@ from dataclasses import replace
 
 from ptokit.isa.formula.rules import A2A3
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import DN, ND
+from ptokit.isa.model.layouts import DN, ND, NZ, ZN
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import ACC, MAT, VEC, GlobalLayout
+from ptokit.isa.model.words import (
+    ACC,
+    BIAS,
+    LEFT,
+    MAT,
+    RIGHT,
+    SCALING,
+    VEC,
+    GlobalLayout,
+    PadValue,
+)
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
+BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
 
 
 def as_moved(
@@ -31,9 +42,39 @@ def as_moved(
     if tile.loc is ACC:
         return _of_sums(view, tile)
     layout = view.layout
+    if tile.loc is MAT and layout is not None and BOXED.get(layout) is tile.layout:
+        return _into_boxes(view, tile)
     if tile.loc not in (VEC, MAT) or layout is None or LINES.get(layout) is not tile.layout:
         return None
     return _in_lines(view, tile, 1 if target.follows((A2A3,)) else 0)
+
+
+def _into_boxes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
+    """Return a load of lines into boxes: all of the view, and zeros where a box has more."""
+    rows, cols = view.matrix
+    if rows is None or cols is None or rows > tile.rows or cols > tile.cols:
+        return None
+    return view, replace(tile, valid=Shape(rows, cols), pad=PadValue.ZERO)
+
+
+def as_moved_tiles(
+    dst: TileType, src: TileType, target: Target
+) -> tuple[TileType, TileType] | None:
+    """Return both tiles with the extents that move; None where they are alike, or not known.
+
+    Into the cube's operands whole boxes move, as they are declared; an accumulator leaves as it is
+    valid.
+    """
+    if not target.is_chip or dst.valid == src.valid or not src.valid.static:
+        return None
+    if src.loc is MAT and dst.loc in (LEFT, RIGHT, BIAS, SCALING):
+        both = Shape(min(dst.rows, src.rows), min(dst.cols, src.cols))
+        return replace(dst, valid=both), replace(src, valid=both)
+    rows, cols = src.valid
+    fits = rows is not None and cols is not None and rows <= dst.rows and cols <= dst.cols
+    return (
+        (replace(dst, valid=src.valid), src) if src.loc is ACC and dst.loc is MAT and fits else None
+    )
 
 
 def _of_sums(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:

@@ -76,11 +76,15 @@ def parameters(fp: Operand) -> tuple[Ruled, ...]:
 
 
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """On hardware the declared shape must fit too; judged only where the valid region does."""
+    """On hardware the declared shape must fit too; judged only where the valid region does.
+
+    A window of compact mode moves what is valid.
+    """
     why = "hardware moves the whole declared shape, not only the valid region"
     rows = when(row + window.valid.rows <= whole.valid.rows, row + window.rows <= whole.rows)
     cols = when(col + window.valid.cols <= whole.valid.cols, col + window.cols <= whole.cols)
-    return named("window-out-of-bounds", on(HARDWARE, rows), on(HARDWARE, cols), help=why)
+    whole_shape = when(window.compact == CompactMode.NULL, rows, cols)
+    return named("window-out-of-bounds", on(HARDWARE, whole_shape), help=why)
 
 
 def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:

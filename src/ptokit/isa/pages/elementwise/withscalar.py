@@ -250,8 +250,7 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
         exact(kind, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(A2A3, when(dst.loc == VEC, dst.layout == ND)),
-        on(A5, when(dst.loc == VEC, dst.layout.isin(ND, DN))),
+        on(HARDWARE, when(dst.loc == VEC, dst.layout.isin(ND, DN))),
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
 

@@ -35,7 +35,8 @@ class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21"
         named("layout", idx.layout == DN, help=COLUMN),
         when(
             idx.layout == DN,
-            named("shape", idx.rows == src.rows, idx.valid.rows == src.valid.rows, idx.cols == 1),
+            by(ASSEMBLER, named("shape", idx.rows == src.rows)),
+            named("shape", idx.valid.rows == src.valid.rows, idx.cols == 1),
         ),
     )
 

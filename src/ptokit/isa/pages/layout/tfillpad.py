@@ -4,6 +4,8 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import on_a2a3
 
+SAY_PAD = "give dst's type a pad value"
+
 
 class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
     """dst = src where src is valid, dst's pad value in all the rest of dst's declared shape.
@@ -15,13 +17,14 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     src = In(Tile, doc="the data; its valid region is what stays")
     written_over = ((dst, src),)
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
-    of_zeros = named("attribute", dst.pad == PadValue.ZERO, help="mat tiles fill with zero")
+    nulls = dst.pad.isin(PadValue.ZERO, PadValue.NULL)
+    of_zeros = named("attribute", nulls, help="mat tiles fill with zero")
     alike = both(src.layout == dst.layout, src.rows == dst.rows, src.cols == dst.cols)
     one_type = "C++ fills mat tiles of one type only, pad too"
     in_place = named("shape", both(src.loc == MAT, alike), help=one_type)
     same_pad = named("attribute", src.pad == dst.pad, help=one_type)
     filled = (
-        named("attribute", dst.pad != PadValue.NULL, help="give dst's type a pad value"),
+        when(dst.loc != MAT, named("attribute", dst.pad != PadValue.NULL, help=SAY_PAD)),
         named("element-type", dst.size == src.size, dst.size.isin(1, 2, 4)),
         on_a2a3(src, dst),
     )

@@ -1,6 +1,10 @@
 """TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import Target
+from ptokit.isa.pages.unlikeextents import as_moved_tiles
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negatives
 
@@ -33,6 +37,12 @@ def boxed(fits: Expr) -> tuple[Ruled, ...]:
     return by(HEADERS, warns(named("layout", fits, help=BOXES_TO_L0)))
 
 
+def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return the types of dst and src as chips move them, where these differ. Any: types."""
+    found = as_moved_tiles(types["dst"], types["src"], target)
+    return {} if found is None else dict(zip(("dst", "src"), found, strict=True))
+
+
 class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
@@ -51,6 +61,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
         spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"),
         words=(("quant", TYPED_LAST),),
     )
+    moved_types = staticmethod(moved_tiles)
     example = {"src": L1, "dst": L0A}
     cube = (
         on(A2A3, src.dtype.isin(*CUBE_A2A3)),
@@ -173,6 +184,7 @@ class TMovFp(
     fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
+    moved_types = staticmethod(moved_tiles)
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
     paths = from_acc(dst, src, layouts=(NZ, ND, DN))
     rules = (
