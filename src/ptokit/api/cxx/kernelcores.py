@@ -81,7 +81,7 @@ class CxxFifoEnd(InterpretedFifoEnd):
         return self.count(self._cell(PUSHED))
 
 
-class _Usual:
+class _AnyValue:
     """What a register holds when a kernel starts: what instructions take it for."""
 
     def __eq__(self, other: object) -> bool:
@@ -90,11 +90,11 @@ class _Usual:
     __hash__ = None  # type: ignore[assignment] - it equals everything
 
 
-class Registers(dict[str, Any]):  # Any: numbers
+class StartedRegisters(dict[str, Any]):  # Any: numbers
     """The registers of a core; kernels need not set those whose first value they want."""
 
     def get(self, name: str, default: Any = None) -> Any:
-        return super().get(name, _Usual())
+        return super().get(name, _AnyValue())
 
 
 class CxxCore(GroupedCore):
@@ -124,7 +124,7 @@ class CxxCore(GroupedCore):
         self.state.clear()
         for memory in self.spaces.values():
             memory.clear()
-        self.state.registers = Registers()
+        self.state.registers = StartedRegisters()
         self.problem, self.calls, self.places = None, array("q"), array("q")
 
     def handle(self, value: Value) -> Any:  # Any: a handle or a number
