@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from test_assembler import of, tile
@@ -36,6 +38,25 @@ def test_each_judge_has_a_verdict(text: str, judge: str) -> None:
     (verdict,) = pto.loads(text).verdicts("a5", judge=judge)
     assert (verdict.word is Outcome.REFUSED) == (judge in REFUSED[text])
     assert pto.loads(text).verdicts("a5")[0].word is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("judge", [j.value for j in Judge])
+@pytest.mark.parametrize("text", REFUSED, ids=["conversion", "division"])
+def test_a_target_has_a_judge_too(text: str, judge: str, engine: str) -> None:
+    """A run goes on where the judge of its target takes what others refuse."""
+    program, target = pto.loads(text), f"a5:as-{judge}"
+    found = program.check(target)
+    again = program.check("a5", judge=judge)
+    assert [d.render() for d in found] == [d.render() for d in again]
+    numbers = {"f16": np.float16, "f32": np.float32}
+    kinds: dict[str, Any] = {a.name: a.type for a in program.module.funcs[0].args}  # of tiles
+    given = {n: np.ones(k.valid, numbers[str(k.dtype)]) for n, k in kinds.items()}
+    if judge in REFUSED[text]:
+        with pytest.raises(pto.PtoError):
+            program.run(target=target, engine=engine, **given)
+    else:
+        program.run(target=target, engine=engine, **given)
 
 
 def test_a_message_says_who_refuses_and_who_accepts() -> None:

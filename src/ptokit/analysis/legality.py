@@ -130,6 +130,7 @@ def _verdict(
     judge: Judge | None,
     known: Sequence[Diagnostic],
 ) -> Verdict:
+    judge = judge or target.judge
     found = list(known)
     left: list[UndecidedRule] = []
     for interference, executed in functions:

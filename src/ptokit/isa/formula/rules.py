@@ -73,6 +73,12 @@ class Rule:
         """True of a rule of the assembler alone: it compares the text, not numbers of a run."""
         return self.by == (ASSEMBLER,)
 
+    def judged(self, judge: Judge | None) -> Rule:
+        """Return the rule where one judge decides: it warns of what others alone refuse."""
+        if judge is None or not self.by:
+            return self
+        return replace(self, warns=judge not in self.by)
+
     @cached_property
     def condition(self) -> Expr | None:
         """All conditions as one formula; None: it always applies."""

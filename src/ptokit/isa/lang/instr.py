@@ -386,7 +386,8 @@ class OnTarget(Expr):
 @cache
 def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
-        rules = (rule for rule in page.all_rules if target.follows(rule.targets))
+        judge = target.judge
+        rules = (r.judged(judge) for r in page.all_rules if target.follows(r.targets))
         return (*rules, *(_of_narrow_vectors(page) if target.narrow_vectors else ()))
     return (Rule(OnTarget(page), NOT_ON_TARGET),)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
+from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import (
     A2A3,
@@ -84,6 +85,7 @@ FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 ZERO_PADS = "zero-pads"
+AS = "as-"  # begins the readings that name the judge who decides
 READINGS = {
     ZERO_PADS: "a load into a tile with a null pad clears all of the tile's other elements",
     LARGER_VIEWS: "a load of a view larger than a tile's valid region takes the upper left part",
@@ -95,6 +97,7 @@ READINGS = {
     MASK_STREAMS: "a mask with a byte for each element takes a comparison as one stream of bits",
     MASK_ROWS: "a mask with a byte for each element takes each row of a comparison as a row",
     PEDANTIC: "what assertions of debug builds refuse, though hardware does it, is a warning",
+    **{f"{AS}{judge}": f"the verdict of {judge} decides" for judge in Judge},
 }
 
 INHERITED: Any = object()  # stands for a value of any type until the target is made
@@ -231,6 +234,9 @@ class Target:
     @property
     def f16_sums(self) -> bool:
         return F16_SUMS in self.readings
+    def judge(self) -> Judge | None:
+        """The source whose verdict decides; None: each of them may refuse a program."""
+        return next((judge for judge in Judge if f"{AS}{judge}" in self.readings), None)
 
     @property
     def saturated_sums(self) -> bool:
