@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ptokit.analysis.cores import core_of, kind_of
 from ptokit.analysis.fifoentries import fact
+from ptokit.diagnostics.diagnostic import error
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FifoRole
@@ -20,6 +21,7 @@ from ptokit.passes.shared import renamed
 from ptokit.text.read.strings import symbol_name
 
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
+ONE_NAME = "arguments of one name are one array in a launch: give them one type, or two names"
 
 
 def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
@@ -165,9 +167,13 @@ def whole_kernel(module: Module, func: Func) -> Func:
 
 
 def arguments_of_all(cores: Iterable[Func]) -> list[Value]:
-    """The arguments of all cores, by name."""
+    """Return the arguments of all cores, by name; PtoError where those of one name differ."""
     found: dict[str, Value] = {}
     for func in cores:
         for arg in func.args:
-            found.setdefault(arg.name, arg)
+            first = found.setdefault(arg.name, arg)
+            if type(first.type) is not type(arg.type):
+                message = f"%{arg.name} of @{func.name} is one argument with that of another core"
+                seen = f"it is {arg.type} here and {first.type} there"
+                raise error("type-mismatch", message, arg.span, seen=seen, help=ONE_NAME)
     return list(found.values())

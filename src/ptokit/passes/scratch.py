@@ -76,6 +76,7 @@ def _forms(op: Op) -> Iterator[Op]:
         named = {o.name: o.role for o in page.operands}
         further = [name for name in named if name not in op.operands]
         fits = page is not op.page and op.operands.keys() <= named.keys()
+        fits = fits and all(page.operand(name).accepts(value.type) for name, value in op.values())
         if fits and all(named[n] is Role.SCRATCH or not page.operand(n).required for n in further):
             attrs = {a.name: op.attrs[a.name] for a in page.attrs if a.name in op.attrs}
             yield replace(op, page=page, attrs=attrs)

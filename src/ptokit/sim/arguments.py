@@ -19,7 +19,7 @@ from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType, widened
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
-from ptokit.isa.model.types import PtrType
+from ptokit.isa.model.types import ArrayType, PtrType, StructType
 from ptokit.isa.model.words import KernelKind
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.numerics.formats import pack, unpack
@@ -50,6 +50,10 @@ class Local(Protocol):
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address: its content is undefined."""
+        ...
+
+    def array(self, kind: ArrayType | StructType) -> Pointer:
+        """A new array or struct of the scalar unit, of zeros."""
         ...
 
 
@@ -159,8 +163,12 @@ class Bound:
                 memory.hold(content, shown=arg in self.written or arg.name in shown)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
-        """Handles on the arguments that are tiles, in the memories of one core."""
-        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
+        """Handles on the arguments that are tiles or local arrays, in the memories of one core."""
+        arrays: Env = {}  # of dry runs alone: nobody gives such arrays
+        for arg in self.func.args:
+            if isinstance(arg.type, ArrayType | StructType):
+                arrays[arg] = machine.array(arg.type)
+        return arrays | {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
 
     @cached_property
     def tiles(self) -> tuple[Value, ...]:

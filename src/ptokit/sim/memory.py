@@ -35,6 +35,16 @@ def _room(nbytes: int) -> Bytes:
     return room[start : start + nbytes]
 
 
+def require_room(name: str, nbytes: int) -> None:
+    """PtoError for memory that nobody gives and that is larger than ptokit makes."""
+    if nbytes > LARGEST_OUTPUT:
+        raise error(
+            "global-out-of-bounds",
+            f"a view needs {nbytes} bytes of {name}",
+            help="give the array, or check the view's extents and strides",
+        )
+
+
 def address_of(array: NDArray[Any]) -> int:  # Any: of any type
     """Where the bytes of a contiguous array are."""
     try:
@@ -76,6 +86,7 @@ class Memory:
     @classmethod
     def blank(cls, name: str, nbytes: int, *, host: bool = False) -> Memory:
         """Uninitialised memory."""
+        require_room(name, nbytes)
         return cls(name, _room(nbytes), written=False, host=host)
 
     @classmethod
@@ -125,12 +136,7 @@ class Memory:
 
     def grow(self, nbytes: int, shape: tuple[int, ...]) -> None:
         """Make room for a view of `shape`: an output array whose extent only its views tell."""
-        if nbytes > LARGEST_OUTPUT:
-            raise error(
-                "global-out-of-bounds",
-                f"a view needs {nbytes} bytes of {self.name}",
-                help="give the array, or check the view's extents and strides",
-            )
+        require_room(self.name, nbytes)
         if nbytes > self.size:
             self.shape, before = shape, self.size
             if self._spare is None or nbytes > self._spare[0].size:

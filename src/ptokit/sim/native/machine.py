@@ -87,7 +87,7 @@ class CompiledMachine:
     def array(self, kind: ArrayType | StructType) -> TracedPointer:
         """A new array or struct of the scalar unit, of zeros, in the frame."""
         dtype = kind.unit
-        slots = [self.main.slot() for _ in range(-(-kind.nbytes // 8))]
+        slots = [self.main.slot() for _ in range(max(1, -(-kind.nbytes // 8)))]
         for slot in slots:
             self.main.store(self.main.place(slot), 0)
         start = 64 * slots[0] // dtype.bits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from random import Random
 from typing import Any, TypeAlias
 
@@ -29,6 +30,7 @@ from ptokit.sim.pipes.pathruns import led_runs
 MIXED = 20  # further samples, of several numbers
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
 LARGE = 1 << 16  # an extent of which something is left wherever it is used
+LARGEST_SAMPLE = 1 << 30  # bytes of an array that stands for one that nobody has given
 COMPARED = 5  # samples after the first with which there is something to do
 
 
@@ -143,4 +145,5 @@ def _blank(kind: Type) -> Any:  # Any: as above
         return None
     extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]
     known = [extent for extent in extents if extent is not None]
-    return np.zeros(known, f"V{kind.dtype.size}") if known == extents else None
+    fits = known == extents and prod(known) * kind.dtype.size <= LARGEST_SAMPLE
+    return np.zeros(known, f"V{kind.dtype.size}") if fits else None

@@ -276,9 +276,9 @@ def reached(cells: Elements) -> range | None:
 
 
 def settled(cells: Elements) -> bool:
-    """Whether nothing but the address of an operand is open."""
+    """True if nothing but the address of an operand is open, and its elements count upward."""
     digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-    return all(isinstance(n, int) for n in (cells.origin, *digits))
+    return all(isinstance(n, int) and n >= 0 for n in (cells.origin, *digits))
 
 
 def over(shadow: Codes, cells: Elements) -> Elements | None:

@@ -36,7 +36,7 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, stated
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.memory import Memory
+from ptokit.sim.memory import Memory, require_room
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
@@ -87,6 +87,7 @@ class InterpretedMachine:
     @staticmethod
     def array(kind: ArrayType | StructType) -> Pointer:
         """A new array or struct of the scalar unit, of zeros."""
+        require_room("the array", kind.nbytes)
         memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
         return Pointer(kind.unit, memory, 0, kind.count)
 

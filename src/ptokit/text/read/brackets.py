@@ -136,6 +136,7 @@ def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
     for item in items:
         value = item.value or p.names.literal(item.number, type_of(operand, item.number), item.at)
         p.names.serve(value, operand, item.at)
+        p.names.require(value, operand, item.at)
         values.append(value)
     return tuple(values), p.span(opened, p.i - 1)
 
@@ -206,5 +207,6 @@ def _indexed(p: Parser, page: type[Instr], op: Op) -> dict[str, Item]:
             if item.value is None:
                 item.value = p.names.literal(item.number, type_of(operand, item.number), item.at)
             p.names.serve(item.value, operand, item.at)
+            p.names.require(item.value, operand, item.at)
             p.expect("]")
     return items

@@ -39,7 +39,10 @@ def build(
             operands[slot.name] = values
             spans[slot.name] = cursor.span(items[0].at, items[-1].at)
     keyed = {s.key or s.name for s, _ in pairs}
-    given = [*call.attrs, *(_attribute(k, i) for k, i in call.keyed.items() if k not in keyed)]
+    valued = [(key, items) for key, items in call.keyed.items() if key not in keyed]
+    for key in (key for key, items in valued if not items):
+        raise cursor.wrong("attribute", f"{key} has no value", call.at)
+    given = [*call.attrs, *(_attribute(key, items) for key, items in valued)]
     op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
         bind_attributes(cursor, op, given)

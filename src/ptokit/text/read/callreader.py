@@ -133,8 +133,9 @@ class CallReader:
 
     def _keyword_type(self, key: str) -> None:
         """The type that may stand behind an operand with a keyword: `key = %value : T`."""
-        if key in self.call.keyed and self.cursor.accept(":"):
-            self._type_of(self.call.keyed[key][0])
+        items = self.call.keyed.get(key)
+        if items and self.cursor.accept(":"):
+            self._type_of(items[0])
 
     def _type_of(self, item: Item) -> None:
         item.type, item.type_at = self.cursor.type(), self.cursor.i - 1

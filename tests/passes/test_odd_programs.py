@@ -1,0 +1,94 @@
+"""Programs that nobody means: passes and races end with a diagnostic or a program."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+import ptokit as pto
+from ptokit.isa.model.targets import TARGETS
+
+TILE = "!pto.tile_buf<vec, 16x16xf32>"
+KEPT = "!pto.eventid_array<14>"
+STEPS = """\
+func.func @f(%x: !pto.partition_tensor_view<16x16xf32>, %y: {}) {{
+  %c0 = arith.constant 0 : index
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  pto.tload ins(%x : !pto.partition_tensor_view<16x16xf32>) outs(%t : {tile})
+  {}
+  pto.tstore ins(%t : {tile}) outs(%x : !pto.partition_tensor_view<16x16xf32>)
+  return
+}}
+"""
+ODD = {
+    "an array that a core keeps": (KEPT, f"pto.eventid_array_set %y[%c0], %c0 : {KEPT}"),
+    "a larger one than any memory": ("!pto.eventid_array<4611686018427387904>", ""),
+    "an argument beyond any memory": ("!pto.partition_tensor_view<16x2147483648xf32>", ""),
+    "one whose size no number has": ("!pto.partition_tensor_view<16x576460752303423487xf32>", ""),
+    "a tile where a view belongs": (
+        TILE,
+        f"pto.mgather ins(%y, %t : {TILE}, {TILE}) outs(%t : {TILE})",
+    ),
+}
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("what", ODD)
+def test_passes_and_races_end(what: str, chip: str) -> None:
+    text = STEPS.format(*ODD[what], tile=TILE)
+    with suppress(pto.PtoError):
+        pto.loads(text).after(["place", "synchronise"], TARGETS[chip])
+    with suppress(pto.PtoError):
+        pto.loads(text).races(chip)
+
+
+def test_an_index_is_a_number() -> None:
+    text = STEPS.format(KEPT, f"pto.eventid_array_set %y[%y], %c0 : {KEPT}", tile=TILE)
+    with pytest.raises(pto.PtoError, match="type-mismatch"):
+        pto.loads(text)
+
+
+@pytest.mark.parametrize("value", ["[]", "[] : i32"])
+def test_an_attribute_has_a_value(value: str) -> None:
+    with pytest.raises(pto.PtoError, match=r"core_type has no value|0 operands, but 1 type"):
+        pto.loads(f"pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = {value}")
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_an_array_may_be_empty(engine: str) -> None:
+    pto.loads("%ids = pto.declare_eventid_array -> !pto.eventid_array<0>").run(engine=engine)
+
+
+def test_elements_that_count_downward_are_not_looked_for() -> None:
+    """The check of undefined elements leaves views with negative strides to the run."""
+    view = "!pto.tensor_view<16x16xf32>"
+    text = f"""\
+func.func @f(%x: !pto.ptr<f32>) {{
+  %c16 = arith.constant 16 : index
+  %down = arith.constant -64 : index
+  %v = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %down] : {view}
+  %t = pto.alloc_tile : {TILE}
+  pto.tload ins(%v : {view}) outs(%t : {TILE})
+  pto.tstore ins(%t : {TILE}) outs(%v : {view})
+  return
+}}
+"""
+    assert "operand-value" in {d.slug for d in pto.loads(text).check("a5")}
+
+
+def test_arguments_of_one_name_have_one_type() -> None:
+    text = f"""\
+func.func @cube(%y: {TILE}) attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %up = pto.reserve_buffer {{name = "up", size = 4096, location = #pto.address_space<mat>, auto = true}} -> i32
+  pto.aic_initialize_pipe {{dir_mask = 2, slot_size = 1024}} (v2c_consumer_buf = %up : i32)
+  return
+}}
+func.func @vector(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %up = pto.import_reserved_buffer {{name = "up", peer_func = @cube}} -> i32
+  pto.aiv_initialize_pipe {{dir_mask = 2, slot_size = 1024}} (v2c_consumer_buf = %up : i32)
+  return
+}}
+"""  # noqa: E501
+    with pytest.raises(pto.PtoError, match="%y of @vector is one argument"):
+        pto.loads(text).run(target="a5", y=[1.0])
