@@ -31,7 +31,7 @@ HOUSE = {
     "text/read": 5_600,  # the reader
     "text/write": 2_500,  # the printers, C++ among them
     "text": 50,  # what reader and printers share
-    "sim": 3_200,  # tiles, memories, arguments; one instruction executed
+    "sim": 3_300,  # tiles, memories, arguments; one instruction executed
     "sim/record": 1_700,  # bodies recorded as expressions
     "analysis": 5_900,  # legality, aliases, liveness, ranges, placement
     "sim/cores": 1_400,  # cores and ranks that run at once
