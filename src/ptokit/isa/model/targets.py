@@ -234,6 +234,8 @@ class Target:
     @property
     def f16_sums(self) -> bool:
         return F16_SUMS in self.readings
+
+    @property
     def judge(self) -> Judge | None:
         """The source whose verdict decides; None: each of them may refuse a program."""
         return next((judge for judge in Judge if f"{AS}{judge}" in self.readings), None)
