@@ -26,7 +26,7 @@ from ptokit.numerics.formats import pack, unpack
 from ptokit.numerics.host import bits_of, values_of
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.memory import Memory, blank_copies, copied
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.sim.undefinedstore import written_tiles
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
@@ -50,10 +50,6 @@ class Local(Protocol):
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address: its content is undefined."""
-        ...
-
-    def array(self, kind: ArrayType | StructType) -> Pointer:
-        """A new array or struct of the scalar unit, of zeros."""
         ...
 
 
@@ -136,6 +132,8 @@ class Bound:
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
         if isinstance(kind, GlobalType):
             return _tensor(arg, given, kind)
+        if isinstance(kind, ArrayType | StructType):  # of dry runs alone: nobody gives one
+            return local_array(kind)
         return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
     def renew(
@@ -163,12 +161,8 @@ class Bound:
                 memory.hold(content, shown=arg in self.written or arg.name in shown)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
-        """Handles on the arguments that are tiles or local arrays, in the memories of one core."""
-        arrays: Env = {}  # of dry runs alone: nobody gives such arrays
-        for arg in self.func.args:
-            if isinstance(arg.type, ArrayType | StructType):
-                arrays[arg] = machine.array(arg.type)
-        return arrays | {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
+        """Handles on the arguments that are tiles, in the memories of one core."""
+        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
 
     @cached_property
     def tiles(self) -> tuple[Value, ...]:

@@ -16,11 +16,20 @@ from ptokit.isa.model.dtypes import DType, u8
 from ptokit.isa.model.globaltypes import GlobalType, global_map
 from ptokit.isa.model.layouts import Axis, IndexMap
 from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.numerics.formats import pack
 from ptokit.sim.elementmatrix import KnownRegion, Matrix
 from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory
+from ptokit.sim.memory import (
+    NO_MEMORY,
+    WRITTEN,
+    Codes,
+    Elements,
+    Index,
+    Memory,
+    require_room,
+)
 from ptokit.sim.partlydefined import (
     Mask,
 )
@@ -282,3 +291,10 @@ class Pointer:
             last = self.offset + sum((n - 1) * s for n, s in steps)
             self.memory.grow(self.dtype.nbytes(last + 1), shape)
         return GlobalView(kind, self.memory, self.offset)
+
+
+def local_array(kind: ArrayType | StructType) -> Pointer:
+    """Return a new array or struct of the scalar unit, of zeros; PtoError for one beyond bounds."""
+    require_room("the array", kind.nbytes)
+    memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
+    return Pointer(kind.unit, memory, 0, kind.count)

@@ -13,8 +13,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
@@ -36,10 +34,10 @@ from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import Core, ReadyOp, not_executed, refined, stated
 from ptokit.sim.limits import RunLimits
-from ptokit.sim.memory import Memory, require_room
+from ptokit.sim.memory import Memory
 from ptokit.sim.observer import Observer
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile, local_array
 
 Step: TypeAlias = "Callable[[Env], None]"
 RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
@@ -87,9 +85,7 @@ class InterpretedMachine:
     @staticmethod
     def array(kind: ArrayType | StructType) -> Pointer:
         """A new array or struct of the scalar unit, of zeros."""
-        require_room("the array", kind.nbytes)
-        memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
-        return Pointer(kind.unit, memory, 0, kind.count)
+        return local_array(kind)
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """A new tile at a planned address."""
