@@ -392,4 +392,18 @@ E: dict[str, Dispute] = {
         "what the headers include; explain kirin9030 lists what is lacking",
         "the test cases run them: the table of the README is older",
     ),
+    "E68": Dispute(
+        "does a power of integers have a scratch tile?",
+        "C++ of A2/A3 and A5: TPOW and TPOWS always take tmp, assert its extents for floats alone, "
+        "and do not touch it for integers; test cases give it. Assembler: refuses it.",
+        "check refuses it as the assembler does (--as headers: legal); a run takes any tile",
+        "boards run such kernels, so nothing but the text is wrong",
+    ),
+    "E69": Dispute(
+        "of what type and how large is the scratch of selections on A2/A3?",
+        "Assembler: TSEL words of 32 bits, TSELS dst's type and a line of src. C++: any type; TSEL "
+        "keeps two addresses there, TSELS one element, and asserts nothing. Test cases give bytes.",
+        "check refuses other tiles as the assembler does (--as headers: legal); a run takes them",
+        "boards run such kernels; 32 bytes, the least of a tile, are enough",
+    ),
 }

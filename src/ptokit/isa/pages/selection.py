@@ -150,6 +150,10 @@ class TCmpSTile(
         put_compared(dst, src0, cmp, src1[0, 0], mask_streams)
 
 
+OF_WORDS, OF_DST = "scratch has elements of 32 bits", "scratch has dst's element type"
+A_LINE = "scratch holds a line of src"
+
+
 def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     """The rules of a selection: a bit of the mask for each element of dst."""
     bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
@@ -172,7 +176,7 @@ def chosen(mask: Cells, region: ValidRegion) -> Array:
     return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 
 
-class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
+class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11", "E69")):
     """dst[i, j] = src0[i, j] where the bit of (i, j) in `mask` is 1, else src1[i, j].
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
@@ -191,7 +195,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         on(CPU, dst.dtype.isin(*NUMBERS)),
         on(A2A3, named("element-type", dst.size.isin(2, 4))),
         on(A5, dst.dtype.isin(*VEC_A5)),
-        on(A2A3, named("element-type", tmp.size == 4, help="scratch has elements of 32 bits")),
+        on(A2A3, by(ASSEMBLER, named("element-type", tmp.size == 4, help=OF_WORDS))),
         on(A2A3, named("shape", tmp.nbytes >= 16, help="scratch has 16 bytes")),
         named_scratch(tmp, (A2A3,)),
     )
@@ -201,7 +205,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11",)):
         dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
-class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E11",)):
+class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E11", "E69")):
     """dst[i, j] = src[i, j] where the bit of (i, j) in `mask` is 1, else `scalar`.
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
@@ -222,9 +226,12 @@ class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E
         on(A5, dst.dtype.isin(*(t for t in VEC_A5 if t is not bf16))),
         on(
             A2A3,
-            named("element-type", tmp.dtype == dst.dtype, help="scratch has dst's element type"),
-            row_major(tmp),
-            named("shape", tmp.nbytes >= src.cols * src.size, help="scratch holds a line of src"),
+            by(
+                ASSEMBLER,
+                named("element-type", tmp.dtype == dst.dtype, help=OF_DST),
+                row_major(tmp),
+                named("shape", tmp.nbytes >= src.cols * src.size, help=A_LINE),
+            ),
         ),
         named_scratch(tmp, (A2A3,)),
     )

@@ -105,7 +105,9 @@ class TFmod(
     disputes = ("E40",)
 
 
-class TPow(BinaryTmp, inner_flags=(A2A3,), f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6",)):
+class TPow(
+    BinaryTmp, inner_flags=(A2A3,), f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6", "E68")
+):
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact

@@ -52,13 +52,18 @@ def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
 
 
 def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> tuple[Ruled, ...]:
-    """The scratch and the precision of powers: both are of floats."""
+    """The scratch and the precision of powers: both are of floats.
+
+    C++ gives integers scratch too, and hardware does not look at it (E68).
+    """
     floats = dst.dtype.isin(*FLOATS)
     only = "integers have one algorithm, without scratch"
+    used = both(floats, tmp.given)
+    count = by(ASSEMBLER, named("operand-count", floats, help=only))
     return (
-        on(HARDWARE, when(tmp.given, in_vec(tmp), named("operand-count", floats, help=only))),
-        on(HARDWARE, when(tmp.given, one_type(dst, tmp), same_region(dst, tmp), row_major(tmp))),
-        on(A2A3, when(tmp.given, named("shape", tmp.nbytes >= dst.nbytes, help=AS_DST))),
+        on(HARDWARE, when(tmp.given, in_vec(tmp), count)),
+        on(HARDWARE, when(used, one_type(dst, tmp), same_region(dst, tmp), row_major(tmp))),
+        on(A2A3, when(used, named("shape", tmp.nbytes >= dst.nbytes, help=AS_DST))),
         on(A2A3, named("attribute", ~high, help="a2a3 has one algorithm")),
         on(A5, when(high, named("attribute", floats, help=only))),
         at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="name tmp"))),
