@@ -157,6 +157,8 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
         left.remove(word)
         attrs = {a.name: a for a in form.page.attrs}
         found |= {name: _parsed(attrs[name], text) for name, text in texts.items()}
+        if not texts:
+            found |= _of_constant(form, word)
     free = list(form.attrs)
     for word in left:
         attr = _attribute_of(free, word)
@@ -173,6 +175,14 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
     if lacking:
         raise Misfit(f"{', '.join(lacking)} is not given")
     return found
+
+
+def _of_constant(form: Form, word: Chosen) -> Iterator[tuple[str, object]]:
+    """Yield the attribute that says what a word does which the form states."""
+    for attr in form.page.attrs:
+        if issubclass(attr.kind, Word) and attr.kind.cpp_type == word.enumeration:
+            member = attr.kind.named(word.label)
+            yield from ((attr.name, member),) if member is not None else ()
 
 
 def _idle(word: Given) -> bool:

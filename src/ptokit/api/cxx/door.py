@@ -33,6 +33,7 @@ from ptokit.sim.memory import Memory
 ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 PLACING = {ALIASES, DERIVES}  # what has them says where a tile lies
+ROOM = 512  # bytes: devices allocate multiples of it
 DEVICE_ERROR = 507015  # what acl returns where a kernel failed
 
 
@@ -86,7 +87,8 @@ class Door:
         if nbytes < 0:
             self.arrays.remove(address)
         else:
-            self.add_array(HostMemory(address, nbytes, f"the array of {nbytes} bytes"))
+            room = -(-nbytes // ROOM) * ROOM  # what programs copy beyond the end is there
+            self.add_array(HostMemory(address, room, f"the array of {nbytes} bytes"))
         return 0
 
     def add_array(self, array: HostMemory) -> int:

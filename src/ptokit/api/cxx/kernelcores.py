@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import VEC
+from ptokit.isa.model.words import VEC, AccToVecMode
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.fifoend import POPPED, PUSHED, EngineFifoEnd
@@ -117,6 +117,8 @@ class CxxCore(GroupedCore):
         self.made: dict[object, ReadyCall | PlacedHandle] = {}
         self.problem: BaseException | None = None
         self.calls, self.places = array("q"), array("q")
+        self.sent: CxxCore | None = None  # whose vec a call of the cube means
+        self.peers: Sequence[CxxCore] = ()  # of the cube: the vector cores of its block
 
     def enter_block(self, block: int) -> None:
         """Begin a block on memories of which nothing is written."""
@@ -131,7 +133,8 @@ class CxxCore(GroupedCore):
         """Return the handle on this core's memories that data says."""
         match value:
             case PlacedTile():
-                return Tile(value.type, self.space(value.type.loc), value.address)
+                home = self.sent if value.type.loc is VEC and self.sent is not None else self
+                return Tile(value.type, home.space(value.type.loc), value.address)
             case PlacedConv():
                 return ConvTile(value.type, self.space(value.type.loc), value.address)
             case PlacedView():
@@ -153,6 +156,8 @@ class ReadyCall:
     ) -> None:
         """`end`: the end of the FIFO that it is about."""
         self.call, self.core, self.number, self.end = call, core, number, end
+        self.split = split_of(call) if core.peers else None
+        core.sent = _receiver(call, core) if self.split is None else None
         given: dict[str, Any] = {}
         for name, value in call.operands.items():
             given[name] = found = core.handle(value)
@@ -191,6 +196,34 @@ class ReadyCall:
                     tile.spoil()
         for value, tile in self.reported:
             _copied_back(value, tile)
+        if self.split is not None:
+            _shared_out(self.call, self.core, self.split)
+
+
+def split_of(call: CxxCall) -> int | None:
+    """Return the axis by which the cube shares a tile out to both vector cores, if it does."""
+    words = [*call.attrs.values()]
+    if AccToVecMode.DUAL_SPLIT_M in words:
+        return 0
+    return 1 if AccToVecMode.DUAL_SPLIT_N in words else None
+
+
+def _receiver(call: CxxCall, core: CxxCore) -> CxxCore | None:
+    """Return the vector core in whose memory a tile lies that the cube writes."""
+    if not core.peers:
+        return None
+    second = AccToVecMode.SINGLE_VEC1 in call.attrs.values()
+    return core.peers[1 if second else 0]
+
+
+def _shared_out(call: CxxCall, core: CxxCore, axis: int) -> None:
+    """Give each vector core its half of a tile that the cube has written."""
+    placed = next(call.operands[o.name] for o in call.page.outs())
+    assert isinstance(placed, PlacedTile)
+    codes = core.handle(placed).codes()
+    for peer, half in zip(core.peers, np.array_split(codes, 2, axis), strict=True):
+        kind = replace(placed.type, valid=Shape(*half.shape))
+        Tile(kind, peer.space(VEC), placed.address).assign(np.ascontiguousarray(half))
 
 
 OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it
@@ -304,5 +337,6 @@ def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterat
     for rule, outcome in doubtful(page.rules_on(target), env):
         if outcome is False and not rule.early:
             found = violation(page, rule, env, None).judged(Judge.HARDWARE)
-            spills = any(f.operand in scratch for f in fields(rule.formula))
+            spoken = (rule.formula, *rule.conditions)
+            spills = any(f.operand in scratch for formula in spoken for f in fields(formula))
             yield replace(found, severity=Severity.WARNING) if spills else found

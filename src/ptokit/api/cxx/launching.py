@@ -10,8 +10,8 @@ from ptokit.analysis.fifos import KernelFifos
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelcores import CxxCore, SharedFifo
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import CUBE, VECTOR
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.words import CUBE, MAT, VECTOR
 from ptokit.numerics.fixpipe import FixPipe
 from ptokit.sim.cores.group import Grid, problem_on
 from ptokit.sim.cores.schedule import Schedule
@@ -74,6 +74,11 @@ class CxxLaunch:
         cores = [CxxCore(*how, place, self.grid, self.board, self.arrays) for place in places]
         if not self.mixed:
             cores[0].kind = None
+        else:  # each kind writes into a memory of the other one
+            cube, *vectors = cores
+            cube.peers = vectors
+            for core in vectors:
+                core.shared = {SPACES[MAT]: cube.space(MAT)}
         self.cores += cores
         return cores
 

@@ -231,7 +231,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
     src = In(Conv, doc="weights in FRACTAL_Z or FRACTAL_Z_3D layout")
     row = In(Index, 0, cpp="indexRow", doc="first k of the window")
     col = In(Index, 0, cpp="indexCol", doc="first n of the window")
-    asm = Asm(brackets=("row", "col"))
+    asm = Asm(brackets=("row", "col"), also=("TMOV(dst, src)",))
 
     example = {
         "dst": L0B.replace("64x64", "32x32"),
