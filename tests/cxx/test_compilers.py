@@ -185,12 +185,13 @@ MIXED = """\
 #include <pto/pto-inst.hpp>
 #include "shared.hpp"
 using namespace pto;
+AICORE inline int doubled(bfloat16_t *, pipe_t, int n) { return 2 * n; }
 namespace inner {
 extern "C" __global__ AICORE void both(__gm__ float *p, int n) {
 #if defined(__DAV_CUBE__)
-  TABS(scaled(1), n);
+  TABS(scaled(1), doubled((bfloat16_t *)p, PIPE_V, n));
 #elif defined(__DAV_VEC__)
-  TABS(scaled(2), n);
+  TABS(scaled(2), doubled((bfloat16_t *)p, PIPE_V, n));
 #endif
 }
 }
@@ -224,7 +225,7 @@ def test_a_mixed_kernel_has_a_body_for_each_kind_of_core(name: str, tmp_path: Pa
     file.write_text(MIXED)
     heard = Listener(library([file], Build(TARGETS["a5"], compiler=name), "inner::both"))
     found = [[v[2] for v in call.values] for call in heard.all(4096, 7)]
-    assert found == [[200, 7], [10, 7]]
+    assert found == [[200, 14], [10, 14]]
     assert heard.texts == ["inner::both"]
     assert heard.left == [0, 0]
 

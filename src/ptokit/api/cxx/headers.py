@@ -165,6 +165,7 @@ def _words() -> str:
 
 
 def _enumerations() -> str:
+    undefined: list[str] = []
     outside: list[str] = []
     inside: list[str] = []
     numbers: list[str] = []
@@ -177,7 +178,7 @@ def _enumerations() -> str:
         text = f"enum {scoped}{plain} : std::{kind} {{ {listed} }};"
         text = f"namespace comm {{ {text} }}" if name.startswith(COMM) else text
         if device:  # kernels define some for compilers that lack them
-            outside += [f"#undef {member}" for member in members]
+            undefined += [f"#undef {member}" for member in members]
         (outside if device else inside).append(text)
         space = "" if device else "pto::"
         numbers.append(
@@ -187,8 +188,10 @@ def _enumerations() -> str:
         "\n".join(
             [
                 f'{NOTE}#include "elements.hpp"\n#include "targets.hpp"',
+                *undefined,
+                "// In a namespace of their own, as element types.\nnamespace ptokit::types {",
                 *outside,
-                "namespace pto {",
+                "}  // namespace ptokit::types\nnamespace pto {",
                 *inside,
                 "}  // namespace pto\nnamespace ptokit {",
                 *numbers,

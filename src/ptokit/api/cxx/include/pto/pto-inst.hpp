@@ -1,6 +1,7 @@
 // Everything that a kernel uses.
 #pragma once
 #include "../ptokit/aliases.hpp"
+#include "../ptokit/builtins.hpp"
 #include "../ptokit/communication.hpp"
 #include "../ptokit/constants.hpp"
 #include "../ptokit/crosscore.hpp"

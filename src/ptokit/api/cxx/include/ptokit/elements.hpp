@@ -5,6 +5,8 @@
 using half = _Float16;
 using float16_t = _Float16;
 #define __fp16 _Float16
+// In a namespace of their own: lookup by arguments finds no function of a kernel through them.
+namespace ptokit::types {
 struct bfloat16_t {
   uint16_t bits;
   bfloat16_t() = default;
@@ -31,10 +33,12 @@ PTOKIT_CODE(float8_e5m2_t)
 PTOKIT_CODE(float8_e8m0_t)
 PTOKIT_CODE(float4_e2m1x2_t)
 PTOKIT_CODE(float4_e1m2x2_t)
-namespace pto {
 PTOKIT_CODE(int4b_t)
+}  // namespace ptokit::types
+using namespace ptokit::types;
+namespace pto {
+using ptokit::types::int4b_t;
 }
-using pto::int4b_t;
 
 namespace ptokit {
 template <class T_> inline constexpr int64_t element = kVoid;

@@ -10,11 +10,9 @@
 #undef EVENT_ID5
 #undef EVENT_ID6
 #undef EVENT_ID7
-enum event_t : std::int32_t { EVENT_ID0 = 0, EVENT_ID1 = 1, EVENT_ID2 = 2, EVENT_ID3 = 3, EVENT_ID4 = 4, EVENT_ID5 = 5, EVENT_ID6 = 6, EVENT_ID7 = 7 };
 #undef DSB_DDR
 #undef DSB_ALL
 #undef DSB_UB
-enum mem_dsb_t : std::int32_t { DSB_DDR = 0, DSB_ALL = 1, DSB_UB = 2 };
 #undef PIPE_S
 #undef PIPE_V
 #undef PIPE_M
@@ -23,7 +21,12 @@ enum mem_dsb_t : std::int32_t { DSB_DDR = 0, DSB_ALL = 1, DSB_UB = 2 };
 #undef PIPE_MTE3
 #undef PIPE_FIX
 #undef PIPE_ALL
+// In a namespace of their own, as element types.
+namespace ptokit::types {
+enum event_t : std::int32_t { EVENT_ID0 = 0, EVENT_ID1 = 1, EVENT_ID2 = 2, EVENT_ID3 = 3, EVENT_ID4 = 4, EVENT_ID5 = 5, EVENT_ID6 = 6, EVENT_ID7 = 7 };
+enum mem_dsb_t : std::int32_t { DSB_DDR = 0, DSB_ALL = 1, DSB_UB = 2 };
 enum pipe_t : std::int32_t { PIPE_S = 0, PIPE_V = 1, PIPE_M = 2, PIPE_MTE1 = 3, PIPE_MTE2 = 4, PIPE_MTE3 = 5, PIPE_FIX = 6, PIPE_ALL = 7 };
+}  // namespace ptokit::types
 namespace pto {
 enum class AccPhase : std::int32_t { Unspecified = 0, Partial = 2, Final = 3, Unknown = 0 };
 enum class AccToVecMode : std::int32_t { SingleModeVec0 = 0, SingleModeVec1 = 1, DualModeSplitM = 2, DualModeSplitN = 3 };
