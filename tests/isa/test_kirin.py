@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from account.files import ROOT
 from ptokit.isa.formula.formulas import Const, Field
 from ptokit.isa.formula.rules import A5, KIRIN, KIRIN9030, at, on, without
 from ptokit.isa.index import pages
@@ -71,7 +72,7 @@ def test_the_command_line_knows_the_names(word: str) -> None:
     page = CliRunner().invoke(main, ["explain", word])
     assert page.exit_code == 0
     assert "It is like a5" in page.output
-    ran = CliRunner().invoke(main, ["check", "examples/gemm.pto", "--target", word])
+    ran = CliRunner().invoke(main, ["check", str(ROOT / "examples/gemm.pto"), "--target", word])
     assert ran.exit_code == 1
     assert f"{MACHINES.get(word, MACHINES['kirinX90'])}: " in ran.output
 
@@ -106,6 +107,13 @@ def test_conversions_are_those_of_a5_between_types_that_are_there(name: str, wid
             there = not {source, dtype} & {*MACHINES[name].lacks}
             there &= wide or "64" not in f"{source} {dtype}"
             assert legal[name] is (legal["a5"] and there), (source, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_has_published_times(name: str) -> None:
+    """Those of A5's cores would be a guess."""
+    with pytest.raises(ValueError, match=f"there are no times of {name}"):
+        pto.load(ROOT / "examples/stream.pto").profile(target=name)
 
 
 # products of f16

@@ -125,6 +125,7 @@ DEFAULTS: dict[str, Any] = {
     "most_signals": 0,
     "serial": tuple(Pipe),
     "narrow_vectors": False,
+    "timed": True,
     "event_barriers": tuple(Pipe),
     "macros": {},
     "dav": "",
@@ -165,6 +166,7 @@ class Target:
     separate: bool = INHERITED  # each vector core has signals of its own at the cube
     most_signals: int = INHERITED  # of one number that a core has not waited for; 0: any number
     serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
+    timed: bool = INHERITED  # the times of the target that it is like are of use for it
     narrow_vectors: bool = INHERITED  # vector instructions compute with at most 32 bits
     event_barriers: tuple[Pipe, ...] = INHERITED  # pipes that an event of one pipe is a barrier of
     macros: dict[str, str] = INHERITED  # that C++ compilers define for it, with their values
@@ -446,6 +448,7 @@ _KIRIN_TARGET = Target(
     kinds=False,
     tf32=False,
     narrow_vectors=True,
+    timed=False,
     event_barriers=(M, MTE1, MTE2, MTE3, FIX),
     dav="",
     readings=(*A5_TARGET.readings, F16_SUMS),

@@ -59,7 +59,7 @@ def file_of(target: Target) -> str:
 def _file(target: Target) -> str | None:
     if (FOLDER / f"{target.name}.toml").is_file():
         return target.name
-    return None if target.like is None else _file(target.like)
+    return _file(target.like) if target.like is not None and target.timed else None
 
 
 def origin(table: Table, row: object = None) -> Origin:
