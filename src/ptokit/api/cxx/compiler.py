@@ -88,7 +88,7 @@ def library(files: Sequence[Path], build: Build, launch: str | None = None) -> P
 
 def _options(build: Build, quotes: Sequence[Path], folders: Sequence[Path]) -> Iterator[str]:
     yield f"-D{macro(build.target.name)}"
-    for name, value in build.define.items():
+    for name, value in {**build.target.macros, **build.define}.items():
         yield f"-D{name}" if value is None else f"-D{name}={value}"
     for folder in quotes:
         yield from ("-iquote", str(folder))

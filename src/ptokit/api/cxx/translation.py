@@ -84,6 +84,10 @@ class Unit:
         """True if the unit has a text for each kind of core."""
         return rewriting.is_mixed(self.texts.values())
 
+    def launches(self) -> bool:
+        """True if functions of the unit launch kernels: one that is no kernel is the host's."""
+        return any("<<<" in rewriting.blanked(text) for text in self.texts.values())
+
     def entries(self) -> dict[str, str]:
         """Return the kernels of the unit, each with the namespaces that it is in."""
         return rewriting.entries("\n".join(self.texts.values()))
@@ -168,7 +172,7 @@ def launching(unit: Unit, kernel: str) -> str:
     entries, short = unit.entries(), name.rpartition("::")[2]
     space = "" if "::" in name else entries.get(short, "")
     shown, entry = rewriting.quoted(kernel), f"&{space}{kernel}"
-    if short not in entries:
+    if short not in entries and unit.launches():
         body = f"ptokit::enter(words, {entry})"
     elif unit.is_mixed():
         twin = f"&::{rewriting.CUBE_SPACE}::{space}{kernel.removeprefix('::')}"

@@ -22,8 +22,9 @@ CPP: dict[str, Entry] = {
     "cxx-launch": Entry(
         "this kernel cannot be launched",
         "A launch names a function of the file with all of its template arguments, as C++ would "
-        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`; any other "
-        "function is called once, and launches kernels itself.",
+        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`. Another function "
+        "is called once and launches kernels itself, or is a kernel where no function of the file "
+        "launches any.",
     ),
     "crash": Entry(
         "the kernel's own code ended its process",

@@ -69,3 +69,7 @@ void TASSIGN(T_ &given) {
 }
 }  // namespace pto
 // PTOKIT_BY_HAND(TASSIGN) PTOKIT_BY_HAND(DEBUG_CHECK)
+
+namespace pto {
+PTOKIT_INTRINSIC(SUBVIEW, TSUBVIEW)  // an older name
+}

@@ -65,6 +65,13 @@ struct Tile : ptokit::TileBase {
   Tile(A_ given) : Tile() {
     (VR_ == DYNAMIC ? RowMaskInternal : ColMaskInternal) = static_cast<int64_t>(given);
   }
+  // A tile of static extents may repeat its columns, and have no others.
+  template <class A_>
+    requires(std::is_convertible_v<A_, int64_t> && VR_ != DYNAMIC && VC_ != DYNAMIC)
+  explicit Tile(A_ given) : Tile() {
+    static const char *const why = "the extents of this tile are static: it takes no others";
+    if (static_cast<int64_t>(given) != VC_) ptokit::special(ptokit::kTrap, 0, ptokit::address_of(why));
+  }
   template <class A_, class Z_>
     requires(std::is_convertible_v<A_, int64_t> && std::is_convertible_v<Z_, int64_t> &&
              VR_ == DYNAMIC && VC_ == DYNAMIC)
