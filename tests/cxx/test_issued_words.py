@@ -150,6 +150,7 @@ def test_signals_and_builtins(heard: Listener) -> None:
         *("DEVICE", 2),
         [Tag.POINTER, Tag.WORD],
     )
+    assert found[5] == ("SIGNAL", (0, pipes[Pipe.S], 5, 2))  # written to the registers of flags
 
 
 def test_a_core_ends_where_the_host_says_so_and_with_a_reason(heard: Listener) -> None:

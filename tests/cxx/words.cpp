@@ -1,6 +1,7 @@
 // Kernels whose calls a test reads word by word; `all` launches the one of a number.
 #include <acl/acl.h>
 #include <pto/pto-inst.hpp>
+#include <runtime/rt.h>
 
 #include <stdexcept>
 using namespace pto;
@@ -107,6 +108,10 @@ __global__ AICORE void signals() {
   set_intra_block(PIPE_FIX, 17);
   wait_cross_block(PIPE_V, 4);
   dcci((__gm__ void *)nullptr, ENTIRE_DATA_CACHE);
+  uint64_t messages;
+  uint32_t size;
+  rtGetC2cCtrlAddr(&messages, &size);
+  st_dev(getFFTSMsg(2, 5), (__gm__ uint64_t *)messages, 0);
 }
 
 __global__ AICORE void throws() { throw std::runtime_error("a reason"); }

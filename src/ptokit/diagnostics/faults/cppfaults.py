@@ -22,14 +22,8 @@ CPP: dict[str, Entry] = {
     "cxx-launch": Entry(
         "this kernel cannot be launched",
         "A launch names a function of the file with all of its template arguments, as C++ would "
-        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`. Another function "
-        "is called once and launches kernels itself, or is a kernel where no function of the file "
-        "launches any.",
-    ),
-    "crash": Entry(
-        "the kernel's own code ended its process",
-        "C++ runs in a process of its own, so that a wild pointer, a division by zero or an abort "
-        "ends nothing else: no array is changed. The place is that of the last instruction that "
-        "was issued before; what goes wrong stands behind it.",
+        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`. Any other "
+        "function is called once and launches kernels itself; where no function of the file "
+        "launches any, it is a kernel, too.",
     ),
 }

@@ -14,6 +14,14 @@ template <class T_, class N_> PTOKIT_OUTLINE T_ ld_dev(const T_ *start, N_ offse
   return start[offset];
 }
 template <class V_, class T_, class N_> PTOKIT_OUTLINE void st_dev(V_ value, T_ *start, N_ offset) {
+  if constexpr (std::is_integral_v<V_>) {
+    if ((const void *)start == ptokit_signals) {  // a message to other cores
+      const uint64_t message = static_cast<uint64_t>(value);
+      ptokit::special(ptokit::kSignal, PTOKIT_HERE, ptokit::kFfts, PIPE_S, message >> 8 & 15,
+                      message >> 4 & 3);
+      return;
+    }
+  }
   ptokit::device(PTOKIT_HERE, "st_dev", value, start, offset);
   start[offset] = static_cast<T_>(value);
 }

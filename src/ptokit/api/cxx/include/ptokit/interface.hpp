@@ -54,6 +54,7 @@ using std::size_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t, st
 extern "C" {
 PTOKIT_EXPORT int64_t ptokit_words[ptokit::kWords];
 PTOKIT_EXPORT int64_t ptokit_place[ptokit::kPlaces] = {0, 1, 0, 1, 0};
+PTOKIT_EXPORT uint64_t ptokit_signals[64];  // stands for the registers of flags between cores
 PTOKIT_EXPORT int64_t (*ptokit_issue)(int64_t count) = nullptr;
 PTOKIT_EXPORT int64_t (*ptokit_memory)(int64_t address, int64_t nbytes) = nullptr;
 }
