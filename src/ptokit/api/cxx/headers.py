@@ -251,6 +251,7 @@ def _facts(target: Target) -> Iterator[str]:
     yield "namespace ptokit {"
     yield f"constexpr std::int64_t kBarriers = {pipes};"
     yield f"constexpr bool kSeparateSignals = {str(target.separate).lower()};"
+    yield f"constexpr bool kOneCore = {str(target.chip and not target.kinds).lower()};"
     yield "}  // namespace ptokit"
 
 

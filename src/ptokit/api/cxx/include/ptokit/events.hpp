@@ -39,7 +39,7 @@ template <Op A_, Op B_, bool Auto = true, event_t N_ = EVENT_ID0> struct Event :
   static constexpr Op srcOp = A_, dstOp = B_;
   static constexpr pipe_t srcPipe = ptokit::pipe_of(A_), dstPipe = ptokit::pipe_of(B_);
   static constexpr bool isSamePipe = srcPipe == dstPipe;
-  static constexpr bool IsCrossCore = ptokit::crosses(A_);
+  static constexpr bool IsCrossCore = !ptokit::kOneCore && ptokit::crosses(A_);
 #ifndef __PTO_AUTO__
   event_t token = N_;
   Event() {

@@ -15,6 +15,7 @@
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
+constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A2A3)
 #ifndef __NPU_ARCH__
@@ -39,6 +40,7 @@ constexpr bool kSeparateSignals = false;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
+constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A5)
 #ifndef __NPU_ARCH__
@@ -63,6 +65,7 @@ constexpr bool kSeparateSignals = false;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 48;
 constexpr bool kSeparateSignals = true;
+constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRIN9030)
 #ifndef __NPU_ARCH__
@@ -87,6 +90,7 @@ constexpr bool kSeparateSignals = true;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;
+constexpr bool kOneCore = true;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRINX90)
 #ifndef __NPU_ARCH__
@@ -111,6 +115,7 @@ constexpr bool kSeparateSignals = true;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;
+constexpr bool kOneCore = true;
 }  // namespace ptokit
 #else
 #error "define the target that the kernel is for: PTOKIT_TARGET_..."
