@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint fuzz bench docs format clean
+.PHONY: demo test test-all lint fuzz bench cpp docs format clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -32,6 +32,12 @@ fuzz: $(VENV)/dev
 
 bench: $(VENV)/run
 	@$(BIN)/python bench/run.py
+
+# The C++ of every program against the public headers: PTO_ISA is a clone of
+# github hw-native-sys/pto-isa. Programs that its CPU simulator can run give our bytes there.
+PTO_ISA ?=
+cpp: $(VENV)/dev
+	@PYTHONPATH=. $(BIN)/python tests/pto/public_headers.py $(PTO_ISA)
 
 docs: $(VENV)/run
 	@$(BIN)/python -m account.files

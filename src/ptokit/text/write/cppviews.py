@@ -155,6 +155,8 @@ class GlobalViews:
         steps = [self.number(v) for v in lists.get("strides", ())]
         source = next((v for _, v in op.values() if isinstance(v.type, GlobalType)), None)
         if source is not None and not steps:
+            if source in self.layouts:
+                self.layouts.setdefault(result, self.layouts[source])
             steps = self.strides(source)
             made["offsets_at"] = offset(map(self.number, lists.get("offsets", ())), steps)
             by = map(self.number, lists.get("steps", ()))
