@@ -14,7 +14,7 @@ from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, WINDOW, FifoRole
+from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, READDRESSES, WINDOW, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import (
@@ -358,8 +358,14 @@ class Printer:
 
     def _argument(self, op: Op, operand: Operand) -> str:
         """The values of an operand; an integer of another type would be taken for an event."""
+        if operand.kind is Kind.SCALAR and {ALLOCATES, READDRESSES} & {*op.page.traits}:
+            return "".join(self._address(v) for v in op.bound(operand.name))
         cast = "(uint64_t)" if operand.scalar == "u64" else ""
         return ", ".join(cast + self.name(v) for v in op.bound(operand.name))
+
+    def _address(self, value: Value) -> str:
+        known = value in self.numbers.literals
+        return f"{self.numbers.known[value]:#x}" if known else self.name(value)
 
     def _word(self, attr: Attr, value: object) -> str:
         if isinstance(value, Word):
