@@ -86,12 +86,7 @@ class GlobalViews:
     def only_windows(self, view: Value) -> bool:
         """True for a view of which only windows are used: they begin at its pointer."""
         uses = self.uses[view]
-        return bool(uses) and all(
-            op.page.asm.cpp_text is not None
-            and f"{{{name}_begin}}" in op.page.asm.cpp_text
-            and all(isinstance(r.type, GlobalType) for r in op.results)
-            for op, name in uses
-        )
+        return bool(uses) and all(_by_pointer(op, name) for op, name in uses)
 
     def declared(self, view: Value, shape: Sequence[Term], steps: Sequence[Term]) -> list[str]:
         """The type of a view with these numbers, and what its constructor takes behind a pointer.
@@ -224,7 +219,15 @@ def _plain(op: Op, name: str) -> bool:
     if op.page.asm.dialect not in ("pto", "memref") or CALLS in traits or TERMINATOR in traits:
         return False
     text = op.page.asm.cpp_text or ""
-    return op.page.operand(name).kind is not Kind.ANY and not text.startswith("auto &")
+    whole = op.page.operand(name).kind is Kind.ANY and f"{{{name}_ptr}}" not in text
+    return not whole and not text.startswith("auto &")
+
+
+def _by_pointer(op: Op, name: str) -> bool:
+    """True for a use of which C++ takes the pointer alone: a window, or the slots of a FIFO."""
+    text = op.page.asm.cpp_text or ""
+    window = f"{{{name}_begin}}" in text and all(isinstance(r.type, GlobalType) for r in op.results)
+    return window or f"{{{name}_ptr}}" in text
 
 
 def _dtype_behind(kind: Type) -> DType | None:
