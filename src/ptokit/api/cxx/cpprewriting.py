@@ -133,13 +133,14 @@ def _launch(text: str, at: _LaunchText, twins: Mapping[str, str] | None) -> Edit
     """Return a launch as a call, with that of the kernel's twin behind it."""
     callee, config = text[at.callee : at.config], text[at.config + 3 : at.close]
     arguments = text[at.opened : at.end]
-    body = f"[&] {{ {callee}{arguments}; }}"
+    body, call = f"[&] {{ {callee}{arguments}; }}", "launch"
     if twins is not None:
+        call = "launch_both"
         bare = callee.strip().removeprefix("::")
         name = re.match(r"\w+", bare)
         space = "" if "::" in bare.partition("<")[0] else twins.get(name[0] if name else "", "")
         body += f", [&] {{ ::{CUBE_SPACE}::{space}{_line(bare)}{_line(arguments)}; }}"
-    return Edit(at.callee, at.end, f'ptokit::launch("{quoted(callee)}", {body}, {config})')
+    return Edit(at.callee, at.end, f'ptokit::{call}("{quoted(callee)}", {body}, {config})')
 
 
 def _callee(plain: str, end: int) -> int:

@@ -11,22 +11,20 @@ struct Body {
 template <class F_> Body body_of(const F_ &function) {
   return {[](const void *captured) { (*static_cast<const F_ *>(captured))(); }, &function};
 }
-template <class F_>
-concept Callable = std::is_invocable_v<F_>;
 
 inline void launch_bodies(const char *name, int64_t here, int64_t blocks, const Body *text,
                           const Body *cube) {
   special(kLaunch, here, address_of(name), blocks, address_of(text), address_of(cube));
 }
 // A kernel with one text, and one whose cube cores have a text of their own.
-template <Callable F_, class... Config>
+template <class F_, class... Config>
 PTOKIT_OUTLINE void launch(const char *name, const F_ &text, int64_t blocks, const Config &...) {
   const Body body = body_of(text);
   launch_bodies(name, PTOKIT_HERE, blocks, &body, nullptr);
 }
-template <Callable F_, Callable G_, class... Config>
-PTOKIT_OUTLINE void launch(const char *name, const F_ &text, const G_ &cube, int64_t blocks,
-                           const Config &...) {
+template <class F_, class G_, class... Config>
+PTOKIT_OUTLINE void launch_both(const char *name, const F_ &text, const G_ &cube, int64_t blocks,
+                                const Config &...) {
   const Body body = body_of(text), other = body_of(cube);
   launch_bodies(name, PTOKIT_HERE, blocks, &body, &other);
 }
@@ -79,7 +77,7 @@ int64_t start(const char *name, int64_t blocks, const int64_t *words, R_ (*text)
 template <class R_, class... P_>
 int64_t start(const char *name, int64_t blocks, const int64_t *words, R_ (*text)(P_...),
               R_ (*cube)(P_...)) try {
-  launch(
+  launch_both(
       name, [=] { apply(text, words, std::index_sequence_for<P_...>()); },
       [=] { apply(cube, words, std::index_sequence_for<P_...>()); }, blocks);
   return 0;
