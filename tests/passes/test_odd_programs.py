@@ -92,3 +92,34 @@ func.func @vector(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_
 """  # noqa: E501
     with pytest.raises(pto.PtoError, match="%y of @vector is one argument"):
         pto.loads(text).run(target="a5", y=[1.0])
+
+
+@pytest.mark.parametrize("sizes", ["[8]", "[8, 8, 8]", "[]", "[8, 8] valid [8]"])
+def test_a_window_has_rows_and_columns(sizes: str) -> None:
+    text = f"%t = pto.alloc_tile : {TILE}\n%d = pto.subset %t[0, 0] sizes {sizes} : {TILE}"
+    try:
+        assert any(d.is_error for d in pto.loads(text).check("all"))
+    except pto.PtoError as problem:
+        assert problem.diagnostics[0].slug != "internal"  # noqa: PT017 - either way is right
+
+
+NONE = (
+    "!pto.tile_buf<loc=vec, dtype=ui8, rows={}, cols={}, v_row=16, v_col=4, blayout=row_major, "
+    "slayout=none_box, fractal=512, pad=0>"
+)
+
+
+@pytest.mark.parametrize("form", ["as", "ssa"])
+def test_a_tile_without_rows_is_printed(form: str) -> None:
+    none, tile = NONE.format(0, 32), "!pto.tile_buf<vec, 16x32xf32>"
+    text = f"%a = pto.alloc_tile : {tile}\n%d = pto.alloc_tile : {none}\n"
+    text += f"pto.tcmp ins(%a, %a : {tile}, {tile}) outs(%d : {none})"
+    printed = pto.loads(text).text(form)
+    assert pto.loads(printed).text(form) == printed
+
+
+def test_tiles_without_extents_share_nothing() -> None:
+    none = NONE.format(16, 0)
+    text = f"%a = pto.alloc_tile : {none}\n"
+    text += f"pto.ttrans ins(%a, %a : {none}, {none}) outs(%a : {none})"
+    assert any(d.is_error for d in pto.loads(text).check("all"))

@@ -52,7 +52,8 @@ class Stretch(NamedTuple):
 
     def _meets(self, other: Stretch) -> bool:
         """Return True if a line of one stretch shares bytes with a line of the other stretch."""
-        if not (self.width and other.width and self.lines and other.lines):
+        sizes = (self.width, self.lines, self.pitch, other.width, other.lines, other.pitch)
+        if not all(sizes):  # of a tile without rows or columns, which is another error
             return False
         for start in range(other.start, other.start + other.lines * other.pitch, other.pitch):
             line = (start + other.width - 1 - self.start) // self.pitch

@@ -221,7 +221,7 @@ class Matrix:
 
     def flat(self, width: int = 0) -> Matrix:
         """The whole storage as one row, in storage order; or as rows of so many elements."""
-        width = width or self.type.numel
+        width = width or self.type.numel or 1  # a tile without rows has none
         rows, there = self.type.numel // width, (self.memory, self.elements.address)
         where = IndexMap(Axis(((rows, width),)), Axis(((width, 1),)))
         elements = Elements(*there, self.dtype, where, end=self.elements.end)

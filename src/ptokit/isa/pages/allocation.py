@@ -317,6 +317,8 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         sizes: tuple[int | None, ...],
         valid: tuple[int | None, ...],
     ) -> TileType:
+        if len(sizes) != 2 or len(valid) not in (0, 2):
+            return dst or src  # a rule says how many
         kind = dst or replace(src, valid=Shape(*sizes))
         if not kind.valid.static:
             inside = zip(sizes, src.valid, (row, col), strict=True)
