@@ -86,8 +86,8 @@ class AllocTile(Allocation, name="alloc_tile"):
 
     asm = Asm(cpp_text=AT_ADDRESS)
     example = f"%t = pto.alloc_tile : {VEC_F32}"
-    wide = named("element-type", ~Allocation.result.dtype.isin(*OF_A5), help=ONLY_A5)
-    rules = (*Allocation.rules, on(A2A3, wide))
+    narrow = named("element-type", ~Allocation.result.dtype.isin(*OF_A5), help=ONLY_A5)
+    rules = (*Allocation.rules, on(A2A3, narrow))
 
 
 class AllocConv(
