@@ -413,7 +413,7 @@ TRAITS = {
 
 def _kirin_macros(arch: str, name: str) -> dict[str, str]:
     there = (f"PTO_NPU_ARCH_{name}", "REGISTER_BASE", "PTO_COMM_NOT_SUPPORTED")
-    return {"__NPU_ARCH__": arch, **dict.fromkeys(there, "1")}
+    return {"__NPU_ARCH__": arch, "__CCE_AICORE__": "310", **dict.fromkeys(there, "1")}
 
 
 # One core has the cube unit and the vector unit, so nothing passes between cores. The headers

@@ -10,7 +10,9 @@ using aclStatus = int;
 using aclrtStream = void *;
 using aclrtContext = void *;
 using aclrtEvent = void *;
+#ifndef __CPU_SIM
 using aclFloat16 = uint16_t;
+#endif
 constexpr int ACL_SUCCESS = 0, ACL_ERROR_NONE = 0, ACL_ERROR_BAD_ALLOC = 200000;
 enum aclrtMemMallocPolicy {
   ACL_MEM_MALLOC_HUGE_FIRST,

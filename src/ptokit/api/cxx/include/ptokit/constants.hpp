@@ -13,6 +13,8 @@ constexpr int HIF4_COL_LEN = 4, HIF4_ROW_LEN = 16, HIF4_BLOCK_SIZE = 64;
 constexpr uint64_t BLOCK_MAX_PER_REPEAT = 8, MASK_LEN = 64;
 constexpr uint32_t B4_C0_SIZE = 64, TMP_UB_SIZE = 8 * 1024, TMP_UB_OFFSET = 184 * 1024;
 constexpr uint32_t SHIFT_BLOCK_LEN = 4, SHIFT_BLOCK_BYTE = 5, SHIFT_FRACTAL_BYTE = 9;
+constexpr int NUM_1 = 1, NUM_4 = 4, NUM_8 = 8, NUM_12 = 12, NUM_16 = 16, NUM_32 = 32, NUM_64 = 64;
+constexpr int NUM_77 = 77, NUM_96 = 96, NUM_128 = 128, NUM_256 = 256, NUM_512 = 512;
 // Flags by which all cores meet, and the room in global memory that a meeting may ask for.
 constexpr uint16_t SYNC_AIC_FLAG = 11, SYNC_AIV_FLAG = 12, SYNC_AIC_AIV_FLAG = 13;
 constexpr uint16_t SYNC_AIV_ONLY_ALL = 14, SYNC_FLAG_ID_MAX = 16;
@@ -28,6 +30,9 @@ template <class T_> constexpr PadValue PadValueCustom(T_ value) {
   else if constexpr (sizeof(T_) == 2) bits = __builtin_bit_cast(uint16_t, value);
   else if constexpr (sizeof(T_) == 1) bits = __builtin_bit_cast(uint8_t, value);
   else static_assert(sizeof(T_) == 0, "a custom pad value has 8, 16 or 32 bits");
+  return PadValue(uint64_t(PadValue::CustomBase) | bits);
+}
+constexpr PadValue PadValueCustom16(uint16_t bits) {
   return PadValue(uint64_t(PadValue::CustomBase) | bits);
 }
 constexpr uint32_t getCustomPadBits(PadValue value) { return uint32_t(uint64_t(value)); }

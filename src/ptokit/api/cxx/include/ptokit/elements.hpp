@@ -1,9 +1,15 @@
 // Element types by their C++ names. Types without arithmetic of their own hold a code.
 #pragma once
 #include "interface.hpp"
+#include "targets.hpp"
 
 using half = _Float16;
 using float16_t = _Float16;
+#ifdef __CPU_SIM
+// What the simulator's host programs use without the header of acl.
+using aclFloat16 = half;
+using aclrtStream = void *;
+#endif
 #define __fp16 _Float16
 // In a namespace of their own: lookup by arguments finds no function of a kernel through them.
 namespace ptokit::types {

@@ -71,6 +71,9 @@ constexpr bool kOneCore = false;
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 3113
 #endif
+#ifndef __CCE_AICORE__
+#define __CCE_AICORE__ 310
+#endif
 #ifndef PTO_NPU_ARCH_KIRIN9030
 #define PTO_NPU_ARCH_KIRIN9030 1
 #endif
@@ -95,6 +98,9 @@ constexpr bool kOneCore = true;
 #elif defined(PTOKIT_TARGET_KIRINX90)
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 3003
+#endif
+#ifndef __CCE_AICORE__
+#define __CCE_AICORE__ 310
 #endif
 #ifndef PTO_NPU_ARCH_KIRINX90
 #define PTO_NPU_ARCH_KIRINX90 1
