@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from public_differences import EXPLAINED, NOT_COMPILED, PAGES_NOT_COMPILED
+from public_differences import ENDLESS, EXPLAINED, NOT_COMPILED, PAGES_NOT_COMPILED
 from public_harness import Argument, Array, NotHere, arguments, logical, source
 from public_programs import TARGET, Case, cases, examples
 
@@ -28,6 +28,7 @@ FLAGS = ("-std=c++20", "-D__CPU_SIM", "-DNDEBUG", "-O1", "-w")
 FIRST = ("-include", "cstdint", "-include", "array", "-include", "vector")
 HEADERS = "#include <array>\n#include <cmath>\n#include <tuple>\n#include <pto/pto-inst.hpp>\n"
 SECONDS = 30
+ENDS_NOT = f"did not end within {SECONDS} seconds"
 
 
 class Compiler:
@@ -73,7 +74,7 @@ def ran(compiler: Compiler, case: Case) -> str:
     try:
         done = subprocess.run([program, before, after], capture_output=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return f"did not end within {SECONDS} seconds"
+        return ENDS_NOT
     finally:
         program.unlink()
     if done.returncode or not after.exists():
@@ -122,6 +123,8 @@ def judged(case: Case, compiler: Compiler) -> tuple[str, str]:
         return "not run", str(why)
     except PtoError as why:
         return "not run", f"ptokit does not run it on {TARGET}: {why.diagnostics[0].message}"
+    if problem == ENDS_NOT and case.name in ENDLESS:
+        return "does not end", ENDLESS[case.name]
     known = EXPLAINED.get(case.name)
     if not problem:
         return ("equal", "") if known is None else ("FAIL", f"does not differ any more: {known}")
