@@ -95,6 +95,7 @@ class Unit:
     def _twice(self, target: Target) -> Iterator[str]:
         for name in dict.fromkeys(self._systems()):
             yield f"#if __has_include({name})\n#include {name}\n#endif"
+        yield from (f"#undef {name}" for name in _macros(target, "VEC"))
         yield from _defined(target, ["CUBE"])
         yield f"namespace {rewriting.CUBE_SPACE} {{"
         if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
