@@ -55,6 +55,7 @@ COMMANDS = {
     "replay": (str(ROOT),),
     "new": ("kernel", "scaled"),
     "profile": (GEMM, "--target", "a2a3"),
+    "cxx": ("build", GEMM),
 }
 FAULTS = {
     "run": "ptokit.api.loading.load",
@@ -67,6 +68,7 @@ FAULTS = {
     "layout": "ptokit.tools.draw.layout_picture",
     "replay": "ptokit.tools.replay.replay",
     "profile": "ptokit.api.loading.load",
+    "cxx": "ptokit.api.cxx.cxxkernel.CxxKernel.build",
 }
 
 
