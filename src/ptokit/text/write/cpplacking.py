@@ -93,6 +93,6 @@ def _diagnostic(some: Sequence[Lack]) -> Diagnostic:
     help = GUARDED if first.on is not NOWHERE else HELP
     if first.op.page.asm.cpp_needs:
         help = f"{HELP}; {SCRATCH}"
-    notes = (Note(f"so {more} more in this program"),) if more else ()
+    notes = (Note(f"{more} more of them in this program"),) if more else ()
     message = f"{first.op.name}: {first.why}"
     return Diagnostic(SLUG, message, first.op.span, Severity.WARNING, help=help, notes=notes)
