@@ -95,6 +95,7 @@ GlobalLayoutWord = Literal[
     "mx_b_dn",
     "nc1hwc0",
     "fractal_z",
+    "ndc1hwc0",
 ]
 GroupAxisWord = Literal[
     "axis0",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from ptokit.api.cxx.callforms import Form, forms
@@ -22,6 +23,8 @@ from ptokit.api.cxx.calloperands import (
 )
 from ptokit.api.kernel.scalarkinds import signed_kind
 from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
@@ -53,13 +56,13 @@ class CxxCall:
     unlike: str = ""  # the types that the kernel gives, where chips move others
 
 
-def bind(name: str, values: Sequence[Given]) -> CxxCall:
+def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:
     """Return the call that a C++ name and its values mean; PtoError where no form takes them."""
     reasons: list[str] = []
-    for form in forms().get(name, ()):
-        found = _fitted(form, values, reasons)
-        if found is not None:
-            return found
+    each = (_fitted(form, values, reasons) for form in forms().get(name, ()))
+    found = [call for call in each if call is not None]
+    if found:
+        return found[0] if len(found) == 1 else min(found, key=partial(_foreign, target=target))
     given = ", ".join(map(_shown, values)) or "nothing"
     if name not in forms():
         raise error("unknown-op", f"ptokit has no {name}", seen=f"it is called with {given}")
@@ -69,6 +72,14 @@ def bind(name: str, values: Sequence[Given]) -> CxxCall:
         seen=f"{given}; {'; '.join(dict.fromkeys(reasons))}",
         help=f"`ptokit explain {name.lower()}` lists the forms",
     )
+
+
+def _foreign(call: CxxCall, target: Target) -> tuple[bool, int]:
+    """Say how far a form is from what the target has for operands in these memories."""
+    types = {name: getattr(value, "type", UNKNOWN) for name, value in call.operands.items()}
+    env = environment(call.page, types, call.attrs, target)
+    places = (rule for rule in call.page.rules_on(target) if rule.slug == "location")
+    return not call.page.exists_on(target), sum(rule.holds(env) is False for rule in places)
 
 
 def as_moved(call: CxxCall, target: Target) -> CxxCall:

@@ -18,7 +18,7 @@ from ptokit.api.cxx.callwords import BOOL, VOID, Tag
 from ptokit.api.cxx.childprocess import STILL, Crash, run_in_child, shared
 from ptokit.api.cxx.compiler import Build
 from ptokit.api.cxx.compiler import library as compiled
-from ptokit.api.cxx.door import Door, tables
+from ptokit.api.cxx.door import Door, Tables, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.parameternames import parameter_names
 from ptokit.api.cxx.recordedprogram import program_of
@@ -153,8 +153,7 @@ class CxxKernel:
         library = compiled(self.files, self.build(), name)
         host = LaunchArguments({str(n): a for n, a in enumerate(given)}, {})
         room = {n: _Room(kind, array) for n, (kind, array) in host.contiguous().items()}
-        how = self.readings
-
+        how = (*self.readings, tables())
         known = parameter_names(self.files, name)
         words = known if len(known) == len(given) else [f"a{n}" for n in range(len(given))]
 
@@ -218,7 +217,7 @@ class _Room:
 
 def _launch(
     library: Library,
-    how: tuple[Target, FixPipe],
+    how: tuple[Target, FixPipe, Tables],
     beat: Any,  # Any: of ctypes
     what: tuple[str, int],
     host: LaunchArguments,
@@ -227,7 +226,7 @@ def _launch(
 ) -> Left:
     """Launch in the child."""
     name, blocks = what
-    entrance = Door(*how, tables(), beat)
+    entrance = Door(*how, beat)
     loaded = entrance.attach(str(library))
     beat[2] = base = base_of(loaded, "ptokit_words")
     words = [*_arguments(loaded, name, host, room, parameters)]

@@ -61,9 +61,10 @@ def run_host_program(
     `timeout`: seconds without a call after which the program is ended. With `recorded` the result
     has what its kernels executed.
     """
+    ready = tables()
 
     def work(beat: Any) -> HostRun:  # Any: of ctypes
-        entrance = _Telling(library, *how, tables(), beat)
+        entrance = _Telling(library, *how, ready, beat)
         loaded = entrance.attach(str(library))
         beat[2] = entrance.base = base_of(loaded, "ptokit_words")
         words = [str(library), *arguments]

@@ -190,8 +190,12 @@ class GlobalType:
             return ()
         one_line = 1 in (self.n3, self.n4) or self.steps.n3 == 1
         other = GlobalLayout.DN if one_line else GlobalLayout.NZ
-        given = {f.name: getattr(self, f.name) for f in fields(GlobalType)}
-        return tuple(_LaidOut(**given, implied=layout) for layout in (GlobalLayout.ND, other))
+        return tuple(self.laid_out(layout) for layout in (GlobalLayout.ND, other))
+
+    def laid_out(self, layout: GlobalLayout) -> GlobalType:
+        """Return the same view in a layout that the program does not state."""
+        given = {f.name: getattr(self, f.name) for f in fields(GlobalType) if f.name != "stated"}
+        return _LaidOut(**given, implied=layout)
 
     @property
     def boxed(self) -> bool:

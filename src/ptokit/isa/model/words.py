@@ -232,7 +232,7 @@ class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(
 
 
 class GlobalLayout(
-    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19)
+    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17)
 ):
     """How the five extents of a global tensor form a matrix."""
 
@@ -247,6 +247,7 @@ class GlobalLayout(
     MX_B_DN = "mx_b_dn", "MX_B_DN"
     NC1HWC0 = "nc1hwc0", "NC1HWC0"
     FRACTAL_Z = "fractal_z", "FRACTAL_Z"
+    NDC1HWC0 = "ndc1hwc0", "NDC1HWC0"
 
 
 class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21, 14, 15, 13, 18)):

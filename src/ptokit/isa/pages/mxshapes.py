@@ -19,15 +19,18 @@ def is_region(tile: Operand, rows: Expr | int, cols: Expr | int) -> Expr:
     return both(tile.valid.rows == rows, tile.valid.cols == cols)
 
 
+def is_row(tile: Operand, count: Expr) -> Expr:
+    """One row of so many elements at least: those behind are left."""
+    return both(tile.valid.rows == 1, tile.valid.cols >= count)
+
+
 def stored_along(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these pages
     """Groups along the rows, on A5: exp is one row of them, or has src's rows."""
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     per_row = src.valid.cols // GROUP
     count = src.valid.rows * per_row
     flat = exp.rows == 1
-    in_one = tuple(
-        either(is_region(t, src.valid.rows, per_row), is_region(t, 1, count)) for t in notes
-    )
+    in_one = tuple(either(is_region(t, src.valid.rows, per_row), is_row(t, count)) for t in notes)
     return on(
         A5,
         named("shape", dst.cols == src.cols, help=SRC_COLUMNS),
@@ -36,8 +39,8 @@ def stored_along(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of thes
         when(
             flat,
             named("shape", src.cols == src.valid.cols, help=WHOLE),
-            named("shape", is_region(exp, 1, count)),
-            named("shape", registers(page, count), help=IN_REGISTERS),
+            named("shape", is_row(exp, count)),
+            warns(named("shape", registers(page, count), help=IN_REGISTERS)),
         ),
         when(~flat, named("shape", is_region(exp, src.valid.rows, per_row))),
     )

@@ -241,7 +241,7 @@ def quantise_groups(
     factor = factors(m, e)
     spread = factor.repeated(GROUP) if along else factor.T.repeated(GROUP).T
     y = src[src.valid].cast(f32) * spread
-    codes = nibbles(y, src.dtype) if fp4 else octets(y, nv)
+    codes = nibbles(y, src.dtype) if fp4 else octets(y, nv, chip)
     down, across = e.shape
     if fp4:
         dst.fill(0)
@@ -315,12 +315,14 @@ def factors(m: Array, e: Array) -> Array:
     return e.equals(255).where(QUIET, bits).bitcast(f32)
 
 
-def octets(y: Array, nv: bool) -> Array:
+def octets(y: Array, nv: bool, chip: bool) -> Array:
     """The codes of f8e4m3, as u8: nearest, ties to even, at most 448.
 
-    What becomes 0 loses its sign, but for NV's magnitudes below 2**-10.
+    What becomes 0 loses its sign, but on chips, and for NV's magnitudes below 2**-10.
     """
     codes = y.clamp(-448.0, 448.0).cast(f8e4m3).bitcast(u8)
+    if chip:
+        return codes
     kept = (codes & 0x7F) > 0
     if nv:
         kept = kept | ((y < TINY) & (y > -TINY))
@@ -352,6 +354,10 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
         always=("quant_type",),
         cpp_text="TQUANT<{axis}, MxQuantAlg::{scale}Mx{format}[, {interleave}]>"
         "({dst}, {src}, &{exp}, &{max}, &{scaling});",
+        also=(
+            "TQUANT<QuantType::format>(dst, src, exp, max, scaling)",
+            "TQUANT<QuantType::format, QuantScaleAlg::scale>(dst, src, exp, max, scaling)",
+        ),
     )
     rules = (
         grouping(),

@@ -77,8 +77,9 @@ def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     kinds: dict[type, str] = {type(kind): name for name, kind in ends}
     if GlobalType not in kinds or TileType not in kinds:
         return {}
-    found = as_moved(types[kinds[GlobalType]], types[kinds[TileType]], target)
-    return {} if found is None else {kinds[GlobalType]: found[0], kinds[TileType]: found[1]}
+    view, tile, stored = kinds[GlobalType], kinds[TileType], kinds[GlobalType] == "dst"
+    found = as_moved(types[view], types[tile], target, stored=stored)
+    return {} if found is None else {view: found[0], tile: found[1]}
 
 
 class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):

@@ -7,9 +7,13 @@ view leaves, A5 by the view's stride. An accumulator is stored as it is valid, w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ptokit.isa.formula.rules import A2A3
+from ptokit.isa.model.dtypes import i32
+from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import DN, ND, NZ, ZN
 from ptokit.isa.model.targets import Target
@@ -27,26 +31,45 @@ from ptokit.isa.model.words import (
 )
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
+IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
 
 
 def as_moved(
-    view: GlobalType, tile: TileType, target: Target
+    view: GlobalType, tile: TileType, target: Target, *, stored: bool
 ) -> tuple[GlobalType, TileType] | None:
     """Return view and tile with the extents that move; None where they are alike, or not known."""
     valid, matrix, stride = tile.valid, view.matrix, view.stride
     if not (target.is_chip and valid.static and view.fixed and stride and None not in stride):
         return None
+    if tile.loc is ACC and view.layout in IMAGES:
+        return _of_images(view), tile
     if (matrix.rows, matrix.cols) == (valid.rows, valid.cols) or view.rank != 5:
         return None
     if tile.loc is ACC:
         return _of_sums(view, tile)
     layout = view.layout
+    if layout is GlobalLayout.NZ and tile.layout is NZ and tile.loc is VEC:
+        return _in_boxes(view, tile, by_gap=stored and target.follows((A2A3,)))
     if tile.loc is MAT and layout is not None and BOXED.get(layout) is tile.layout:
         return _into_boxes(view, tile)
     if tile.loc not in (VEC, MAT) or layout is None or LINES.get(layout) is not tile.layout:
         return None
     return _in_lines(view, tile, 1 if target.follows((A2A3,)) else 0)
+
+
+def _in_boxes(
+    view: GlobalType, tile: TileType, *, by_gap: bool
+) -> tuple[GlobalType, TileType] | None:
+    """Return a move of boxes: as many columns of them as the view has, each of the valid rows."""
+    rows, cols, stride = tile.valid.rows, view.matrix.cols, list(view.stride or ())
+    if rows is None or cols is None or cols > tile.cols:
+        return None
+    if by_gap:  # from the end of what is valid
+        stride[1] = (stride[1] or 0) + (times(rows, view.n4) or 0) - (times(*view.shape[2:]) or 0)
+    shape = (*view.shape[:2], 1, rows, view.n4)
+    moved = replace(view, shape=shape, stride=tuple(stride)).laid_out(GlobalLayout.NZ)
+    return moved, replace(tile, valid=Shape(rows, cols))
 
 
 def _into_boxes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
@@ -77,12 +100,38 @@ def as_moved_tiles(
     )
 
 
+def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return src as chips read it: into the cube's operands windows of declared boxes move."""
+    dst, src = types["dst"], types["src"]
+    declared = Shape(src.rows, src.cols)
+    into = src.loc is MAT and dst.loc in (LEFT, RIGHT)
+    if not (target.is_chip and into and src.valid.static and dst.valid.static):
+        return {}
+    fits = dst.valid.rows <= src.valid.rows and dst.valid.cols <= src.valid.cols
+    return {} if fits or src.valid == declared else {"src": replace(src, valid=declared)}
+
+
 def _of_sums(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
     """Return a store of an accumulator in rows: the valid region at the view's stride."""
     rows, cols = tile.valid
     if view.layout is not GlobalLayout.ND or view.outer != 1:
         return None
     return replace(view, shape=(*view.shape[:3], rows, cols)), tile
+
+
+def _of_images(view: GlobalType) -> GlobalType:
+    """Return images in blocks of channels as boxes of other heights: points of images are rows."""
+    shape, stride = list(view.shape), list(view.stride or ())
+    if view.layout is GlobalLayout.NDC1HWC0:  # the channels of a point are no extent of the view
+        depth = times(*shape[1:3])
+        block = 16 if view.dtype is i32 else 32 // view.dtype.size
+        shape, stride = [shape[0], depth, *shape[3:], block], [*stride[1:], 1]
+    images, channels, rows = shape[:3]
+    step = times(images, stride[1])
+    shape = [1, channels, times(images, rows), *shape[3:]]
+    stride = [times(channels, step), step, *stride[2:]]
+    moved = replace(view, shape=tuple(shape), stride=tuple(stride))
+    return moved.laid_out(GlobalLayout.NZ)
 
 
 def _in_lines(view: GlobalType, tile: TileType, by_gap: int) -> tuple[GlobalType, TileType] | None:

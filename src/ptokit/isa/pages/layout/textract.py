@@ -5,6 +5,7 @@ The targets differ in layouts, element types and alignment; the meaning is the s
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.extents import FRACTALS
+from ptokit.isa.pages.unlikeextents import as_moved_windows
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
@@ -37,6 +38,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     row, col = Extract.row, Extract.col
     relu, mode = Extract.relu, Extract.mode
+    moved_types = staticmethod(as_moved_windows)
     example = {"src": L1.replace("64x64", "64x256"), "row": 0, "col": 64, "dst": L0A}
     straight = dst.slayout == src.slayout
     gemv = (src.rows == 1) & (src.blayout == BLayout.ROW_MAJOR)

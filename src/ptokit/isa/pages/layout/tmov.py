@@ -239,6 +239,8 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     }
     packed = either(src.cols == src.valid.cols, both(axis == GroupAxis.ALONG, src.valid.rows == 1))
     room = 64 + (dst.valid.rows + 15) // 16 * dst.valid.cols
+    in_rows = both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols)
+    listed = both(src.valid.rows == 1, src.valid.cols >= dst.valid.rows * dst.valid.cols)
     rules = (
         on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
         both(dst.dtype == src.dtype, tmp.dtype == src.dtype),
@@ -253,7 +255,8 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
         when(
             both(dst.fractal == 32, axis == GroupAxis.ALONG),
-            named("shape", both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols)),
+            on(CPU, named("shape", in_rows)),
+            on(A5, named("shape", either(in_rows, listed))),
         ),
         when(
             both(dst.fractal == 32, axis == GroupAxis.DOWN),
@@ -295,5 +298,8 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
             r, c = dst.iota(height, cols)
             dst.flat().scatter(in_zz(r, c, cols), line)
             return
+        if axis is GroupAxis.ALONG and rows == 1 and cols > dst.cols:  # groups in a list
+            rows, cols = dst.valid
+            x = src[0, : rows * cols].reshaped(rows, cols)
         dst[:rows, :cols] = x
         dst[rows : least(-(-rows // 16) * 16, dst.rows), :cols] = dst.constant(0)

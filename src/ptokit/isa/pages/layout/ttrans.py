@@ -61,7 +61,7 @@ class TTrans(
 
 
 L = ConvLayout
-PLANAR = (L.NCHW, L.GNCHW, L.NCDHW)
+FLAT = (L.NCHW, L.GNCHW)
 CONVERSIONS = (
     (L.NCHW, L.NC1HWC0),
     (L.NC1HWC0, L.NCHW),
@@ -69,6 +69,7 @@ CONVERSIONS = (
     (L.NC1HWC0, L.FRACTAL_Z),
     (L.GNC1HWC0, L.FRACTAL_Z),
     (L.NCDHW, L.FRACTAL_Z_3D),
+    (L.GNC1HWC0, L.GNCHW),
 )
 LISTED = "each layout has its own number of extents"
 FEW = 4  # channels in a block, where it does not hold 32 bytes of them
@@ -114,29 +115,34 @@ class TTransConv(
     fractal = dst.layout.isin(*FRACTALS)
     weights = dst.layout == L.FRACTAL_Z
     few = both(src.layout != L.NCDHW, dst.layout != L.NCHW)
+    unblocked = (to.c <= of.c1 * of.c0, to.c > (of.c1 - 1) * of.c0)
+    points = of.h * of.w * src.size
+    parts = to.n1 == (of.n + to.n0 - 1) // to.n0
     in_blocks = (of.c <= to.c1 * to.c0, of.c > (to.c1 - 1) * to.c0)
     rules = (
         named("layout", one_of(src, dst, *CONVERSIONS)),
         named("element-type", dst.size == src.size),
         named("shape", src.rank == of.rank, dst.rank == to.rank, help=LISTED),
-        when(few, named("shape", few_or(src), few_or(dst), help=BLOCKED)),
-        when(~few, named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED)),
+        on(CPU, when(few, named("shape", few_or(src), few_or(dst), help=BLOCKED))),
+        on(CPU, when(~few, named("shape", of.c0 == src.c0, to.c0 == dst.c0, help=BLOCKED))),
         when(weights, named("shape", of.c0 == to.c0, help=BLOCKED)),
         on(CPU, when(~weights, named("shape", to.c0 == dst.c0, help=BLOCKED))),
-        when(fractal, named("shape", to.k == of.k, to.n1 == of.n1, to.n0 == N0, help=WHOLE)),
+        when(fractal, named("shape", to.k == of.k, parts, help=WHOLE)),
+        on(CPU, when(fractal, named("shape", to.n0 == N0, help=WHOLE))),
         when(
             ~fractal,
             named("shape", both(to.g == of.g, to.n == of.n), both(to.h == of.h, to.w == of.w)),
-            when(dst.layout == L.NCHW, named("shape", to.c1 == of.c1, help=BLOCKED)),
-            when(dst.layout != L.NCHW, named("shape", *in_blocks, help=BLOCKED)),
+            on((CPU, A2A3), when(dst.layout.isin(*FLAT), named("shape", *unblocked, help=BLOCKED))),
+            when(~dst.layout.isin(*FLAT), named("shape", *in_blocks, help=BLOCKED)),
         ),
         on(
             HARDWARE,
             both(src.loc == VEC, dst.loc == VEC),
-            named("layout", dst.layout != L.NCHW, help="only the CPU simulator unblocks channels"),
             named("element-type", src.size.isin(1, 2, 4)),
-            when(src.layout.isin(*PLANAR), named("shape", of.h * of.w * src.size % 32 == 0)),
+            when(src.layout.isin(*FLAT), by(HEADERS, named("shape", points % 32 == 0))),
         ),
+        on(A5, named("layout", ~dst.layout.isin(*FLAT), help="A5 unblocks no channels")),
+        on(CPU, named("layout", dst.layout != L.GNCHW, help="of chips")),
     )
 
     @staticmethod
