@@ -289,7 +289,7 @@ def _intrinsics() -> str:
                 "}  // namespace comm\n}  // namespace pto",
                 *(f"PTOKIT_DEVICE({name})" for name in builtins()),
                 "// Names of the vendor's implementations, which some kernels call.",
-                *(f"#define {name}_IMPL {name}" for name in plain),
+                *(f"#define {name}_IMPL {name}" for name in dict.fromkeys((*plain, *comm))),
             ]
         )
         + "\n"
