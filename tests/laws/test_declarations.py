@@ -86,7 +86,9 @@ def test_a_rule_holds_on_some_target() -> None:
     with pytest.raises(TypeError, match="holds on no target"):
         path(VEC, VEC, V, on(CPU, TCopy.dst.rows == 1), on=A5)
     with pytest.raises(TypeError, match="holds on no target"):
-        on(HARDWARE, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
+        on(A2A3, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
+    (rule,) = on(HARDWARE, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
+    assert rule.targets == (f"{A5}, {LEVEL3}",)
     assert not [rule for page in pages() for rule in page.all_rules if rule.targets == ()]
 
 
