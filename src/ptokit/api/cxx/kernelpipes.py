@@ -35,6 +35,11 @@ class OpenedPipe(NamedTuple):
     to_cube: int
 
     @property
+    def reaches_both(self) -> bool:
+        """True where both vector cores of a block take whole entries: A2/A3 signals to both."""
+        return self.shares or self.memory is not None
+
+    @property
     def entry_size(self) -> int:
         """The most bytes of a whole entry: a slot in a vector core may have a half."""
         return self.slot_size if self.memory is not None else 2 * self.slot_size
@@ -60,7 +65,7 @@ def shared_fifo(launch: CxxLaunch, core: CxxCore, pipe: OpenedPipe, way: int) ->
             way == TO_VECTOR,
             pipe.slots,
             pipe.entry_size,
-            pipe.shares and way == TO_VECTOR,
+            pipe.reaches_both and way == TO_VECTOR,
             "",
             cell=0,
             place=0,
