@@ -11,7 +11,6 @@ from ptokit.api.cxx.kernelcores import CxxCore, CxxFifoEnd, ReadyCall, SharedFif
 from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.dtypes import u8
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VECTOR
 from ptokit.isa.pages.slots import BOTH, TO_CUBE, TO_VECTOR
 from ptokit.sim.memory import address_of
@@ -87,15 +86,14 @@ def end_of(launch: CxxLaunch, core: CxxCore, call: CxxCall, pipe: OpenedPipe) ->
     return end
 
 
-def entry_address(pipe: OpenedPipe, core: CxxCore, number: int, kind: TileType) -> int:
+def entry_address(pipe: OpenedPipe, core: CxxCore, number: int) -> int:
     """Return where the entry of this number lies at the core that pops it.
 
     Slots lie in the memory of that core; of a FIFO in global memory it has copies of some entries.
     """
     base = pipe.to_vector if core.place.kind is VECTOR else pipe.to_cube
-    if pipe.memory is None:
-        return base + number % pipe.slots * pipe.slot_size
-    return base + number % max(pipe.local, 1) * kind.nbytes
+    places = pipe.slots if pipe.memory is None else max(pipe.local, 1)
+    return base + number % places * pipe.slot_size
 
 
 def moved(call: CxxCall, pipe: OpenedPipe, core: CxxCore, number: int) -> CxxCall:
@@ -103,7 +101,7 @@ def moved(call: CxxCall, pipe: OpenedPipe, core: CxxCore, number: int) -> CxxCal
     entry = call.operands.get("entry")
     if call.page.fifo_role is not FifoRole.POPS or not isinstance(entry, PlacedTile):
         return call
-    address = entry_address(pipe, core, number, entry.type)
+    address = entry_address(pipe, core, number)
     return CxxCall(
         call.page, {**call.operands, "entry": entry._replace(address=address)}, call.attrs
     )
