@@ -31,6 +31,7 @@ from ptokit.isa.model.words import (
 )
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
+BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
 
@@ -85,19 +86,22 @@ def as_moved_tiles(
 ) -> tuple[TileType, TileType] | None:
     """Return both tiles with the extents that move; None where they are alike, or not known.
 
-    Into the cube's operands whole boxes move, as they are declared; an accumulator leaves as it is
-    valid.
+    Into the cube's operands whole boxes move, as they are declared; out of an accumulator whole
+    boxes of 16 lines, what is behind the valid ones as well.
     """
     if not target.is_chip or dst.valid == src.valid or not src.valid.static:
         return None
     if src.loc is MAT and dst.loc in (LEFT, RIGHT, BIAS, SCALING):
         both = Shape(min(dst.rows, src.rows), min(dst.cols, src.cols))
         return replace(dst, valid=both), replace(src, valid=both)
-    rows, cols = src.valid
-    fits = rows is not None and cols is not None and rows <= dst.rows and cols <= dst.cols
-    return (
-        (replace(dst, valid=src.valid), src) if src.loc is ACC and dst.loc is MAT and fits else None
-    )
+    if src.loc is not ACC or dst.loc is not MAT:
+        return None
+    rows, cols = (-(-(n or 0) // BOX) * BOX for n in src.valid)
+    rows, cols = min(rows, src.rows), min(cols, src.cols)
+    if rows > dst.rows or cols > dst.cols:
+        return None
+    whole = Shape(rows, cols)
+    return replace(dst, valid=whole), replace(src, valid=whole)
 
 
 def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:

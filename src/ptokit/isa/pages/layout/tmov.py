@@ -1,9 +1,11 @@
 """TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import Shape
 from ptokit.isa.pages.unlikeextents import as_moved_tiles
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, convert, narrowed, without_negatives
@@ -40,7 +42,14 @@ def boxed(fits: Expr) -> tuple[Ruled, ...]:
 def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     """Return the types of dst and src as chips move them, where these differ. Any: types."""
     found = as_moved_tiles(types["dst"], types["src"], target)
-    return {} if found is None else dict(zip(("dst", "src"), found, strict=True))
+    if found is None:
+        return {}
+    moved: dict[str, Any] = {"dst": found[0], "src": found[1]}
+    fp = types.get("fp")
+    if fp is not None and fp.valid.cols is not None:  # parameters of whole boxes, too
+        cols = max(fp.valid.cols, min(fp.cols, found[1].valid.cols or 0))
+        moved["fp"] = replace(fp, valid=Shape(fp.valid.rows, cols))
+    return moved
 
 
 class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
