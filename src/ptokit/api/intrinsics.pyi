@@ -96,6 +96,8 @@ GlobalLayoutWord = Literal[
     "nc1hwc0",
     "fractal_z",
     "ndc1hwc0",
+    "nchw",
+    "ncdhw",
 ]
 GroupAxisWord = Literal[
     "axis0",

@@ -232,7 +232,7 @@ class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(
 
 
 class GlobalLayout(
-    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17)
+    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17, 14, 18)
 ):
     """How the five extents of a global tensor form a matrix."""
 
@@ -248,6 +248,8 @@ class GlobalLayout(
     NC1HWC0 = "nc1hwc0", "NC1HWC0"
     FRACTAL_Z = "fractal_z", "FRACTAL_Z"
     NDC1HWC0 = "ndc1hwc0", "NDC1HWC0"
+    NCHW = "nchw", "NCHW"
+    NCDHW = "ncdhw", "NCDHW"
 
 
 class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21, 14, 15, 13, 18)):

@@ -33,6 +33,7 @@ from ptokit.isa.model.words import (
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
 BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
+PLANES = {GlobalLayout.NCHW: 2, GlobalLayout.NCDHW: 1}  # the axis of their channels
 BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
 
 
@@ -43,6 +44,8 @@ def as_moved(
     valid, matrix, stride = tile.valid, view.matrix, view.stride
     if not (target.is_chip and valid.static and view.fixed and stride and None not in stride):
         return None
+    if tile.loc is ACC and view.layout in PLANES:
+        return _of_planes(view, tile), tile
     if tile.loc is ACC and view.layout in IMAGES:
         return _of_images(view), tile
     if (matrix.rows, matrix.cols) == (valid.rows, valid.cols) or view.rank != 5:
@@ -121,6 +124,14 @@ def _of_sums(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | 
     if view.layout is not GlobalLayout.ND or view.outer != 1:
         return None
     return replace(view, shape=(*view.shape[:3], rows, cols)), tile
+
+
+def _of_planes(view: GlobalType, tile: TileType) -> GlobalType:
+    """Return images in planes, one for each channel, as columns: the points of all are rows."""
+    step = (view.stride or ())[PLANES[view.layout or GlobalLayout.NCHW]]
+    whole = times(step, tile.valid.cols)
+    moved = replace(view, shape=(1, 1, 1, *tile.valid), stride=(whole, whole, whole, 1, step))
+    return moved.laid_out(GlobalLayout.DN)
 
 
 def _of_images(view: GlobalType) -> GlobalType:
