@@ -88,7 +88,8 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
         return call
     placed = (PlacedTile, PlacedView, PlacedConv)
     types = {n: v.type for n, v in call.operands.items() if isinstance(v, placed)}
-    others = call.page.moved_types(types, target)
+    numbers = {n: v for n, v in call.operands.items() if isinstance(v, int | float)}
+    others = call.page.moved_types(numbers | types, target)
     if not others:
         return call
     operands = dict(call.operands)

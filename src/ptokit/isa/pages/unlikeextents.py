@@ -114,7 +114,8 @@ def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, A
     into = src.loc is MAT and dst.loc in (LEFT, RIGHT)
     if not (target.is_chip and into and src.valid.static and dst.valid.static):
         return {}
-    fits = dst.valid.rows <= src.valid.rows and dst.valid.cols <= src.valid.cols
+    row, col = types.get("row", 0), types.get("col", 0)
+    fits = row + dst.valid.rows <= src.valid.rows and col + dst.valid.cols <= src.valid.cols
     return {} if fits or src.valid == declared else {"src": replace(src, valid=declared)}
 
 
