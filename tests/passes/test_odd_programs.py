@@ -123,3 +123,16 @@ def test_tiles_without_extents_share_nothing() -> None:
     text = f"%a = pto.alloc_tile : {none}\n"
     text += f"pto.ttrans ins(%a, %a : {none}, {none}) outs(%a : {none})"
     assert any(d.is_error for d in pto.loads(text).check("all"))
+
+
+def test_operands_of_the_generic_form_are_values() -> None:
+    text = '"pto.store_scalar"(9, %c1, %v) : (!pto.ptr<f32>, index, f32) -> ()'
+    with pytest.raises(pto.PtoError, match="are values, not numbers"):
+        pto.loads(text)
+
+
+def test_a_constant_of_the_generic_form_has_a_number() -> None:
+    text = (
+        'func.func @f() {\n  %z = "arith.constant"() <{i32 = 0 : index}> : () -> index\n  return\n}'
+    )
+    assert "unknown-attribute" in {d.slug for d in pto.loads(text).check("cpu")}

@@ -61,6 +61,8 @@ def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, i
     opened = p.i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
+    for item in (item for item in call.items if item.value is None):
+        raise p.wrong("syntax-error", "operands in this form are values, not numbers", item.at)
     labels = p.i
     if p.texts[labels] == "[" and branches:
         p.skip_balanced()

@@ -138,7 +138,9 @@ class Parser(Cursor):
             inner = inner[:-1]  # it ends the head of a switch, whose regions begin with `case`
         block.ops.append(op)
         if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
-            self.names.constants[op.results[0]] = op.attrs[op.page.attrs[0].name]
+            number = op.page.attrs[0].name
+            if number in op.attrs:  # generic text may leave it out
+                self.names.constants[op.results[0]] = op.attrs[number]
         while self.accept(";"):
             pass
         self.reached = self.i
