@@ -86,6 +86,11 @@ def ptokit(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def test_a_launch_begins_with_a_name() -> None:
+    with pytest.raises(pto.PtoError, match="a launch begins with the name of the kernel"):
+        kernels("faults", "a5").launch(A, 0)  # pyright: ignore[reportArgumentType]
+
+
 def test_host_programs() -> None:
     file = str(HERE / "host.cpp")
     done = ptokit("cxx", "test", file, "--target", "a5")

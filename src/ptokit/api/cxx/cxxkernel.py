@@ -148,6 +148,11 @@ class CxxKernel:
         seconds; then no array was changed. With `strict` it is an error to store what nothing
         computed.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            help = 'write launch("name", ...): a file may have several kernels'
+            raise call_error(
+                "operand-kind", "a launch begins with the name of the kernel", help=help
+            )
         if blocks < 1:
             raise call_error("operand-value", f"a launch has 1 block at least, not {blocks}")
         library = compiled(self.files, self.build(), name)
