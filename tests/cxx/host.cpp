@@ -14,7 +14,9 @@ __global__ AICORE void vadd(__gm__ float *a, __gm__ float *b, __gm__ float *c)
   TLOAD(y, gb);
   set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0), wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
   TADD(x, x, y);
+#ifndef FORGOTTEN
   set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0), wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+#endif
   TSTORE(gc, x);
 }
 

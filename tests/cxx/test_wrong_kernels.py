@@ -102,6 +102,18 @@ def test_host_programs() -> None:
     assert "TSTORE(gc, x)" in done.stderr
 
 
+def test_races_of_host_programs() -> None:
+    words = ("cxx", "test", str(HERE / "host.cpp"), "--target", "a5", "--races")
+    done = ptokit(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = ptokit(*words, "-D", "FORGOTTEN")
+    (line,) = done.stderr.splitlines()
+    text = (HERE / "host.cpp").read_text().splitlines()
+    store = next(n for n, line in enumerate(text, 1) if "TSTORE(gc, x)" in line)
+    assert done.returncode == 1
+    assert f"host.cpp:{store}: error[hazard]" in line
+
+
 def test_the_command_line(tmp_path: Any) -> None:  # Any: a path of pytest's
     np.save(tmp_path / "a.npy", A)
     words = ["cxx", "run", str(HERE / "vector.cpp"), "--launch", "vector", "which=0", "n=1"]

@@ -22,13 +22,14 @@ from ptokit.api.cxx.door import Door, Tables, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.parameternames import parameter_names
 from ptokit.api.cxx.recordedprogram import program_of
+from ptokit.api.cxx.recordedraces import races_of_launches
 from ptokit.api.cxx.recordvalues import NamedArray
 from ptokit.api.cxx.sourcelines import base_of, lines_of, with_lines
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.program import Program
 from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.callsite import door
-from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import RichList
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import Target
@@ -75,14 +76,19 @@ class CxxRun:
         return self.program.text(form)
 
     def check(self, *targets: str, **how: Any) -> list[Diagnostic]:  # Any: see `Program.check`
-        """Return what is wrong with the program on each target, by default the launch's."""
-        return self.program.check(*(targets or (self._how.target,)), **how)
+        """Return what is wrong with the program on each target, by default the launch's.
+
+        Without a `judge` hardware decides, as in the launch.
+        """
+        chosen = targets or (self._how.target,)
+        judge = how.pop("judge", Judge.HARDWARE.value)
+        return self.program.check(*chosen, judge=judge, **how)
 
     def races(self, *targets: str) -> list[Diagnostic]:
         """Return what the order of the pipes leaves open on each target, launch by launch."""
         chosen = targets or (self._how.target,)
-        every = zip(self.program.module.funcs, self._left.launches, strict=True)
-        found = (self.program.races(*chosen, func=f.name, blocks=one.blocks) for f, one in every)
+        launches = self._left.launches
+        found = (races_of_launches(self.program, launches, target_named(name)) for name in chosen)
         return RichList(one for some in found for one in some)
 
     def profile(self, launch: int = 0) -> Any:  # Any: see `Program.profile`

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ptokit.api.cxx.callbinding import CxxCall
-from ptokit.api.cxx.calloperands import PlacedView
+from ptokit.api.cxx.calloperands import PlacedTile, PlacedView
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
@@ -21,7 +21,7 @@ from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
 from ptokit.passes.shared import shaped
 
 Numbers = tuple[int, ...]
@@ -175,6 +175,20 @@ def _fitted(places: Sequence[tuple[int, int]], row: Numbers) -> Linear | None:
     return Linear(base, by_block, by_lane) if fits else None
 
 
+def _moves_nothing(call: CxxCall) -> bool:
+    """True where a view has no element: text has no such view."""
+    views = (value for value in call.operands.values() if isinstance(value, PlacedView))
+    return any(0 in view.type.shape for view in views)
+
+
+def _end(recorded: RecordedCalls, launch: LaunchRecord) -> int:
+    """Return where in vec the last tile of a launch ends."""
+    calls = (recorded.calls[n] for n in {n for core in launch.cores for n in core.calls})
+    values = (value for call in calls for value in call.operands.values())
+    tiles = (v for v in values if isinstance(v, PlacedTile) and v.type.loc is VEC)
+    return max((tile.address + tile.type.nbytes for tile in tiles), default=0)
+
+
 class _Function:
     """Makes the function of one launch."""
 
@@ -187,7 +201,7 @@ class _Function:
         arrays: Mapping[int, NamedArray],
     ) -> None:
         self.recorded, self.launch, self.shapes, self.lines = recorded, launch, shapes, lines
-        self.values = RecordValues(recorded.pipes, arrays)
+        self.values = RecordValues(recorded.pipes, arrays, _end(recorded, launch))
 
     def made(self, name: str) -> Func:
         """Return the function."""
@@ -221,8 +235,10 @@ class _Function:
 
     def _ops(self, part: AlikeCores) -> Iterator[Op]:
         core = part.cores[0]
-        for call, place, numbers in zip(core.calls, core.places, part.numbers, strict=True):
-            yield self._op(self.recorded.calls[call], numbers, self.lines.get(place))
+        for number, place, numbers in zip(core.calls, core.places, part.numbers, strict=True):
+            call = self.recorded.calls[number]
+            if not _moves_nothing(call):
+                yield self._op(call, numbers, self.lines.get(place))
 
     def _op(self, call: CxxCall, numbers: Sequence[Linear], span: Span | None) -> Op:
         left = list(numbers)

@@ -55,13 +55,15 @@ class Linear(NamedTuple):
 class RecordValues:
     """Makes the values of one function: its arguments, and the ops at its `head`."""
 
-    def __init__(self, pipes: Sequence[OpenedPipe], arrays: Mapping[int, NamedArray]) -> None:
-        self.pipes, self.arrays = pipes, arrays
+    def __init__(
+        self, pipes: Sequence[OpenedPipe], arrays: Mapping[int, NamedArray], end: int
+    ) -> None:
+        """`end`: where in vec the last tile ends."""
+        self.pipes, self.arrays, self.end = pipes, arrays, end
         self.args: dict[int, Value] = {}  # by the number of the array
         self.head: list[Op] = []
         self._known: dict[object, Value] = {}
         self._counts: dict[str, int] = {}
-        self._end = 0  # of the tiles in vec
 
     def value(self, call: CxxCall, operand: Operand, given: Any, number: Linear | None) -> Value:
         """Return the value that an operand is given. Any: an operand as data, or a number."""
@@ -84,7 +86,7 @@ class RecordValues:
                     kind = scalar_kind(call.page, operand, given, element_types(call))
                 if number is not None and (number.by_block or number.by_lane):
                     return self._linear(number)
-                return self._constant(given, kind)
+                return self._constant(*_with_sign(given, kind))
 
     def arguments(self) -> list[Value]:
         """Return the arguments of the function, in the order of the arrays."""
@@ -183,8 +185,6 @@ class RecordValues:
     # memory
 
     def _tile(self, given: PlacedTile) -> Value:
-        if given.type.loc is VEC:
-            self._end = max(self._end, given.address + given.type.nbytes)
         return self._allocated(allocation(), given.type, given.address, "t")
 
     def _allocated(self, page: type[Instr], kind: Any, address: int, base: str) -> Value:
@@ -199,7 +199,7 @@ class RecordValues:
         kind = TileType(VEC, given.dtype, 1, REPORT, Shape(1, given.length), ND)
         key = "reported", given.length
         if key not in self._known:
-            start = -(-self._end // LINE) * LINE
+            start = -(-self.end // LINE) * LINE
             self._known[key] = self._tile(PlacedTile(kind, start))
         return self._known[key]
 
@@ -273,6 +273,16 @@ class RecordValues:
         yield "local_addr", [self._constant(one, ScalarType("i32"))]
         if opened.directions == BOTH:
             yield "peer_local_addr", [self._constant(second, ScalarType("i32"))]
+
+
+def _with_sign(number: float, kind: ScalarType) -> tuple[float, ScalarType]:
+    """Return the number of the same bits that has a sign: constants of text have one."""
+    dtype = kind.dtype
+    if dtype is None or dtype.is_float or dtype.signed or not isinstance(number, int):
+        return number, kind
+    whole = number & ((1 << kind.bits) - 1)
+    number = whole - (1 << kind.bits) if whole >> (kind.bits - 1) else whole
+    return number, ScalarType(f"i{kind.bits}")
 
 
 def element_types(call: CxxCall) -> dict[str, DType]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ptokit.isa.formula.formulas import Const
-from ptokit.isa.lang.instr import Instr, Operand
+from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.vectors import Exact
 from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.types import ScalarType
@@ -54,6 +54,7 @@ def _like(page: type[Instr], dtypes: Mapping[str, DType]) -> str:
     Else that of the first tile that is read, or written.
     """
     models = [like.model.operand for like in page.elided.values() if like.model is not None]
-    names = [o.name for o in sorted(page.operands, key=lambda o: o.written)]
+    order = sorted(page.operands, key=lambda o: (o.role is Role.SCRATCH, o.written))
+    names = [o.name for o in order]
     known = (dtypes[name] for name in (*models, *names) if name in dtypes)
     return next((dtype.name for dtype in known), "f32")

@@ -41,8 +41,8 @@ ORDER: dict[str, Entry] = {
     ),
     "flag-set-twice": Entry(
         "the flag may still be up from the set before",
-        "A flag counts its sets, but nothing orders this set after the wait for the last one: the "
-        "wait may take the token of the other set.",
+        "The program sets the flag twice without a wait between. A flag counts its sets on "
+        "hardware, up to a number that is not published; the CPU simulator ends with an error.",
     ),
     "flag-clash": Entry(
         "the flag is up while an instruction may use it itself",

@@ -283,6 +283,21 @@ X: dict[str, Dispute] = {
         "the program, with a fence of global memory; without one there is a warning",
         "a fence is right for every version; a barrier of pipes says nothing of other ranks",
     ),
+    "X111": Dispute(
+        "does a conversion of the fix-pipe wait for parameters that the pipe itself has moved?",
+        "Headers: a store of A2/A3 with parameters begins with a barrier of the pipe, the other "
+        "conversions do not, and A5 has no such barrier. Public suites of both: nothing between "
+        "the move of the parameters and the conversion.",
+        "yes: the fix-pipe accesses its parameters in order",
+        "boards have verified the suites",
+    ),
+    "X112": Dispute(
+        "may a flag be set again before the wait for the last set is complete?",
+        "CPU simulator: an id is occupied from a set to its wait in the program. Assembler: an id "
+        "is free behind its wait in the program. Public suites of A2/A3 and A5: they set it there.",
+        "yes, behind the wait in the program; a warning for two sets without a wait between",
+        "flags count, and both pipes take their entries in order: each wait meets its set",
+    ),
     "X110": Dispute(
         "may a view have other extents than what is valid in the tile that it is moved into or "
         "out of, on a chip?",

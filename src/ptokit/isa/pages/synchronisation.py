@@ -160,7 +160,7 @@ class OfPipes(Flag, abstract=True):
     )
 
 
-class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14")):
+class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14", "X112")):
     """A flag between two pipes that the text names."""
 
     example = FLAGS_EXAMPLE

@@ -15,8 +15,8 @@ from enum import Enum
 from typing import TypeAlias
 
 from ptokit.ir.garbage import gc_disabled
-from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import Pipe
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.words import SCALING, Pipe
 from ptokit.sim.cores.races import commute
 from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
 from ptokit.sim.pipes.entries import (
@@ -34,6 +34,7 @@ from ptokit.sim.pipes.pipequeues import PipeQueues
 
 PIPES = [*Pipe]
 LANES = len(PIPES)
+PARAMETERS = SPACES[SCALING]  # of the fix-pipe, which takes them in order: dispute X111
 Clock: TypeAlias = "list[int]"  # by lane: the number of an entry of its queue
 OpPair: TypeAlias = "tuple[int, int, HazardKind, bool]"  # two ops, whether of one core
 
@@ -218,13 +219,18 @@ class HazardDetector:
         """The accesses to these bytes so far that are not complete."""
         for other in (region, *region.near):
             for of, last in self.last.get(other, {}).items():
-                if of == lane and of % LANES in self.serial:
+                if of == lane and self._in_order(of % LANES, region):
                     continue
                 writer, reader = last.writer, last.reader
                 if writer and last.write > clock[of]:
                     yield _Conflict(writer, of, last.write, other, region, True, writes)
                 if writes and reader and last.read > clock[of]:
                     yield _Conflict(reader, of, last.read, other, region, False, True)
+
+    def _in_order(self, pipe: int, region: ByteRegion) -> bool:
+        """Whether a pipe has done with these bytes before its next entry starts."""
+        parameters = PIPES[pipe] is Pipe.FIX and region.space.name == PARAMETERS
+        return parameters or pipe in self.serial
 
     def _hazards(self, entry: PipeWork, conflicts: Sequence[_Conflict]) -> None:
         """The conflicts that remain when the later ones of them are ordered before the entry."""

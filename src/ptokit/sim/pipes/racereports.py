@@ -17,6 +17,7 @@ from ptokit.sim.pipes.heldbuffers import BufferFault, BufferMisuse
 from ptokit.sim.pipes.innerflags import clashes, signal_clashes
 from ptokit.sim.pipes.issue import Issue
 from ptokit.sim.pipes.poppedtiles import SLOTS_OF
+from ptokit.sim.pipes.repeatedsets import sets_without_wait
 from ptokit.sim.pipes.ticketleftovers import Leftover, left_over
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
@@ -49,7 +50,8 @@ class RaceReport:
         yield from map(self._buffer_misuse, misuses)
         if self.found.stuck and not misuses:  # who waits for a buffer then says the same
             yield self._deadlock(self.found.stuck)
-        for post in self.found.posted_twice:
+        twice = sets_without_wait(self.issue.cores)
+        for post in (post for post in self.found.posted_twice if id(post.op) in twice):
             yield self._warned(
                 "flag-set-twice",
                 post,

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
+    from ptokit.api.cxx.hostprogram import HostRun
+    from ptokit.diagnostics.diagnostic import Diagnostic
+    from ptokit.isa.model.targets import Target
 
 F = TypeVar("F", bound=Callable[..., None])
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -230,30 +233,57 @@ def _write(ran: CxxRun, file: str) -> None:
 @FILES
 @compiled_options
 @click.option("-l", "libraries", multiple=True, metavar="NAME", help="Link a library.")
+@click.option("--races", is_flag=True, help="Look for hazards in each launch.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End a program that does nothing.")
 @program_errors
 def cxx_test(
-    files: tuple[Path, ...], libraries: tuple[str, ...], timeout: float | None, **how: Any
-) -> None:  # Any: as above
+    files: tuple[Path, ...],
+    libraries: tuple[str, ...],
+    races: bool,
+    timeout: float | None,
+    **how: Any,  # Any: as above
+) -> None:
     """Run a host program: C++ FILES with a main, or tests of GoogleTest.
 
     Words behind -- are arguments of the program. The status is the program's, or 1 where a kernel
-    fails of which the program does not notice.
+    fails of which the program does not notice, or has a hazard that --races finds. Each finding of
+    --races is one line.
     """
     from ptokit.api.cxx.childprocess import Crash
     from ptokit.api.cxx.compiler import library
     from ptokit.api.cxx.hostprogram import run_host_program
 
+    if races:
+        require_pipes(how["target"])
     sources = [file for file in files if file.suffix in SOURCES]
     kernel = _kernel(tuple(sources), how)
     flags = [f"-l{name}" for name in libraries]
     built = library(sources, kernel.build(flags))
     words = [str(file) for file in files if file.suffix not in SOURCES]
     try:
-        ran = run_host_program(built, words, kernel.readings, timeout=timeout)
+        ran = run_host_program(built, words, kernel.readings, timeout=timeout, recorded=races)
     except Crash as crash:
         raise crash.problem from None
-    sys.exit(ran.status)
+    hazardous = _tell_races(ran, built, kernel.target) if races else False
+    sys.exit(ran.status or int(hazardous))
+
+
+def _tell_races(ran: HostRun, library: Path, target: Target) -> bool:
+    """Tell what the order of the pipes leaves open, each finding once; True for any error."""
+    from ptokit.api.cxx.recordedraces import races_of_host_program
+
+    found = [*races_of_host_program(ran, library, target)]
+    for line in dict.fromkeys(map(_in_one_line, found)):
+        click.echo(line, err=True)
+    return any(one.is_error for one in found)
+
+
+def _in_one_line(found: Diagnostic) -> str:
+    span, notes = found.span, [note.span for note in found.notes if note.span is not None]
+    place = "" if span is None else f"{span.source.name}:{span.line}: "
+    first = f" (with line {notes[0].line})" if notes else ""
+    seen = f": {found.seen}" if found.seen else ""
+    return f"{place}{found.severity.value}[{found.slug}]: {found.message}{first}{seen}"
 
 
 SOURCES = (".cpp", ".cc", ".cxx", ".c")

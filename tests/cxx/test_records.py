@@ -1,0 +1,22 @@
+"""A recorded program is legal text, has no race, and gives the bytes of the launch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from launched import again, kernels, needs_compiler
+
+pytestmark = needs_compiler
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_numbers_without_a_sign_and_empty_views(target: str, rows: int) -> None:
+    a = np.arange(512, dtype=np.uint16).reshape(8, 64)
+    c = np.zeros_like(a)
+    ran = kernels("records", target).launch("bits", a, c, rows)
+    assert np.array_equal(c, a | 40000)
+    assert [*ran.check(), *ran.races()] == []
+    assert ran.text().count("pto.tload") == (1 if rows == 0 else 2)
+    (found,) = again(ran, {"a": a, "c": np.zeros_like(a)}, target).values()
+    assert np.array_equal(found, c)
