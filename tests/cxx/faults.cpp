@@ -38,6 +38,7 @@ template <int Which> __global__ AICORE void wrong(__gm__ float *a, __gm__ float 
     TLOAD(y, ga);
     TSTORE(gc, y);
   }
+  if (Which == 10) set_atomic_add();
 }
 
 void faults(int which, float *a, float *c, int zero)
@@ -54,5 +55,6 @@ void faults(int which, float *a, float *c, int zero)
     case 7: wrong<7><<<1, nullptr, stream>>>(a, c, zero); break;
     case 8: wrong<8><<<1, nullptr, stream>>>(a, c, zero); break;
     case 9: wrong<9><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 10: wrong<10><<<1, nullptr, stream>>>(a, c, zero); break;
   }
 }

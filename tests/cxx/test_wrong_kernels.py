@@ -67,6 +67,15 @@ def test_a_missing_flag_is_found() -> None:
     assert all(d.span and d.span.source.name.endswith("faults.cpp") for d in found)
 
 
+def test_a_mode_without_effect_is_said() -> None:
+    a, c = A.copy(), np.zeros_like(A)
+    ran = kernels("faults", "a5").launch("faults", 10, a, c, 0)
+    (found,) = [d for d in ran.warnings if d.slug == "not-executed"]
+    assert "set_atomic_add has no effect here" in found.message
+    assert found.span is not None
+    assert "set_atomic_add()" in found.span.source.line(found.span.line)
+
+
 def test_wrong_arguments() -> None:
     kernel, c = kernels("faults", "a5"), np.zeros_like(A)
     with pytest.raises(pto.CallError, match="takes 4, and 2 arguments are given"):

@@ -11,6 +11,7 @@ from functools import cache
 from ptokit.api.cxx.callbinding import CxxCall, Value
 from ptokit.api.cxx.calloperands import PlacedTile
 from ptokit.api.cxx.callwords import FlagWay
+from ptokit.api.cxx.headers import BUILTIN
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Role
@@ -46,6 +47,13 @@ def numbered(attr: Attr, number: int) -> object:
     if found is None:
         raise error("attribute", f"no event has the number {number}", help="ids are 0 to 7")
     return found
+
+
+@cache
+def unexecuted() -> dict[str, str]:
+    """Return why they have no effect, for the functions of the device whose page says so."""
+    texts = ((BUILTIN.fullmatch(p.asm.cpp_text or ""), p.unexecuted) for p in pages())
+    return {match[1]: reason for match, reason in texts if match and reason}
 
 
 def barrier(pipe: int) -> CxxCall:

@@ -15,7 +15,7 @@ from ptokit.api.cxx.callwords import SpecialCall
 from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
 from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
 from ptokit.api.cxx.pending import pending
-from ptokit.diagnostics.diagnostic import error
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
 from ptokit.sim.memory import WRITTEN
 
 Words = Sequence[int]
@@ -35,6 +35,7 @@ class Entrance(Protocol):
     def made(self, core: CxxCore, number: int) -> ReadyCall: ...
     def run(self, core: CxxCore, made: ReadyCall, place: int) -> None: ...
     def launch(self, name: str, blocks: int, body: int, cube: int) -> None: ...
+    def warn(self, warnings: Sequence[Diagnostic], place: int) -> None: ...
 
 
 class Specials:
@@ -194,7 +195,14 @@ class Specials:
         )
 
     def device(self, words: Words, place: int) -> int:
-        """A builtin of the device that moves no data by itself."""
+        """A builtin of the device that moves no data by itself; a warning if it has no effect."""
+        name = text(words[0])
+        reason = devicecalls.unexecuted().get(name)
+        if reason is not None:
+            message = f"{name} has no effect here: {reason}"
+            help = "choose the mode by arguments of the instruction, where it has them"
+            told = Diagnostic("not-executed", message, severity=Severity.WARNING, help=help)
+            self.door.warn([told], place)
         return 0
 
 
