@@ -78,6 +78,7 @@ must not 72: tile types or layouts that differ
 # Examples
 example 76-91: a 4x64 tile of f32 is seen as four 2x32 tiles
   -> test_example test_example_as_a_program
+  -> printed.test_an_example_has_the_verdict_of_its_page
 """
 
 # title, headings, the head of the table, navigation
@@ -89,7 +90,7 @@ SUBVIEW = Document(
     "subview",
     "pto.subview",
     "docs/isa/tile/ops/sync-and-config/subview.md",
-    {"": "test_subview_page"},
+    {"": "test_subview_page", "printed": "test_cpp_examples"},
     TEXT,
     OTHER,
 )

@@ -135,15 +135,18 @@ constraint 138: FPC is offset by indexCol, in units of fp's elements
 # Common Patterns
 example 144-153: the left 64x64 block of a 64x256 Mat tile of f32
   -> patterns.test_pattern_1_left_block patterns.test_pattern_1_at_its_address
+  -> printed.test_an_example_has_the_verdict_of_its_page
 example 157-169: a 32x32 window slides over an unboxed 32x128 Mat tile of half
   -> patterns.test_pattern_2_as_printed_is_refused patterns.test_pattern_2_with_a_boxed_source
-  -> patterns.test_pattern_2_at_its_address C11
+  -> patterns.test_pattern_2_at_its_address
+  -> printed.test_an_example_has_the_verdict_of_its_page C11
 meaning 157: windows may overlap
   -> patterns.test_windows_may_overlap_and_need_not_divide
   -> patterns.test_any_offset_on_the_simulator C3
 example 173-187: columns 16 to 31 of a 32x64 accumulator to a 16x16 Mat tile of int8
   -> patterns.test_pattern_3_as_printed_is_refused patterns.test_a_static_tile_takes_no_extents
-  -> patterns.test_pattern_3_with_whole_boxes patterns.test_pattern_3_at_its_addresses C11
+  -> patterns.test_pattern_3_with_whole_boxes patterns.test_pattern_3_at_its_addresses
+  -> printed.test_an_example_has_the_verdict_of_its_page C11
 """
 
 # title, headings, sentences that announce a list, heads of tables, navigation
@@ -156,7 +159,12 @@ TEXTRACT = Document(
     "textract",
     "pto.textract",
     "docs/isa/tile/ops/layout-and-rearrangement/textract.md",
-    {"": "test_textract_page", "cpp": "test_textract_cpp", "patterns": "test_textract_patterns"},
+    {
+        "": "test_textract_page",
+        "cpp": "test_textract_cpp",
+        "patterns": "test_textract_patterns",
+        "printed": "test_cpp_examples",
+    },
     TEXT,
     OTHER,
 )

@@ -88,9 +88,10 @@ constraint 80: a parameter for each column is the operand fp of TEXTRACT_FP
 
 # 示例
 example 86-96: automatic: a 16x16 Mat tile of float to Left
-  -> test_auto_example
+  -> test_auto_example printed.test_an_example_has_the_verdict_of_its_page
 example 100-112: manual: the same with src at 0x1000 and dst at 0x2000
   -> test_manual_example test_manual_example_is_legal
+  -> printed.test_an_example_has_the_verdict_of_its_page
 
 # 汇编示例
 example 118-119: %dst = pto.textract %src, %idxrow, %idxcol : (!pto.tile<...>, dtype, dtype) ->
@@ -114,7 +115,12 @@ TEXTRACT_ZH = Document(
     "textract_zh",
     "TEXTRACT (Chinese)",
     "docs/isa/TEXTRACT_zh.md",
-    {"": "test_textract_zh_page", "cpp": "test_textract_cpp", "en": "test_textract_page"},
+    {
+        "": "test_textract_zh_page",
+        "cpp": "test_textract_cpp",
+        "en": "test_textract_page",
+        "printed": "test_cpp_examples",
+    },
     TEXT,
     OTHER,
 )

@@ -184,9 +184,10 @@ constraint 142: comparing form, A5: GT or EQ
 
 # Examples
 example 148-160: automatic: a 16x16 index gather without tmp
-  -> test_auto_example C17
+  -> test_auto_example printed.test_an_example_has_the_verdict_of_its_page C17
 example 164-176: manual: the mask P0101 of 16x16 elements into a 1x16 tile, at 0x1000 and 0x2000
-  -> test_manual_example test_manual_example_at_its_addresses C17
+  -> test_manual_example test_manual_example_at_its_addresses
+  -> printed.test_an_example_has_the_verdict_of_its_page C17
 
 # Auto Mode
 example 180-181: %dst = pto.tgather %src, %indices : (!pto.tile<...>, !pto.tile<...>) ->
@@ -214,7 +215,7 @@ TGATHER = Document(
     "tgather",
     "pto.tgather",
     "docs/isa/tile/ops/irregular-and-complex/tgather.md",
-    {"": "test_tgather_page", "compare": "test_tgather_compare"},
+    {"": "test_tgather_page", "compare": "test_tgather_compare", "printed": "test_cpp_examples"},
     TEXT,
     OTHER,
 )

@@ -68,12 +68,12 @@ def exponents(m: Array, format: str, scale: str) -> Array:
     return np.where(np.isnan(d), 255, np.where(np.isinf(d), 254, e + up))
 
 
-def elements(y: Array, src: str, format: str, scale: str) -> Array:
+def elements(y: Array, src: str, format: str, scale: str, target: str) -> Array:
     """The last row: codes."""
     if format == "FP8":
         nan, near = np.isnan(y), np.clip(y, -448, 448)
         codes = near.astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
-        signed = (scale == "NV") & (np.abs(y) < 2.0**-10)
+        signed = (target != "cpu") | ((scale == "NV") & (np.abs(y) < 2.0**-10))
         codes = np.where((codes & 0x7F == 0) & ~signed, 0, codes)
         return np.where(nan, 0x7F, codes).astype(np.uint8)
     y = y.astype(ml_dtypes.bfloat16).astype(np.float32) if src == "bf16" else y
@@ -102,7 +102,8 @@ def by_groups(
     e = exponents(m, format, scale)
     factor = np.ldexp(np.float32(1), 127 - e).astype(np.float32)
     factor = np.where(e == 255, np.float32(np.nan), factor)
-    codes = elements(x * np.repeat(factor, GROUP, axis), src.dtype, format, scale)
+    scaled = x * np.repeat(factor, GROUP, axis)
+    codes = elements(scaled, src.dtype, format, scale, target)
     if dst.dtype == "f4e2m1x2":
         whole = np.zeros(dst.codes.shape, np.uint8)
         whole[:rows, :cols] = codes

@@ -82,6 +82,7 @@ def test_none_is_superfluous(path: Path, chip: str) -> None:
     assert not hints, "and `check --races` says so of none"
 
 
+@pytest.mark.filterwarnings("ignore::ptokit.text.write.cpplacking.CppWarning")
 @pytest.mark.parametrize(("path", "chip"), CASES[::3], ids=named)
 def test_it_does_nothing_a_second_time(path: Path, chip: str) -> None:
     """S4; other forms print what it made."""

@@ -5,6 +5,7 @@ from ptokit.isa.model.pads import pad_bits
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
+OF_32_BITS = "the assembler takes indices of 32 bits alone"
 ONE_WAY = "a source is smaller in rows or in columns, not both"
 INDICES = (i16, u16, i32, u32)
 
@@ -136,13 +137,15 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
         for val, idx in ((dst_val, dst_idx), (src0_val, src0_idx), (src1_val, src1_idx))
     )
     tiles = (dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx)
-    fitting = either(dst_idx.size == 4, both(dst_val.dtype == f16, dst_idx.size == 2))
+    words = dst_idx.size == 4
+    fitting = either(words, both(dst_val.dtype == f16, dst_idx.size == 2))
     rules = (
         elements(dst_val, cpu=NUMBERS, a2a3=(f16, f32), a5=(f16, f32)),
         one_type(dst_val, src0_val, src1_val),
         one_type(dst_idx, src0_idx, src1_idx),
         named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
         on(HARDWARE, named("element-type", fitting, help="indices of 32 bits, beside f16 of 16")),
+        on(HARDWARE, when(fitting, by(ASSEMBLER, named("element-type", words, help=OF_32_BITS)))),
         covering(dst_val, src0_val, src1_val),
         one_shape(*tiles),
         indexed,

@@ -251,6 +251,10 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
         exact(kind, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
         on(HARDWARE, when(dst.loc == VEC, dst.layout.isin(ND, DN))),
+        on(
+            A2A3,
+            when(both(dst.loc == VEC, dst.layout.isin(ND, DN)), by(ASSEMBLER, dst.layout == ND)),
+        ),
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
 
