@@ -1,4 +1,4 @@
-"""A flag is set again behind its wait, and the fix-pipe takes its own parameters in order."""
+"""What boards take without more flags: sets behind waits, parameters and pads of the same pipe."""
 
 from __future__ import annotations
 
@@ -49,3 +49,31 @@ def test_parameters_of_the_fix_pipe(target: str) -> None:
     assert "hazard" not in slugs(QUANTISED, target)
     other = QUANTISED.replace(AGAIN, f"{STORE}\n{AGAIN}")  # into the same memory
     assert "hazard" in slugs(other, target)
+
+
+MAT = "!pto.tile_buf<mat, 64x64xf16, valid=50x48, blayout=col_major, slayout=row_major>"
+LEFT = "!pto.tile_buf<left, 64x64xf16, valid=50x48, blayout={}, slayout=row_major>"
+PADDED = f"""\
+func.func @f(%x: !pto.ptr<f16>) {{
+  %rows = arith.constant 50 : index
+  %cols = arith.constant 48 : index
+  %one = arith.constant 1 : index
+  %view = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : TYPE
+  %m = pto.alloc_tile : {MAT}
+  %l = pto.alloc_tile : LEFT
+  pto.set_flag[<PIPE_M>, <PIPE_MTE1>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_M>, <PIPE_MTE1>, <EVENT_ID0>]
+  pto.tload ins(%view : TYPE) outs(%m : {MAT})
+  pto.tfillpad ins(%m : {MAT}) outs(%m : {MAT})
+  return
+}}
+""".replace("TYPE", "!pto.tensor_view<50x48xf16>")
+MOVE = f"  pto.tmov ins(%m : {MAT}) outs(%l : LEFT)\n"
+
+
+@pytest.mark.parametrize(("target", "order"), [("a2a3", "row_major"), ("a5", "col_major")])
+def test_a_fill_in_l1_writes_the_pad_alone(target: str, order: str) -> None:
+    left = LEFT.format(order)
+    assert slugs(PADDED.replace("LEFT", left), target) <= {"redundant-synchronisation"}
+    moved = PADDED.replace(AGAIN, MOVE + AGAIN).replace("LEFT", left)
+    assert "hazard" in slugs(moved, target)

@@ -154,6 +154,8 @@ class Instr:
     # `written_over`: from the first byte on, `shrinks_over`: where none grows, `lies_over`: anyhow
     shrinks_over: ClassVar[tuple[Operand, ...]] = ()
     written_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
+    # what is read and written; where, as one tile, the bytes that are read are not touched
+    keeps: ClassVar[tuple[Operand, Operand, Expr] | None] = None
     lies_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
     spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # what hardware works in beside scratch
     wide: ClassVar[bool] = False  # takes 64 bits where other vector instructions do not

@@ -6,7 +6,7 @@ is worked out once for each op and kind of operands; after that only addresses a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -127,9 +127,32 @@ class Footprints:
         found = effects(op, facts)
         whole = {value: ByteRanges(((0, _size(env[value])),)) for value in found.scratch}
         reads, writes = {**found.reads, **whole}, {**found.writes, **whole}
+        for value in _kept(op, facts):
+            kept = reads.pop(value, ByteRanges())
+            writes[value] = _without(writes[value], kept)
         types = tuple((name, facts.type_of(value)) for name, value in op.values())
         drains = _drains(op, facts)
         return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types, drains)
+
+
+def _kept(op: Op, facts: Facts) -> Iterator[Value]:
+    """Yield the tile of which the bytes that the body reads stay as they are, untouched."""
+    if op.page.keeps is not None:
+        source, target, where = op.page.keeps
+        values = {*op.bound(source.name), *op.bound(target.name)}
+        if len(values) == 1 and where.eval(facts.environment(op)) is True:
+            yield from values
+
+
+def _without(some: ByteRanges, others: ByteRanges) -> ByteRanges:
+    """Return the bytes of some ranges that are not in the others."""
+    if some.ranges is None or others.ranges is None:
+        return some
+    left = list(some.ranges)
+    for low, high in others.ranges:
+        parts = (((a, min(b, low)), (max(a, high), b)) for a, b in left)
+        left = [(a, b) for pair in parts for a, b in pair if a < b]
+    return ByteRanges(tuple(left))
 
 
 def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:

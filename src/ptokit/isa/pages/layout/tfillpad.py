@@ -16,6 +16,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     dst = Out(Tile, doc="the tile to fill, all of it; its type has the pad value")
     src = In(Tile, doc="the data; its valid region is what stays")
     written_over = ((dst, src),)
+    keeps = (src, dst, dst.loc == MAT)  # chips write the pad alone
     example = {"src": PARTLY, "dst": VEC_F32.replace(">", ", pad=1>")}
     nulls = dst.pad.isin(PadValue.ZERO, PadValue.NULL)
     of_zeros = named("attribute", nulls, help="mat tiles fill with zero")
