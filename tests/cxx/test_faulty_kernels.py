@@ -121,6 +121,9 @@ def test_races_of_host_programs() -> None:
     store = next(n for n, line in enumerate(text, 1) if "TSTORE(gc, x)" in line)
     assert done.returncode == 1
     assert f"host.cpp:{store}: error[hazard]" in line
+    done = ptokit(*words, "-D", "FORGOTTEN", "--", "word", "again")  # ends with an error first
+    assert "global-out-of-bounds" in done.stderr
+    assert "hazard" not in done.stderr
 
 
 def test_the_command_line(tmp_path: Any) -> None:  # Any: a path of pytest's

@@ -18,12 +18,16 @@ class CoreRecord(NamedTuple):
 
 
 class LaunchRecord(NamedTuple):
-    """A launch: its kernel's name, and what each core of each block executed."""
+    """A launch: its kernel's name, and what each core of each block executed.
+
+    `ended`: no error cut it short.
+    """
 
     name: str
     blocks: int
     mixed: bool
     cores: list[CoreRecord]
+    ended: bool = True
 
     def addresses(self) -> Iterator[int]:
         """Yield every place, each once for a core."""

@@ -221,14 +221,15 @@ class Door:
         run = partial(self._run_core, body, cube)
         how = self.target, self.fixpipe
         launch = CxxLaunch(name, blocks, how, self.memories, run, mixed=bool(cube))
-        self.running = launch
+        self.running, ended = launch, False
         try:
             launch.run()
+            ended = True
         except PtoError as problem:
             self.fail(problem)
         finally:
             self.found += [w for one in launch.cores for w in one.taken_warnings()]
-            self.launches.append(launch.record)
+            self.launches.append(launch.record._replace(ended=ended))
             self.running, self.core = before, core
 
     def _run_core(self, body: int, cube: int, core: CxxCore) -> None:

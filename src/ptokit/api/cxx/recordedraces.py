@@ -23,11 +23,13 @@ def races_of_launches(
 ) -> Iterator[Diagnostic]:
     """Yield what the order of the pipes leaves open, launch by launch.
 
-    Each call was judged when it ran, as boards judge it: legality is not asked for again.
+    Each call was judged when it ran, as boards judge it: legality is not asked for again. A
+    launch that an error cut short is left out: its flags are as that error left them.
     """
     chip = replace(target, like=target, readings=(*target.readings, AS_HARDWARE))
     for func, launch in zip(program.module.funcs, launches, strict=True):
-        yield from races_of(program, chip, func, None, launch.blocks)
+        if launch.ended:
+            yield from races_of(program, chip, func, None, launch.blocks)
 
 
 def races_of_host_program(ran: HostRun, library: Path, target: Target) -> Iterator[Diagnostic]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from ptokit.api.cxx.callbinding import CxxCall
@@ -160,14 +161,18 @@ class RecordValues:
 
     def where(self, cores: set[tuple[int, int]], launch: LaunchRecord) -> Value:
         """Return a number that is true on these cores alone, which block and lane name."""
-        whole: Value | None = None
-        for block, lane in sorted(cores):
-            one = self._is("block_idx", block)
-            for other in self._is_lane(lane, launch):
-                one = self._two("and", one, other, I1)
-            whole = one if whole is None else self._two("or", whole, one, I1)
-        assert whole is not None
-        return whole
+        lanes = sorted({lane for _, lane in cores})
+        if len(cores) == launch.blocks * len(lanes):  # whatever the block
+            each = [self._is("sub_block_idx", lane) for lane in lanes]
+        else:
+            each = [self._at(block, lane, launch) for block, lane in sorted(cores)]
+        return reduce(lambda one, two: self._two("or", one, two, I1), each)
+
+    def _at(self, block: int, lane: int, launch: LaunchRecord) -> Value:
+        one = self._is("block_idx", block)
+        for other in self._is_lane(lane, launch):
+            one = self._two("and", one, other, I1)
+        return one
 
     def _is_lane(self, lane: int, launch: LaunchRecord) -> Iterator[Value]:
         if any(core.place.lane for core in launch.cores):
