@@ -219,7 +219,7 @@ def _broken(page: type[Instr], given: Mapping[str, Any]) -> int:  # Any: types, 
 
 def _broken_on(page: type[Instr], given: Mapping[str, Any], target: Target) -> int:  # Any: as above
     found = doubtful(page.rules_on(target), environment(page, given, {}, target))
-    return sum(outcome is False and rule.required for rule, outcome in found)
+    return sum(outcome is False and not rule.warns for rule, outcome in found)
 
 
 def another(
