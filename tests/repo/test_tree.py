@@ -23,7 +23,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 LARGEST_FILE = 500
 QUESTIONS = 867  # docstrings that begin with What, Whether or How: rewrite, and lower the number
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
-LARGEST_PACKAGE = 86_800
+LARGEST_PACKAGE = 86_900
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:

@@ -186,9 +186,10 @@ C: dict[str, Dispute] = {
     ),
     "C36": Dispute(
         "what does a null pad fill?",
-        "documentation: undefined. Code: refused.",
-        "refused",
-        "there is no value to fill with",
+        "documentation: undefined. Headers of A2/A3 and A5: refused in vec, in L1 it fills with 0; "
+        "suites of A5 have such tiles in L1.",
+        "refused in vec; in L1 it fills with 0",
+        "in vec there is no value to fill with",
     ),
     "C38": Dispute(
         "which layout has the result of an unrolled feature map?",
@@ -273,5 +274,53 @@ C: dict[str, Dispute] = {
         "on A2/A3, also where the assembler adds other scratch; on A5 it may be left out or given.",
         "no; a pass names one of the type of the indices",
         "there is no such call any more",
+    ),
+    "C53": Dispute(
+        "which planes of channels become blocks on chips, and which blocks become planes?",
+        "Headers of A2/A3 and A5: debug builds assert that the points of a plane fill blocks of 32 "
+        "bytes; release code has a path for other planes. From blocks to planes: code and "
+        "ttrans_conv of A2/A3; A5 has no such code. CPU simulator: nc1hwc0 to nchw alone.",
+        "check refuses other planes (--as assembler, --as hardware: legal); from blocks to planes "
+        "on cpu and a2a3, with groups on a2a3 alone",
+        "the path is written for them; no public case of the suites has such a plane",
+    ),
+    "C54": Dispute(
+        "what moves into the cube's operands, or out of an accumulator into L1, where the valid "
+        "extents are smaller than the declared ones?",
+        "Pages and CPU simulator: the valid region of dst. Code of A2/A3 and A5: whole boxes, of "
+        "L1 as they are declared, of an accumulator those that hold its valid lines.",
+        "text: the rules of the page. Kernels in C++: the boxes of the board; the recorded program "
+        "has the extents that moved",
+        "what lies behind the valid region reaches products, and boards have verified the suites",
+    ),
+    "C55": Dispute(
+        "does a window of compact mode have to fit with its declared shape?",
+        "TEXTRACT pages: it does. Code of A2/A3 and A5: of a left or right tile of compact mode "
+        "the boxes of the valid region move; the suites textract (A2/A3) and textract_compact (A5) "
+        "do that.",
+        "no: on chips its valid region is inside the source",
+        "boards have verified the suites, and the mode exists for it",
+    ),
+    "C56": Dispute(
+        "may the exponents of a scale reorder be one row of all groups on A5?",
+        "CPU simulator: the source has the rows and columns of dst. Code of A5 reads lines one "
+        "behind the other, and tmov_zz gives it one row, as TQUANT made it.",
+        "on a5; on cpu the rows of dst",
+        "boards have verified the suite",
+    ),
+    "C57": Dispute(
+        "may a move have layouts and element types that C++ does not list?",
+        "Headers: assertions list the layouts of L1 that unroll into L0, the element types of A5 "
+        "from vec to vec, and of A2/A3 f16 and bf16 for what leaves an accumulator of f32. "
+        "Assembler: it compares none of them; f32 stays f32.",
+        "yes, with a warning; check refuses other element types from vec to vec on a5 (--as "
+        "assembler, --as hardware: legal)",
+        "text of compilers has them, and their meaning is not in doubt",
+    ),
+    "C58": Dispute(
+        "must a window from acc to vec say which vector core receives it?",
+        "Headers: yes, AccToVecMode is an argument. Assembler: no, its text may leave it out.",
+        "no, with a warning where dst is not nz",
+        "text stays legal; the C++ that is printed from it lacks the word",
     ),
 }

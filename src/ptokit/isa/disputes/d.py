@@ -118,4 +118,28 @@ D: dict[str, Dispute] = {
         "on cpu and a5",
         "the fix-pipe of A5 has the mode, and the chip's own data use it",
     ),
+    "D21": Dispute(
+        "must the declared shapes of the tiles of a product fit, or the valid ones?",
+        "Assembler: the declared ones, of TGEMV on A2/A3 the valid ones. Code of A2/A3: M, K and N "
+        "are valid extents; the suites give TGEMV a left tile of whole lines of 512 bytes, with "
+        "more columns than the right tile has rows. CPU simulator: the declared ones.",
+        "the valid ones on chips: of tmatmul with a warning where the declared ones do not fit; of "
+        "tgemv check refuses them as the assembler does (--as headers: legal), a run takes them",
+        "boards run such kernels; ptokit asks the same of both chips",
+    ),
+    "D22": Dispute(
+        "must the lines of a view fill blocks of 32 bytes where they become nd or dn lines of L1 "
+        "on A2/A3?",
+        "Headers: debug builds assert it. Suite tload_gm2mat: a line of 201 bytes. Assembler: it "
+        "does not look.",
+        "check refuses others (--as assembler, --as hardware: legal); a run takes them",
+        "boards run the case, and the elements behind a line are not valid",
+    ),
+    "D23": Dispute(
+        "may a load or a store change the layout?",
+        "Headers: assertions list the pairs: the same layout, and into L1 lines that become boxes. "
+        "Assembler: it compares none.",
+        "check refuses other pairs (--as assembler, --as hardware: legal)",
+        "C++ of such text does not compile, but what it means is not in doubt",
+    ),
 }

@@ -366,9 +366,10 @@ E: dict[str, Dispute] = {
         "may a block of channels be 4, less than 32 bytes?",
         'Page: "C0 can also be 4"; code and test cases of A2/A3 and A5 have it from planes to '
         "blocks and from blocks to weights. CPU simulator asserts 32 bytes from planes to blocks.",
-        "from blocks to weights yes, from planes to blocks on a2a3 and a5 alone; not for "
-        "FRACTAL_Z_3D, nor from blocks to planes",
-        "each target as its code does; of the other two nothing says that it may",
+        "on a2a3 and a5 blocks of any number of channels, and of images in weights; on cpu 4 from "
+        "blocks to weights alone",
+        "each target as its code does: ttrans_conv has blocks of 64 bytes, and weights with blocks "
+        "of 2 images",
     ),
     "E65": Dispute(
         "how many rows of an accumulator has a product of 16 rows of i8 on A2/A3?",
@@ -405,5 +406,48 @@ E: dict[str, Dispute] = {
         "keeps two addresses there, TSELS one element, and asserts nothing. Test cases give bytes.",
         "check refuses other tiles as the assembler does (--as headers: legal); a run takes them",
         "boards run such kernels; 32 bytes, the least of a tile, are enough",
+    ),
+    "E70": Dispute(
+        "may a tile that a scalar fills be column-major on A2/A3?",
+        "Assembler: no in vec; on A5 it does not look. Code of A2/A3: yes, by columns; suite "
+        "texpands of A2/A3 has such tiles.",
+        "check refuses it as the assembler does (--as headers: legal); a run takes it",
+        "boards run such kernels",
+    ),
+    "E71": Dispute(
+        "must the filters of a histogram of u16 have src's declared rows?",
+        "Assembler: yes. Header of A5: it asks for one dn column; suite thistogram declares whole "
+        "blocks of 32 bytes of them, more than src has rows.",
+        "check refuses it as the assembler does (--as headers: legal); a run takes it",
+        "boards run such kernels; a column is as long as its blocks",
+    ),
+    "E72": Dispute(
+        "must the tiles of a partial maximum or minimum have one declared shape?",
+        "Assembler: yes, of TPARTMAX and TPARTMIN; its public source does not have those with an "
+        "index. Headers: no; suites of A2/A3 give each source a shape of its own.",
+        "check refuses other shapes as the assembler does (--as headers: legal); a run takes them",
+        "boards run such kernels, and only valid regions count",
+    ),
+    "E73": Dispute(
+        "may a source of a partial operation have fewer rows and fewer columns than dst on A2/A3?",
+        "Headers: messages of debug builds say that at most one extent is smaller. Their code, and "
+        "cases of tpartargmax, take both. Assembler: yes.",
+        "check refuses it (--as assembler, --as hardware: legal); a run takes it",
+        "boards run such kernels",
+    ),
+    "E74": Dispute(
+        "of what width are the indices of a partial extreme on chips?",
+        "Headers of A2/A3 and A5: 32 bits, beside f16 also 16; suite tpartargmax has both. "
+        "Assembler: 32 bits, says ptokit's rule; its public source does not have the instruction.",
+        "check refuses 16 bits (--as headers: legal); a run takes them beside f16",
+        "boards run such kernels",
+    ),
+    "E75": Dispute(
+        "must notes and exponents of a quantisation by groups have room for whole registers on A5?",
+        "Code of A5: it stores whole vector registers and does not look at shapes. Suite tquant: "
+        "rows of as many elements as there are groups, up to whole blocks of 32 bytes; the "
+        "addresses leave room behind them.",
+        "a row may be longer than the groups; a shorter one than the registers is a warning",
+        "boards run such kernels; what is overwritten depends on the addresses",
     ),
 }

@@ -140,7 +140,7 @@ def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
 
 
 class Product(
-    MatMul, abstract=True, disputes=("X95", "E65", "E66"), recorded={"plain": {"c": "dst"}}
+    MatMul, abstract=True, disputes=("D21", "X95", "E65", "E66"), recorded={"plain": {"c": "dst"}}
 ):
     """c = a x b."""
 
@@ -174,7 +174,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
-    disputes = ("D8", "X95", "E65", "E66")
+    disputes = ("D8", "D21", "X95", "E65", "E66")
 
     @staticmethod
     def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
@@ -204,7 +204,7 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
-class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "X95", "E65", "E66")):
+class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "D21", "X95", "E65", "E66")):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.

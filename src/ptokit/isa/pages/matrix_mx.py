@@ -42,7 +42,9 @@ def grouped(scales: Expr, k: Expr, of: Operand) -> Expr:
     return either(scales == groups(k), both(of.dtype.isin(*FP4), scales == groups((k + 1) // 2)))
 
 
-class Scaled(MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "X41", "X43")):
+class Scaled(
+    MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "D21", "X41", "X43")
+):
     """c = the sum over k of a x b x their scales."""
 
     specials = "Each step rounds to f32. A scale of 255 makes NaN, so does NaN or infinity times 0."

@@ -75,21 +75,23 @@ def best_of(types: DTypes) -> tuple[Ruled, ...]:
     return partial(types), one_shape(Partial.dst, Partial.src0, Partial.src1)
 
 
-class TPartAdd(Partial, step=operator.add, rules=partial(VEC_A5)):
+class TPartAdd(Partial, step=operator.add, rules=partial(VEC_A5), disputes=("E73",)):
     """dst[i, j] = src0[i, j] + src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
 
     Integers wrap.
     """
 
 
-class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5)):
+class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5), disputes=("E73",)):
     """dst[i, j] = src0[i, j] * src1[i, j] where both are valid, a copy where one is, 0 elsewhere.
 
     Integers wrap.
     """
 
 
-class TPartMax(Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
+class TPartMax(
+    Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73")
+):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the least
@@ -99,7 +101,9 @@ class TPartMax(Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2
     loses = PadValue.MIN
 
 
-class TPartMin(Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26")):
+class TPartMin(
+    Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73")
+):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
     Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the greatest
@@ -109,7 +113,7 @@ class TPartMin(Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2
     loses = PadValue.MAX
 
 
-class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26")):
+class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26", "E72", "E73", "E74")):
     """The better of two values, with its index."""
 
     prefers: ClassVar[Callable[[Array, Array], Array]]

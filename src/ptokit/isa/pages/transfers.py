@@ -91,7 +91,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "X70", "X96", "X110")
+    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "X70", "X96", "X110")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -305,6 +305,7 @@ class TStore(
     StoreFamily,
     uses=(FIXPIPE,),
     asm=Asm(words=(("quant", TYPED_LAST),), call=STORED),
+    disputes=("D23", "X110"),
 ):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
@@ -421,7 +422,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}
-    disputes = ("D4", "D20", "C49")
+    disputes = ("D4", "D20", "C49", "X110")
 
     @staticmethod
     def run(

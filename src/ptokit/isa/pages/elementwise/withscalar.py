@@ -244,6 +244,7 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")
     kind = TypeOf(scalar)
+    disputes = ("E70",)
     pipe = {VEC: V, MAT: MTE2}
     blocks = dst.nbytes // 32
     rules = (

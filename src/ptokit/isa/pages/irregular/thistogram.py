@@ -13,7 +13,7 @@ LINES = "a line of filters for each byte above, as wide as src"
 UNSIGNED = "C++ counts numbers without sign"
 
 
-class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21",)):
+class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21", "E71")):
     """Counts of one byte of the elements of each row, up to and including each value."""
 
     dst = Out(Tile, doc="256 counts for each row; columns behind them stay")

@@ -52,7 +52,7 @@ def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     return moved
 
 
-class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47")):
+class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C54", "C57")):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
@@ -204,7 +204,7 @@ class TMovFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C49")
+    disputes = ("C2", "C49", "C54")
 
     @staticmethod
     def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
@@ -292,7 +292,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
     )
     apart = (Apart((dst, src, tmp), placed=True),)
-    disputes = ("C32",)
+    disputes = ("C32", "C56")
 
     @staticmethod
     def run(dst: Cells, src: Cells, axis: GroupAxis) -> None:

@@ -95,7 +95,7 @@ class TTransConv(
     form="convolution layouts",
     pipe=V,
     specials=NAN_MOVES,
-    disputes=("E64",),
+    disputes=("C53", "E64"),
 ):
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
