@@ -280,8 +280,8 @@ C: dict[str, Dispute] = {
         "Headers of A2/A3 and A5: debug builds assert that the points of a plane fill blocks of 32 "
         "bytes; release code has a path for other planes. From blocks to planes: code and "
         "ttrans_conv of A2/A3; A5 has no such code. CPU simulator: nc1hwc0 to nchw alone.",
-        "check refuses other planes (--as assembler, --as hardware: legal); from blocks to planes "
-        "on cpu and a2a3, with groups on a2a3 alone",
+        "text: other planes are refused (--as assembler, --as hardware: legal); kernels in C++: a "
+        "warning. From blocks to planes on cpu and a2a3, with groups on a2a3 alone",
         "the path is written for them; no public case of the suites has such a plane",
     ),
     "C54": Dispute(
@@ -313,7 +313,7 @@ C: dict[str, Dispute] = {
         "Headers: assertions list the layouts of L1 that unroll into L0, the element types of A5 "
         "from vec to vec, and of A2/A3 f16 and bf16 for what leaves an accumulator of f32. "
         "Assembler: it compares none of them; f32 stays f32.",
-        "yes, with a warning; check refuses other element types from vec to vec on a5 (--as "
+        "yes, with a warning; other element types from vec to vec on a5 are refused (--as "
         "assembler, --as hardware: legal)",
         "text of compilers has them, and their meaning is not in doubt",
     ),

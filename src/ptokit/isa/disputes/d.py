@@ -132,14 +132,15 @@ D: dict[str, Dispute] = {
         "on A2/A3?",
         "Headers: debug builds assert it. Suite tload_gm2mat: a line of 201 bytes. Assembler: it "
         "does not look.",
-        "check refuses others (--as assembler, --as hardware: legal); a run takes them",
+        "text: others are refused (--as assembler, --as hardware: legal). Kernels in C++: a "
+        "warning",
         "boards run the case, and the elements behind a line are not valid",
     ),
     "D23": Dispute(
         "may a load or a store change the layout?",
         "Headers: assertions list the pairs: the same layout, and into L1 lines that become boxes. "
         "Assembler: it compares none.",
-        "check refuses other pairs (--as assembler, --as hardware: legal)",
+        "other pairs are refused (--as assembler, --as hardware: legal)",
         "C++ of such text does not compile, but what it means is not in doubt",
     ),
 }

@@ -140,7 +140,7 @@ class TRowExpandDiv(RowExpand, f=Array.__truediv__):
         on(A2A3, precise(precision == DIV["HIGH"], RowExpand.tmp)),
         on(A5, by(ASSEMBLER, precise(precision == DIV["HIGH"], RowExpand.tmp))),
     )
-    disputes = ("E40", "E45")
+    disputes = ("E40", "E45", "E77")
 
 
 class TRowExpandMax(

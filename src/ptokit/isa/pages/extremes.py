@@ -183,7 +183,7 @@ def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2",)):
+class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2", "E39")):
     """dst[0, j] = the row of the extreme of column j."""
 
     word: ClassVar[str]
@@ -213,7 +213,9 @@ class TColArgMin(ColArg, word="min", form="index"):
     """dst[0, j] = the row of the smallest element of column j, the first of equal ones."""
 
 
-class ColArgValue(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2", "E20")):
+class ColArgValue(
+    Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2", "E20", "E39")
+):
     """dst_val[0, j] = the extreme of column j, dst_idx[0, j] = its row."""
 
     word: ClassVar[str]

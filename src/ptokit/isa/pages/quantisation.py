@@ -172,7 +172,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A
         **{"max": NOTES, "scaling": NOTES, "format": MxFormat.FP8},
     }
     apart = (Apart((dst, src, exp, max, scaling), placed=True),)
-    disputes = ("E19", "E50", "E51", "E63", "E75")
+    disputes = ("E19", "E50", "E51", "E63", "E75", "E76")
 
 
 def grouping() -> tuple[Ruled, ...]:
