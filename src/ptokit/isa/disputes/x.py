@@ -309,4 +309,11 @@ X: dict[str, Dispute] = {
         "recorded program has the extents that moved",
         "the public suites store packed masks so, and boards have verified them",
     ),
+    "X113": Dispute(
+        "may the type of a part state other extents than its sizes?",
+        "Assembler: not where both are numbers of one rank. Printed C++ has no such type: its view "
+        "has the extents that ptokit gives it, so headers and boards say nothing of it.",
+        "check refuses it as the assembler does (--as headers: legal); a run takes the sizes",
+        "sizes are what the program computes",
+    ),
 }

@@ -305,7 +305,7 @@ class TStore(
     StoreFamily,
     uses=(FIXPIPE,),
     asm=Asm(words=(("quant", TYPED_LAST),), call=STORED),
-    disputes=("D23", "X110"),
+    disputes=("D3", "D20", "D23", "X110"),
 ):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
@@ -422,7 +422,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}
-    disputes = ("D4", "D20", "C49", "X110")
+    disputes = ("D3", "D4", "D20", "C49", "X110")
 
     @staticmethod
     def run(

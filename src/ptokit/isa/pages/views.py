@@ -104,7 +104,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
         return ptr.view(result)
 
 
-class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=("X41",)):
+class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=("X41", "X113")):
     """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
 
     asm = Asm(

@@ -52,7 +52,7 @@ def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     return moved
 
 
-class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C54", "C57")):
+class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C49", "C54", "C57")):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
