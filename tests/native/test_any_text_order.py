@@ -14,7 +14,7 @@ from fuzz.scale import scaled
 from native.textorder import STYLES, Writer, arrays, written
 from ptokit.sim.reference.interpretedkernel import InterpretedKernel
 
-SEEDS = scaled(2)
+SEEDS = scaled(1)
 
 
 def expected(entries: int) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def statements(random: Random, *, inside: bool = False) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("seed", range(scaled(12)))
+@pytest.mark.parametrize("seed", range(scaled(5)))
 def test_engines_agree_on_random_signals(seed: int) -> None:
     random = Random(seed)
     text = kernel(statements(random), statements(random))
@@ -122,7 +122,7 @@ def held(lines: str, queue: str) -> str:
     return f"{word.format('wait')}{ends}\n{lines}\n{word.format('set')}{ends}"
 
 
-@pytest.mark.parametrize("seed", range(scaled(24)))
+@pytest.mark.parametrize("seed", range(scaled(8)))
 def test_engines_agree_where_queues_wait_for_signals(seed: int) -> None:
     random = Random(seed)
     sections = [statements(random) for _ in range(2)]

@@ -26,7 +26,7 @@ from ptokit.sim.pipes.issue import Issue
 
 # every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
 EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]
-CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 6)
+CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 9)
 REFUSED = {"illegal", "no run", "conversion"}  # not for this chip; other ranks are needed
 PIPED = ("both_kinds", "global_slots", "pipes_by_function", "flash_attention")
 HANDED_ON = [(p, c) for p in PATHS if p.stem in PIPED for c in CHIPS]
@@ -185,7 +185,7 @@ def test_where_no_id_is_left_a_flag_stands_for_two(chip: str, count: int) -> Non
     assert not any(findings(program, chip))
 
 
-@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON, 6), ids=named)
+@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON[1:], 8), ids=named)
 def test_cores_that_hand_data_on_are_synchronised(path: Path, chip: str) -> None:
     """S1 and S3: nothing is found, and a legal order gives the bytes of program order."""
     program = synchronised(path, chip)

@@ -66,7 +66,7 @@ def broken(cases: Iterator[tuple[str, Profile | None]], least: int) -> list[str]
 
 
 def test_programs() -> None:
-    cases = sampled([(p, t, n) for p in PROGRAMS for t in CHIPS for n in BLOCKS], 13)
+    cases = sampled([(p, t, n) for p in PROGRAMS for t in CHIPS for n in BLOCKS], 29)
     assert not broken(
         ((f"{p.name} {t} {n}", of_program(pto.load(p), t, n)) for p, t, n in cases), len(cases) // 3
     )
@@ -81,7 +81,7 @@ def test_examples_of_pages() -> None:
 
 
 def test_python_kernels() -> None:
-    cases = sampled([(c, t) for c in CASES for t in c.targets if t in CHIPS], 7)
+    cases = sampled([(c, t) for c in CASES for t in c.targets if t in CHIPS], 11)
 
     def profiles() -> Iterator[tuple[str, Profile | None]]:
         for case, target in cases:
