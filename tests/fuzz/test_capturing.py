@@ -9,7 +9,7 @@ from fuzz.capturing import made
 from fuzz.scale import scaled
 
 BATCH = 25  # kernels of one test
-COUNT = 75 if scaled(1) == 1 else scaled(300)
+COUNT = 50 if scaled(1) == 1 else scaled(300)
 
 
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))

@@ -22,7 +22,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.sim.memory import Memory
 
 PARTS = 2
-KERNELS = scaled(16) // PARTS
+KERNELS = scaled(8) // PARTS
 PROGRAMS = scaled(40) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16
