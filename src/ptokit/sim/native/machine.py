@@ -10,7 +10,7 @@ from ptokit.isa.lang.environment import Offer
 from ptokit.isa.lang.traits import CORE, FIFO, FLAGS, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.types import ArrayType, StructType
+from ptokit.isa.model.types import ArrayType, OpaqueType, StructType
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.sim.cores.group import GroupedCore
 from ptokit.sim.native.compiledfifo import CompiledFifoEnd
@@ -96,6 +96,8 @@ class CompiledMachine:
     def new(self, kind: TileType | ConvTileType) -> Recorded:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
+        if isinstance(self.value.type, OpaqueType):  # the reference says so
+            raise NotNative("a tile of a type that nobody knows")
         address = self.main.planned.addresses[self.value]
         handle = self._handle(kind, address)
         if self.value in self.main.planned.over:

@@ -17,7 +17,7 @@ from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
-from ptokit.analysis.unknown import unknown_op
+from ptokit.analysis.unknown import unknown_op, unknown_type
 from ptokit.analysis.violation import blamed, taken, told_before, tolerated, violation
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
@@ -27,7 +27,7 @@ from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FIFO, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.types import ArrayType, StructType
+from ptokit.isa.model.types import ArrayType, OpaqueType, StructType
 from ptokit.sim.arguments import Env
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.group import GroupedCore
@@ -73,6 +73,8 @@ class InterpretedMachine:
     def new(self, kind: TileType | ConvTileType) -> Matrix:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
+        if isinstance(self.value.type, OpaqueType):  # nobody knows how large it is
+            raise PtoError(unknown_type(self.value, self.value.type))
         address = self.planned.addresses[self.value]
         return (self._handle if self.value in self.planned.over else self.fresh)(kind, address)
 
