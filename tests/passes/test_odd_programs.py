@@ -140,7 +140,9 @@ def test_a_constant_of_the_generic_form_has_a_number() -> None:
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_tile_of_a_type_that_nobody_knows_is_not_made(engine: str) -> None:
-    program = pto.loads("%t = pto.alloc_tile : !pto.tile_buf<scaleleft, 16x4xf8EfM0FNU, , fractal=?>")
+    program = pto.loads(
+        "%t = pto.alloc_tile : !pto.tile_buf<scaleleft, 16x4xf8EfM0FNU, , fractal=?>"
+    )
     with pytest.raises(pto.PtoError, match="unknown-type"):
         program.run(engine=engine)
     program.races("a5")
