@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,3 +139,14 @@ def test_the_command_line(tmp_path: Any) -> None:  # Any: a path of pytest's
     assert "pto.tadd" in (tmp_path / "c.pto").read_text()
     done = ptokit(*words[:6])
     assert (done.returncode, "a is not given" in done.stderr) == (2, True)
+
+
+def test_a_host_program_has_a_main(tmp_path: Path) -> None:
+    file = tmp_path / "kernel alone.cpp"
+    file.write_text("#include <pto/pto-inst.hpp>\n__global__ AICORE void nothing() {}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "ptokit", "cxx", "test", str(file)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "error[cxx-launch]: no file of the program defines `main`" in done.stderr
+    assert "fault of ptokit" not in done.stderr + done.stdout

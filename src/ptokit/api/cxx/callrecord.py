@@ -1,4 +1,4 @@
-"""What the cores of a launch executed: numbers of calls and the places that called them."""
+"""Records of launches: the calls of each core by number, and the places that called them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptokit.sim.cores.signalboard import CorePlace
 
 
 class CoreRecord(NamedTuple):
-    """What one core executed, in order; `places` are return addresses in the library."""
+    """The calls of one core, in order; `places` are return addresses in the library."""
 
     place: CorePlace
     calls: array[int]

@@ -36,7 +36,7 @@ SIGNALS = {
 
 
 class Answer(NamedTuple):
-    """What a child gave, what it wrote to its standard output, and the numbers it left."""
+    """The result of a child, the text of its standard output, and the numbers it left."""
 
     value: Any  # Any: whatever the work returned
     printed: str

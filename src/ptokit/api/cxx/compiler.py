@@ -56,7 +56,7 @@ class CppCompiler:
 
 @dataclass(frozen=True)
 class Build:
-    """How a program is compiled: for which target, where its headers are, with which macros."""
+    """Options of a compilation: target, folders of headers, macros, compiler."""
 
     target: Target
     include: tuple[Path, ...] = ()

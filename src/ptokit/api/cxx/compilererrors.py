@@ -1,4 +1,4 @@
-"""What a C++ compiler says, as one diagnostic: the first place, then the compiler's own words."""
+"""Errors of a C++ compiler as one diagnostic: the first place, then the compiler's words."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ Library = Path
 
 
 class Left(NamedTuple):
-    """What a child has when a launch has come to its end."""
+    """The result that a child sends back when a launch has ended."""
 
     base: int
     calls: list[CxxCall]
@@ -51,7 +51,7 @@ class Left(NamedTuple):
 
 
 class CxxRun:
-    """What a launch left: warnings, what it printed, and the program that it was."""
+    """A launch that has ended: its warnings, its printed text, and the program it was."""
 
     def __init__(self, left: Left, printed: str, library: Library, how: Launched) -> None:
         self._left, self._library, self._how = left, library, how
@@ -110,7 +110,7 @@ class CxxRun:
 
 
 class Launched(NamedTuple):
-    """How a kernel was launched, on which arrays by number."""
+    """The arguments of a launch: its kernel and its arrays by number."""
 
     name: str
     target: str

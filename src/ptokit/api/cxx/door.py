@@ -47,7 +47,7 @@ class Tables(NamedTuple):
 
 
 class Door:
-    """What a library calls, and what came of it: `launches`, `calls`, `pipes`, `found`."""
+    """The host side of a compiled library: it takes each call and keeps the record of them."""
 
     def __init__(self, target: Target, fixpipe: FixPipe, tables: Tables, beat: Any) -> None:
         """`beat`: numbers that calls write: how many there were, the last place. Any: of ctypes."""

@@ -14,15 +14,16 @@ from ptokit.api.cxx.childprocess import Crash, run_in_child
 from ptokit.api.cxx.door import Door, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
-from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import FixPipe
 
+NO_MAIN = "name the file that has it, or launch a kernel alone: ptokit cxx run FILE --launch NAME"
 FAILED = 1  # the status of a program whose kernels fail, where it says itself that all is well
 
 
 class HostRun(NamedTuple):
-    """What a host program left: its status, what is wrong with its kernels, what they executed."""
+    """A host program that has ended: its status, the faults and the record of its kernels."""
 
     status: int
     base: int
@@ -67,6 +68,8 @@ def run_host_program(
         entrance = _Telling(library, *how, ready, beat)
         loaded = entrance.attach(str(library))
         beat[2] = entrance.base = base_of(loaded, "ptokit_words")
+        if not hasattr(loaded, "main"):
+            raise error("cxx-launch", "no file of the program defines `main`", help=NO_MAIN)
         words = [str(library), *arguments]
         texts = [ctypes.create_string_buffer(word.encode()) for word in words]
         given = (ctypes.c_char_p * (len(words) + 1))(*(ctypes.addressof(t) for t in texts), None)

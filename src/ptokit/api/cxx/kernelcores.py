@@ -72,17 +72,17 @@ class CxxFifoEnd(InterpretedFifoEnd):
 
     @property
     def taken(self) -> int:
-        """How many entries this core has popped."""
+        """Return the number of entries that this core has popped."""
         return self.count(self._cell(POPPED))
 
     @property
     def given(self) -> int:
-        """How many entries this core has pushed."""
+        """Return the number of entries that this core has pushed."""
         return self.count(self._cell(PUSHED))
 
 
 class _AnyValue:
-    """What a register holds when a kernel starts: what instructions take it for."""
+    """A value of a register that equals each value an instruction asks for."""
 
     def __eq__(self, other: object) -> bool:
         return True

@@ -28,7 +28,7 @@ Numbers = tuple[int, ...]
 
 
 class RecordedCalls(Protocol):
-    """What a child left of its launches."""
+    """The record that a child sends back of its launches."""
 
     @property
     def calls(self) -> Sequence[CxxCall]: ...
@@ -98,7 +98,7 @@ def _parts(call: CxxCall) -> tuple[object, Numbers]:
 
 @dataclass(frozen=True)
 class AlikeCores:
-    """What some cores executed alike: calls, their numbers by block and lane, places."""
+    """Calls that some cores executed alike: their numbers by block and lane, their places."""
 
     cores: tuple[CoreRecord, ...]
     numbers: tuple[tuple[Linear, ...], ...]

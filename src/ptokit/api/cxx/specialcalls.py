@@ -39,7 +39,7 @@ class Entrance(Protocol):
 
 
 class Specials:
-    """What a door does for calls that are no intrinsics."""
+    """The handlers of calls that are no intrinsics, by their numbers."""
 
     def __init__(self, door: Entrance) -> None:
         self.door = door
