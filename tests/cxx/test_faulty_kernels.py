@@ -12,6 +12,7 @@ import pytest
 from launched import HERE, kernels, needs_compiler
 
 import ptokit as pto
+from ptokit.api.cxx.compiler import found_compiler
 
 A = np.arange(1024, dtype=np.float32).reshape(16, 64)
 pytestmark = needs_compiler
@@ -141,12 +142,33 @@ def test_the_command_line(tmp_path: Any) -> None:  # Any: a path of pytest's
     assert (done.returncode, "a is not given" in done.stderr) == (2, True)
 
 
-def test_a_host_program_has_a_main(tmp_path: Path) -> None:
-    file = tmp_path / "kernel alone.cpp"
-    file.write_text("#include <pto/pto-inst.hpp>\n__global__ AICORE void nothing() {}\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "ptokit", "cxx", "test", str(file)], capture_output=True, text=True
-    )
+INCOMPLETE = {
+    "no file of the program defines `main`": "#include <pto/pto-inst.hpp>\nvoid nothing() {}\n",
+    "no file of the program includes a header of PTO": "int main() { return 0; }\n",
+    "nothing defines kernel(float*)": "#include <acl/acl.h>\nvoid kernel(float *);\n"
+    "int main() { kernel(nullptr); }\n",
+}
+
+
+@pytest.mark.parametrize("said", INCOMPLETE)
+def test_incomplete_host_programs(said: str, tmp_path: Path) -> None:
+    file = tmp_path / "host alone.cpp"
+    file.write_text(INCOMPLETE[said])
+    done = ptokit("cxx", "test", str(file))
     assert done.returncode == 1
-    assert "error[cxx-launch]: no file of the program defines `main`" in done.stderr
+    assert said in done.stderr
     assert "fault of ptokit" not in done.stderr + done.stdout
+
+
+def test_main_in_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GoogleTest has its `main` in a library of its own, which nothing else asks for."""
+    compiler = found_compiler().path
+    library, tests = tmp_path / "main.cpp", tmp_path / "tests.cpp"
+    library.write_text("int tests(); int main() { return tests(); }\n")
+    tests.write_text("#include <acl/acl.h>\nint tests() { return 7; }\n")
+    made, archive = tmp_path / "main.o", tmp_path / "libmain.a"
+    subprocess.run([compiler, "-fPIC", "-c", str(library), "-o", str(made)], check=True)
+    subprocess.run(["ar", "rc", str(archive), str(made)], check=True)
+    monkeypatch.setenv("LIBRARY_PATH", str(tmp_path))
+    done = ptokit("cxx", "test", str(tests), "-l", "main")
+    assert (done.returncode, done.stderr) == (7, "")

@@ -50,7 +50,7 @@ class CppCompiler:
         few = "-ferror-limit=20" if self.clang else "-fmax-errors=20"
         plain = "-fno-color-diagnostics" if self.clang else "-fdiagnostics-color=never"
         own = (few, plain) if self.clang else (few, plain, "-fno-gnu-unique")
-        linked = () if sys.platform == "darwin" else ("-Wl,-Bsymbolic",)
+        linked = () if sys.platform == "darwin" else ("-Wl,-Bsymbolic", "-Wl,-z,defs")
         return (*OPTIONS, *own, *linked)
 
 
@@ -84,6 +84,16 @@ def library(files: Sequence[Path], build: Build, launch: str | None = None) -> P
         found = _compiled(compiler, [*options], build.flags, texts, units)
         codefolder.write(name, _packed(*found))
     return _placed(name, found[1])
+
+
+def linked(libraries: Sequence[str]) -> list[str]:
+    """Return the options that link libraries, in any order; one of them may have the `main`."""
+    named = [f"-l{name}" for name in libraries]
+    if not named:
+        return []
+    if sys.platform == "darwin":
+        return ["-Wl,-u,_main", *named]
+    return ["-Wl,-u,main", "-Wl,--start-group", *named, "-Wl,--end-group"]
 
 
 def _options(build: Build, quotes: Sequence[Path], folders: Sequence[Path]) -> Iterator[str]:

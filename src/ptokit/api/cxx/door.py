@@ -25,7 +25,7 @@ from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, moved, told_where
 from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
-from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.isa.lang.traits import ALIASES, DERIVES
 from ptokit.isa.model.targets import ROW_BLOCKS, Target
 from ptokit.isa.model.words import CUBE
@@ -44,6 +44,9 @@ class Tables(NamedTuple):
 
     names: Mapping[int, str]
     enumerations: Mapping[int, tuple[str, Mapping[int, str]]]
+
+
+HEADER = "a kernel includes <pto/pto-inst.hpp>, a host program <acl/acl.h>"
 
 
 class Door:
@@ -68,8 +71,12 @@ class Door:
         self.specials = Specials(self)
 
     def attach(self, path: str) -> Any:  # Any: a library
-        """Load a library and set its callbacks."""
+        """Load a library and set its callbacks; PtoError if none of its files has our headers."""
         library = ctypes.PyDLL(path)
+        if not hasattr(library, "ptokit_words"):
+            raise error(
+                "cxx-launch", "no file of the program includes a header of PTO", help=HEADER
+            )
         buffer = memoryview((ctypes.c_int64 * WORDS).in_dll(library, "ptokit_words"))
         self.bytes = buffer.cast("B")
         self.words = self.bytes.cast("q")

@@ -250,14 +250,14 @@ def cxx_test(
     --races is one line.
     """
     from ptokit.api.cxx.childprocess import Crash
-    from ptokit.api.cxx.compiler import library
+    from ptokit.api.cxx.compiler import library, linked
     from ptokit.api.cxx.hostprogram import run_host_program
 
     if races:
         require_pipes(how["target"])
     sources = [file for file in files if file.suffix in SOURCES]
     kernel = _kernel(tuple(sources), how)
-    flags = [f"-l{name}" for name in libraries]
+    flags = linked(libraries)
     built = library(sources, kernel.build(flags))
     words = [str(file) for file in files if file.suffix not in SOURCES]
     try:
