@@ -53,6 +53,47 @@ __global__ AICORE void handed(__gm__ half *a, __gm__ half *b, __gm__ float *c, _
 #endif
 }
 
+// The fix-pipe converts what the cube pushes.
+template <class Out, QuantMode_t How, ReluPreMode Relu>
+__global__ AICORE void converted(__gm__ half *a, __gm__ half *b, __gm__ Out *c, __gm__ float *slots)
+{
+  using Pipe = TPipe<0, Direction::DIR_C2V, M * N * 4, 2>;
+  Pipe pipe((__gm__ void *)slots, 0x0, 0x0);
+#if defined(__DAV_CUBE__)
+  TileAcc<float, M, N> sum;
+  TASSIGN(sum, 0x0);
+  Mat<half, M, K> la;
+  Mat<half, K, N> lb;
+  TASSIGN(la, 0x0);
+  TASSIGN(lb, 0x4000);
+  View<half, M, K> ga(a);
+  View<half, K, N> gb(b);
+  TLOAD(la, ga);
+  TLOAD(lb, gb);
+  order<PIPE_MTE2, PIPE_MTE1>();
+  TileLeft<half, M, K> left;
+  TileRight<half, K, N> right;
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x0);
+  TMOV(left, la);
+  TMOV(right, lb);
+  order<PIPE_MTE1, PIPE_M>();
+  TMATMUL(sum, left, right);
+  order<PIPE_M, PIPE_FIX>();
+  if constexpr (sizeof(Out) == 1) SET_QUANT_SCALAR<Out>(0.25f);
+  TPUSH<Pipe, TileAcc<float, M, N>, FixpipeParams<LayoutMode_t::NZ2ND, How, Relu>>(pipe, sum);
+#endif
+#if defined(__DAV_VEC__)
+  if (get_subblockid() != 0) return;
+  Vec<Out, M, N> x;
+  TPOP<Pipe, Vec<Out, M, N>, TileSplitAxis::TILE_NO_SPLIT>(pipe, x);
+  order<PIPE_MTE2, PIPE_MTE3>();
+  View<Out, M, N> gc(c);
+  TSTORE(gc, x);
+  TFREE<Pipe, TileSplitAxis::TILE_NO_SPLIT>(pipe);
+#endif
+}
+
 // A vector core that waits for what nobody sends.
 __global__ AICORE void stuck(__gm__ half *a, __gm__ half *b, __gm__ float *c)
 {
@@ -94,5 +135,13 @@ void mixed(int which, half *a, half *b, float *c, float *slots)
     case 0: handed<<<1, nullptr, stream>>>(a, b, c, slots); break;
     case 1: stuck<<<1, nullptr, stream>>>(a, b, c); break;
     case 2: signals<<<2, nullptr, stream>>>(a, b, c, slots); break;
+    case 3:
+      converted<half, QuantMode_t::F322F16, ReluPreMode::NormalRelu>
+          <<<1, nullptr, stream>>>(a, b, (half *)c, slots);
+      break;
+    case 4:
+      converted<int8_t, QuantMode_t::QF322B8_PRE, ReluPreMode::NoRelu>
+          <<<1, nullptr, stream>>>(a, b, (int8_t *)c, slots);
+      break;
   }
 }

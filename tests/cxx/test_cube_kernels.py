@@ -39,6 +39,19 @@ def test_a_fifo_between_cores(target: str) -> None:
     assert [d.slug for d in ran.races() if d.is_error] == []
 
 
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_fifo_that_converts(target: str) -> None:
+    c, slots = np.zeros(512, np.float32), np.zeros(4096, np.float32)
+    ran = kernels("mixed", target).launch("mixed", 3, A, B, c, slots)
+    assert np.array_equal(c.view(np.float16).reshape(32, 32), np.maximum(PRODUCT, 0))
+    given = {"a": A, "b": B, "c": c * 0, "slots": slots}
+    assert np.array_equal(again(ran, given, target)["c"], c)
+    scaled = np.zeros(256, np.float32)
+    kernels("mixed", target).launch("mixed", 4, A, B, scaled, slots)
+    wanted = np.rint(PRODUCT / 4).clip(-128, 127)
+    assert np.array_equal(scaled.view(np.int8).reshape(32, 32), wanted)
+
+
 def test_signals_between_cores() -> None:
     c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
     ran = kernels("mixed", "a2a3").launch("mixed", 2, A, B, c, slots)

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "ptokit"
 HOUSE = {
     "diagnostics": 1_150,  # messages, their catalogue and how they are shown
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
-    "isa/model": 2_600,  # types, layouts, targets, words of attributes
+    "isa/model": 2_610,  # types, layouts, targets, words of attributes
     "isa/lang": 2_000,  # what a page is written in
     "isa/disputes": 1_300,  # where the sources contradict each other
     "isa": 200,  # the index of the pages
@@ -34,7 +34,7 @@ HOUSE = {
     "sim": 3_300,  # tiles, memories, arguments; one instruction executed
     "sim/record": 1_700,  # bodies recorded as expressions
     "analysis": 5_900,  # legality, aliases, liveness, ranges, placement
-    "sim/cores": 1_400,  # cores and ranks that run at once
+    "sim/cores": 1_410,  # cores and ranks that run at once
     "sim/reference": 1_500,  # the reference engine
     "sim/kernels": 3_600,  # recorded bodies as LLVM text
     "sim/native": 5_500,  # the native engine, with what spoils tiles

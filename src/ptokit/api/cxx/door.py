@@ -21,7 +21,7 @@ from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.callwords import FIRST_INTRINSIC, HEAD, STOP, WORDS, KernelText, PlaceWord
 from ptokit.api.cxx.headers import enumerations, names
 from ptokit.api.cxx.kernelcores import CxxCore, PlacedHandle, ReadyCall
-from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, moved, told_where
+from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, epilogue_of, moved, told_where
 from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
@@ -160,13 +160,15 @@ class Door:
         if number is not None:
             made = core.made[key] = self.made(core, number)
             return made
-        values = [*self.reader.values(words[HEAD:], words[2])]
+        values, epilogue = epilogue_of([*self.reader.values(words[HEAD:], words[2])])
         call = as_moved(bind(self.tables.names[words[0]], values, self.target), self.target)
         if not PLACING.isdisjoint(call.page.traits):
             made = core.made[key] = PlacedHandle(call, core, self.reader.objects[0])
             return made
         handle = call.operands.get("handle")
         if isinstance(handle, PipeHandle):  # entries lie elsewhere each time
+            if epilogue:
+                self.pipes[handle.number] = self.pipes[handle.number]._replace(epilogue=epilogue)
             return self.piped(core, call, self.pipes[handle.number], words)
         number = self.note(call)
         made = self.made(core, number)
@@ -189,6 +191,7 @@ class Door:
         """Make what is done with a FIFO ready, the entry where it comes to lie."""
         assert self.running is not None
         end = end_of(self.running, core, call, pipe)
+        end.epilogue = pipe.epilogue
         call = moved(call, pipe, core, end.taken)
         made = ReadyCall(call, core, self.note(call), end)
         made.entry = words[-1]  # the C++ object of the entry, which is the last argument

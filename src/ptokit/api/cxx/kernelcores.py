@@ -25,28 +25,33 @@ from ptokit.api.cxx.calloperands import (
     Reported,
     put,
 )
-from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity, error
 from ptokit.ir.builder import instance
 from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
+from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import CORES, Instr, Role
 from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS
+from ptokit.isa.model.dtypes import u64
+from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import VEC, AccToVecMode
-from ptokit.numerics.fixpipe import FixPipe
+from ptokit.isa.model.words import SCALING, VEC, AccToVecMode, ReluPreMode
+from ptokit.numerics.fixpipe import FixPipe, narrowed
 from ptokit.sim.convtile import ConvTile
 from ptokit.sim.cores.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.sim.cores.group import Grid, GroupedCore
 from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
+from ptokit.sim.evaluation import NumpyArray
 from ptokit.sim.execute import ReadyOp
 from ptokit.sim.memory import Memory
 from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.sim.reference.interpreter import InterpretedMachine
 from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
 
+SET_FIRST = "set the scale, or the place of the scales of columns, before the push"
 REPORT = 16  # elements of a tile that stands for numbers of the scalar unit
 
 
@@ -69,6 +74,22 @@ class CxxFifoEnd(InterpretedFifoEnd):
 
     def slots(self) -> Memory:
         return self.shared.slots
+
+    def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
+        """Convert by the scale that a register has, or by those that it leads to."""
+        core, cols = self.core, value.shape[1]
+        register = "QUANT_PRE" if mode.scale == ONE else "FPC"
+        if register not in core.state.registers:
+            message = "a conversion of the fix-pipe multiplies by what no register says"
+            raise error("operand-value", message, seen=self.epilogue, help=SET_FIRST)
+        word = core.state.registers[register]
+        if mode.scale == ONE:
+            given: Array = NumpyArray(np.full((1, 1), word, np.uint64), u64)
+        else:
+            kind = TileType(SCALING, u64, 1, cols, Shape(1, cols), ND)
+            given = Tile(kind, core.space(SCALING), word >> 8 << 7)[0, :cols]
+        made, positive = mode.made[0], ReluPreMode.NORMAL_RELU if relu else ReluPreMode.NO_RELU
+        return narrowed(value, made, given, positive, core.fixpipe, by_column=mode.scale != ONE)
 
     @property
     def taken(self) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.api.cxx.callbinding import CxxCall
-from ptokit.api.cxx.calloperands import PlacedTile, put
+from ptokit.api.cxx.calloperands import Chosen, Given, PlacedTile, put
 from ptokit.api.cxx.kernelcores import CxxCore, CxxFifoEnd, ReadyCall, SharedFifo
 from ptokit.api.cxx.launching import CxxLaunch
+from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.dtypes import u8
+from ptokit.isa.model.epilogues import mode_in_cpp
 from ptokit.isa.model.words import CUBE, VECTOR
 from ptokit.isa.pages.slots import BOTH, TO_CUBE, TO_VECTOR
 from ptokit.sim.memory import address_of
@@ -20,7 +23,8 @@ from ptokit.sim.tile import GlobalView, Pointer
 class OpenedPipe(NamedTuple):
     """A FIFO as C++ declares it; `memory` is the array and byte of its slots, if it has any.
 
-    `to_vector` and `to_cube` are the addresses of entries at the cores that pop.
+    `to_vector` and `to_cube` are the addresses of entries at the cores that pop; `epilogue` says
+    what the fix-pipe makes of what the cube pushes.
     """
 
     flag: int
@@ -32,6 +36,7 @@ class OpenedPipe(NamedTuple):
     memory: tuple[int, int] | None
     to_vector: int
     to_cube: int
+    epilogue: str = ""
 
     @property
     def reaches_both(self) -> bool:
@@ -44,6 +49,10 @@ class OpenedPipe(NamedTuple):
         return self.slot_size if self.memory is not None else 2 * self.slot_size
 
 
+# The words by which a push says what the fix-pipe does; the last two have one value that runs.
+PLAIN_WORDS = ("AtomicType", "ClipReluMode_t")
+FIXPIPE_WORDS = ("LayoutMode_t", "QuantMode_t", "ReluPreMode", "STPhase", *PLAIN_WORDS)
+NO_SUCH = "push without it, and compute on the vector core"
 # The directions of C++: the last four are through global memory, or for control alone.
 DIRECTIONS = {1: TO_VECTOR, 2: TO_CUBE, 3: BOTH, 4: TO_CUBE, 5: TO_VECTOR, 6: TO_CUBE, 7: BOTH}
 
@@ -84,6 +93,23 @@ def end_of(launch: CxxLaunch, core: CxxCore, call: CxxCall, pipe: OpenedPipe) ->
         array, byte = pipe.memory
         core.opened[end.fifo.name] = Pointer(u8, core.arrays[array], byte)
     return end
+
+
+def epilogue_of(values: Sequence[Given]) -> tuple[list[Given], str]:
+    """Return the values of a push without the words of the fix-pipe, and what these say."""
+    words = {v.enumeration: v for v in values if isinstance(v, Chosen)}
+    quant = words.get("QuantMode_t")
+    if quant is None:
+        return [*values], ""
+    mode = mode_in_cpp(quant.label)
+    odd = [w for w in words.values() if w.enumeration in PLAIN_WORDS and w.number]
+    if mode is None or odd:
+        what = " and ".join(f"{w.enumeration}::{w.label}" for w in odd or [quant])
+        raise error("not-executed", f"a push with {what} is not executed", help=NO_SUCH)
+    layout, relu = words["LayoutMode_t"].label.lower(), words["ReluPreMode"].number == 1
+    rest = [v for v in values if not (isinstance(v, Chosen) and v.enumeration in FIXPIPE_WORDS)]
+    relus = "normal_relu" if relu else "no_relu"
+    return rest, f"layout = {layout}, quant = {mode}, relu = {relus}"
 
 
 def entry_address(pipe: OpenedPipe, core: CxxCore, number: int) -> int:

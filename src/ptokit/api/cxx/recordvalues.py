@@ -261,8 +261,10 @@ class RecordValues:
                 "slot_num": opened.slots,
                 "flag_base": opened.flag,
             }
-            if opened.shares:
+            if opened.shares or opened.epilogue:
                 attrs["nosplit"] = True
+            if opened.epilogue:
+                attrs["epilogue"] = opened.epilogue
             operands = dict(self._places(opened))
             kind = next(o.handle for o in page.results())
             assert kind is not None

@@ -179,9 +179,11 @@ class Specials:
         found = self.door.arrays.find(memory) if memory else None
         given = DIRECTIONS.get(way, way), size, slots, local, bool(shares), found, vector, cube
         opened = OpenedPipe(flag, *given)
-        if opened not in self.door.pipes:  # each core opens its own end
+        known = [pipe._replace(epilogue="") for pipe in self.door.pipes]
+        if opened not in known:  # each core opens its own end
             self.door.pipes.append(opened)
-        return self.door.pipes.index(opened)
+            known.append(opened)
+        return known.index(opened)
 
     # what the kernel's own code runs into
 

@@ -50,3 +50,12 @@ def clause_value(epilogue: str, key: str) -> str | None:
     """The word of a key in the text of an epilogue: `quant = no_convert`."""
     found = re.search(rf"\b{key}\s*=\s*(\w+)", epilogue)
     return found[1] if found else None
+
+
+def mode_in_cpp(quant: str) -> str | None:
+    """The mode that C++ calls so, None if no epilogue has it: VREQ8 is `req8_vec`."""
+    if quant == "NoQuant":
+        return NO_CONVERT
+    plain = quant.lower()
+    each = plain.replace("f322", "f32"), f"{plain}_scalar", f"{plain.removeprefix('v')}_vec"
+    return next((mode for mode in each if mode in CONVERSIONS), None)

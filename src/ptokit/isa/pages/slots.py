@@ -6,16 +6,14 @@ rows or by columns: each has its part of the slot.
 
 from __future__ import annotations
 
-from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.epilogues import CONVERSIONS, clause_value
+from ptokit.isa.model.epilogues import CONVERSIONS, EpilogueMode, clause_value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 
 TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
 MOST_FLAGS = 16  # of a core; each direction of a FIFO takes two
 WHOLE, BY_ROWS, BY_COLUMNS, ODD_ROWS, ODD_COLUMNS = range(5)
-PLAIN = "push without one, and convert after the pop"
 
 
 DIRECTIONS = {TO_VECTOR: "DIR_C2V", TO_CUBE: "DIR_V2C", BOTH: "DIR_BOTH"}
@@ -78,6 +76,10 @@ class FifoEnd(Protocol):
         """The next slot is free, which `claim` has waited for."""
         ...
 
+    def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
+        """Convert what is pushed, with parameters that registers of the core name."""
+        ...
+
     def pushed(self, rows: int, cols: int) -> None: ...
     def popped(self) -> None: ...
     def freed(self) -> None: ...
@@ -129,23 +131,23 @@ def push(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
     row, col, height, width = 0, 0, rows, cols
     if fifo.vector:
         row, col, height, width = parts(split, lane, rows, cols)
-    value = converted(entry[entry.valid], fifo.epilogue)
+    value = converted(entry[entry.valid], fifo)
     fifo.claim(others(fifo, split))
     slot = fifo.slot(value.dtype, height, width)
     slot[row : row + rows, col : col + cols] = value
     fifo.pushed(height, width)
 
 
-def converted(value: Array, epilogue: str) -> Array:
+def converted(value: Array, fifo: FifoEnd) -> Array:
     """What the fix-pipe makes of an accumulator on its way."""
-    mode = CONVERSIONS.get(clause_value(epilogue, "quant") or "")
-    if clause_value(epilogue, "relu") == "normal_relu":
+    mode = CONVERSIONS.get(clause_value(fifo.epilogue, "quant") or "")
+    relu = clause_value(fifo.epilogue, "relu") == "normal_relu"
+    if mode is not None and mode.scale and value.dtype not in mode.made:
+        return fifo.scaled(value, mode, relu=relu)
+    if relu:
         value = value.maximum(0)
     if mode is None or value.dtype in mode.made:
         return value
-    if mode.scale:
-        message = f"the conversion of the FIFO's epilogue is not executed: {epilogue}"
-        raise error("not-executed", message, help=PLAIN)
     return value.cast(mode.made[0], Rounding.RINT)
 
 

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.scalars import least
 from ptokit.isa.model.dtypes import DType
+from ptokit.isa.model.epilogues import EpilogueMode
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR, GlobalLayout
 from ptokit.sim.execute import Core
@@ -21,6 +23,7 @@ from ptokit.sim.tile import GlobalView, Pointer
 
 PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
 HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
+PLAIN = "push without a conversion, and convert after the pop"
 COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
 
 
@@ -114,6 +117,11 @@ class EngineFifoEnd(ABC):
         """A place in a memory, in elements."""
 
     # what bodies say
+
+    def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
+        """Convert what is pushed, with parameters that registers name: no engine keeps those."""
+        message = f"the conversion of {self.fifo.name} is not executed: {self.epilogue}"
+        raise error("not-executed", message, help=PLAIN)
 
     def open(self, memory: Any) -> None:
         """The slots of views lie in this part of global memory, None: there are none."""

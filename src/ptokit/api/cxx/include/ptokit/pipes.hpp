@@ -23,7 +23,8 @@ struct FixpipeParams {
   static constexpr AtomicType AtomicT = A_;
   static constexpr ClipReluMode_t ClipReluMode = C_;
   static constexpr bool IsChannelSplit = Split;
-  using Chosen = ptokit::Values<L_, Q_, R_, P_, A_>;  // the template arguments that the host is told
+  // The template arguments that the host is told: entries go as a whole.
+  using Chosen = ptokit::Values<TileSplitAxis::TILE_NO_SPLIT, L_, Q_, R_, P_, A_, C_>;
 };
 
 template <uint8_t FlagId, uint8_t Dir, uint32_t SlotSize, uint32_t SlotNum,
