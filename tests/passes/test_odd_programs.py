@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 import ptokit as pto
 from ptokit.isa.model.targets import TARGETS
+from ptokit.sim.pipes.drylaunch import DryLaunch
+from ptokit.sim.pipes.issue import Issue
+from ptokit.sim.pipes.pathchoices import PathChoice
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 KEPT = "!pto.eventid_array<14>"
@@ -146,3 +150,37 @@ def test_a_tile_of_a_type_that_nobody_knows_is_not_made(engine: str) -> None:
     with pytest.raises(pto.PtoError, match="unknown-type"):
         program.run(engine=engine)
     program.races("a5")
+
+
+def test_one_whole_run_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples that reach little are many; each would take an endless loop up to the limit."""
+    whole: list[str] = []
+    issued = DryLaunch.issue
+
+    def counted(launch: DryLaunch, choice: PathChoice, *rest: Any, checks: bool) -> Issue:
+        try:
+            return issued(launch, choice, *rest, checks=checks)
+        except pto.PtoError as problem:
+            whole.extend(d.slug for d in problem.diagnostics if choice.period is None)
+            raise
+
+    monkeypatch.setattr(DryLaunch, "issue", counted)
+    text = f"""\
+func.func @f(%n: i32) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %large = arith.constant 4294967296 : index
+  %t = pto.alloc_tile : {TILE}
+  %never = arith.cmpi ult, %c1, %c0 : index
+  scf.for %i = %c0 to %large step %c1 {{
+    pto.tadds ins(%t, %n : {TILE}, i32) outs(%t : {TILE})
+    scf.if %never {{
+      pto.tneg ins(%t : {TILE}) outs(%t : {TILE})
+    }}
+  }}
+  return
+}}
+"""
+    text = text.replace("f32", "i32")
+    assert "pto.tneg" in pto.loads(text).after(["place", "synchronise"], TARGETS["a5"]).text()
+    assert whole == ["instruction-limit"]

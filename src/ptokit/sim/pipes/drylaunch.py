@@ -202,6 +202,9 @@ class DryLaunch:
 
     def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
         """The whole run, or the longest shortened one within the limit; later ones are as short."""
+        held = self.held if self.most is None else None  # smaller limits are no long runs
+        if held is not None and held.too_long:
+            self.periods = tuple(filter(None, self.periods))
         while True:
             try:
                 return self.issue(replace(choice, period=self.periods[0]), unknown, checks=True)
@@ -211,6 +214,8 @@ class DryLaunch:
                 if len(self.periods) == 1:
                     raise
                 self.periods = self.periods[1:]
+                if held is not None:
+                    held.too_long = True
 
 
 class _Illegal(Exception):

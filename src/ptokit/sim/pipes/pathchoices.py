@@ -50,10 +50,14 @@ ALONE = PathChoice()
 
 @dataclass
 class HeldNumbers:
-    """What arrays hold with which a run was legal, so that it is not looked for again."""
+    """What arrays hold with which a run was legal, so that it is not looked for again.
+
+    `too_long`: a whole run exceeded the limit, so further samples begin with shortened loops.
+    """
 
     known: PathChoice | None = None
     left: int = MOST_TRIED
+    too_long: bool = False
 
     def choices(self, choice: PathChoice, sources: Sequence[str]) -> Iterator[PathChoice]:
         """Some arrays hold lengths, others indices, as those did with which a run was legal."""
