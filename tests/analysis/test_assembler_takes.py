@@ -101,6 +101,16 @@ def multiplied(*valid: str) -> str:
     return of("tmatmul", args)
 
 
+def one_row(left: str, valid: str, acc: str = "16x64xf32") -> str:
+    """A row times a matrix of 32 x 64."""
+    args = {
+        "a": tile("left", left, f"valid={valid}", *BOXED),
+        "b": tile("right", "32x64xf16", "slayout=col_major"),
+        "c": tile("acc", acc, "valid=1x64", *BOXED, "fractal=1024"),
+    }
+    return of("tgemv", args)
+
+
 def of_groups(shape: str) -> str:
     kinds = {
         "a": tile("vec", f"{shape}xf32"),
@@ -305,6 +315,15 @@ CASES = {
     ),
     "a factor of which a part is valid": (multiplied("valid=32x16"), A5, FINE),
     "a factor that is too wide": (multiplied(), A5, {"shape"}),
+    "a row of whole lines, wider than the factor": (one_row("16x256xf16", "1x32"), HARD, FINE),
+    "a declared row, and a product in a box": (one_row("1x32xf16", "1x32"), HARD, FINE),
+    "a row that is longer than the factor": (one_row("16x256xf16", "1x48"), HARD, {"shape"}),
+    "two rows": (one_row("16x32xf16", "2x32"), HARD, {"shape"}),
+    "a product in more columns": (
+        one_row("16x32xf16", "1x32", "16x128xf32"),
+        HARD,
+        FINE,
+    ),
     "exponents of one group in each row": (
         of_groups("32x32"),
         A5,

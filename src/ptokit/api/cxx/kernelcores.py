@@ -298,7 +298,7 @@ def judged(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[
 
 
 def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
-    """Warn where the chip moves other extents than the view's or the tile's (dispute X110)."""
+    """Warn where the chip moves other extents than the view's or the tile's (dispute D3)."""
     if call.unlike:
         yield Diagnostic(
             "shape",

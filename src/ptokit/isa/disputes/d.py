@@ -10,13 +10,18 @@ D: dict[str, Dispute] = {
         "the pad is part of the type",
     ),
     "D3": Dispute(
-        "must a view have the tile's valid shape?",
-        "assembler: stores count elements. Headers: equal. Tests of A5: of a larger view the "
-        "tile's valid region is loaded.",
-        "equal: cut the view with partition_view. On a5 a larger view loads the part that is valid "
-        "in the tile, with a warning. Other views of chips are legal `--as assembler` alone, and "
-        "not even there where the number of elements differs",
-        "a smaller view would read neighbouring memory; a larger one has golden data on a5 only",
+        "may a view have other extents than what is valid in the tile?",
+        "Assembler: a load of another extent passes, a store has as many elements. Headers of "
+        "chips: debug builds assert that they are alike. Release code, which boards run: it "
+        "counts lines by the view and takes their length from the tile; A2/A3 steps by that length "
+        "and the gap that the view leaves, A5 by the view's stride. An accumulator leaves as it is "
+        "valid. Golden data of A5: of a larger view the tile's valid region is loaded.",
+        "text: no, cut the view with partition_view. On a5 a larger view loads the part that is "
+        "valid in the tile, with a warning. Other views of chips are legal `--as assembler` alone, "
+        "and not even there where the number of elements differs. Kernels in C++: a warning, and "
+        "the bytes of the board; the recorded program has the extents that moved",
+        "a smaller view would read neighbouring memory; the public suites store packed masks so, "
+        "and boards have verified them",
         'target "a2a3:larger-views" in Python, --reading larger-views at the command line',
     ),
     "D17": Dispute(
@@ -120,12 +125,13 @@ D: dict[str, Dispute] = {
     ),
     "D21": Dispute(
         "must the declared shapes of the tiles of a product fit, or the valid ones?",
-        "Assembler: the declared ones, of TGEMV on A2/A3 the valid ones. Code of A2/A3: M, K and N "
-        "are valid extents; the suites give TGEMV a left tile of whole lines of 512 bytes, with "
-        "more columns than the right tile has rows. CPU simulator: the declared ones.",
-        "the valid ones on chips: of tmatmul with a warning where the declared ones do not fit; of "
-        "tgemv check refuses them as the assembler does (--as headers: legal), a run takes them",
-        "boards run such kernels; ptokit asks the same of both chips",
+        "Assembler: the declared ones, of TGEMV on A2/A3 the valid ones; newer ones take either. "
+        "Code of A2/A3 and A5: M, K and N are valid extents; the suites give TGEMV a left tile of "
+        "whole lines of 512 bytes, with more columns than the right tile has rows. CPU simulator: "
+        "the declared ones.",
+        "the valid ones on chips, of tmatmul with a warning where the declared ones do not fit",
+        "boards run such kernels; the assembler verifies TGEMV of A5 as TMATMUL, so its newer "
+        "verdict counts for both",
     ),
     "D22": Dispute(
         "must the lines of a view fill blocks of 32 bytes where they become nd or dn lines of L1 "
@@ -142,5 +148,21 @@ D: dict[str, Dispute] = {
         "Assembler: it compares none.",
         "other pairs are refused (--as assembler, --as hardware: legal)",
         "C++ of such text does not compile, but what it means is not in doubt",
+    ),
+    "D24": Dispute(
+        "in which order are the scales of a product of one row?",
+        "Assembler: of one row it does not look, of more it asks for zz and nn. Headers of A5: "
+        "their types of scale tiles are zz and nn in boxes of 32 bytes; no product looks.",
+        "zz and nn (--as assembler: any for one row)",
+        "hardware takes scales from the address alone, so another order is other numbers",
+    ),
+    "D25": Dispute(
+        "may a load into a convolution tile reorder its view, and have other extents?",
+        "Headers of A2/A3: the layout of the tile. Of A5: nhwc, nchw and ncdhw, too, with fewer "
+        "channels than the tile. Both: debug builds assert equal extents of one layout; each view "
+        "has five. Assembler: its public source has no convolution tile.",
+        "nc1hwc0 and fractal_z of the extents that the tile lists; a view in C++ may have outer "
+        "ones of 1 before them. Others are refused",
+        "only code of A5 reorders, and what it does to the rest of a tile is not published",
     ),
 }

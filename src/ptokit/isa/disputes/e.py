@@ -465,4 +465,17 @@ E: dict[str, Dispute] = {
         "check refuses it without tmp as the assembler does (--as headers: legal); a run takes it",
         "boards run such kernels; which version of the assembler asks for tmp is not known",
     ),
+    "E78": Dispute(
+        "must dst be i8 of a symmetric quantisation, and u8 of an asymmetric one?",
+        "Headers of A2/A3 and A5: yes, statically. Assembler: once yes; the newest does not look.",
+        "yes (--as assembler: legal)",
+        "C++ of such text does not compile, and the range of what is written is that of the type",
+    ),
+    "E79": Dispute(
+        "must the scratch tile of a call be as its page says?",
+        "Assembler: types and extents. Headers: few assertions, most of them of debug builds; the "
+        "suites of A2/A3 and A5 give tiles of other types and fewer elements.",
+        "text: other tiles are refused. Kernels in C++: a warning",
+        "boards run such kernels, and no number that a scratch tile holds is a result",
+    ),
 }

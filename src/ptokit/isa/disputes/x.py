@@ -298,17 +298,6 @@ X: dict[str, Dispute] = {
         "yes, behind the wait in the program; a warning for two sets without a wait between",
         "flags count, and both pipes take their entries in order: each wait meets its set",
     ),
-    "X110": Dispute(
-        "may a view have other extents than what is valid in the tile that it is moved into or "
-        "out of, on a chip?",
-        "Headers: debug builds assert that they are alike. Release code, which boards run: it "
-        "counts lines by the view and takes their length from the tile; A2/A3 steps by that length "
-        "and the gap that the view leaves, A5 by the view's stride. An accumulator leaves as it is "
-        "valid. Assembler: a load of another extent passes, a store does not.",
-        "text: the rules of the page. Kernels in C++: a warning, and the bytes of the board; the "
-        "recorded program has the extents that moved",
-        "the public suites store packed masks so, and boards have verified them",
-    ),
     "X113": Dispute(
         "may the type of a part state other extents than its sizes?",
         "Assembler: not where both are numbers of one rank. Printed C++ has no such type: its view "

@@ -105,14 +105,11 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         ),
         on(HARDWARE, named("shape", a.valid.rows <= 4095, help=EXTENT)),
     )
-    boxes = "a may be one row where c has whole boxes"
-    one_box = both(either(a.rows == c.rows, a.rows == 1), inner)
     one_row = (
         packed,
         on(CPU, named("shape", matching)),
         on(
             HARDWARE,
-            by(ASSEMBLER, named("shape", one_box, help=boxes)),
             named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one"),
             named("shape", c.valid.rows == 1, help="the product of one row is one row"),
             named("shape", c.valid.cols == b.valid.cols, help="a sum for each column of b"),

@@ -43,7 +43,7 @@ def grouped(scales: Expr, k: Expr, of: Operand) -> Expr:
 
 
 class Scaled(
-    MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "D21", "X41", "X43")
+    MatMul, abstract=True, targets=(CPU, A5), disputes=("D10", "D13", "D21", "D24", "X41", "X43")
 ):
     """c = the sum over k of a x b x their scales."""
 

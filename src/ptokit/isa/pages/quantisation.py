@@ -74,7 +74,9 @@ def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
     dst[:rows, :cols] = y.cast(dst.dtype, Rounding.RINT, saturate=True)
 
 
-class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={"int8_sym": {}}):
+class TQuant(
+    Quantisation, form="symmetric", disputes=("E18", "E32", "E78"), recorded={"int8_sym": {}}
+):
     """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
 
     The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
@@ -94,7 +96,9 @@ class TQuant(Quantisation, form="symmetric", disputes=("E18", "E32"), recorded={
         as_bytes(dst, src[:rows, :cols] * scale[:rows, 0], rows, cols)
 
 
-class TQuantAsymmetric(Quantisation, name="tquant", form="asymmetric", disputes=("E18", "E32")):
+class TQuantAsymmetric(
+    Quantisation, name="tquant", form="asymmetric", disputes=("E18", "E32", "E78")
+):
     """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
 
     The product and the sum round to f32 first. What is out of range, infinities too, is the nearest

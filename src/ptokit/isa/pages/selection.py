@@ -176,7 +176,7 @@ def chosen(mask: Cells, region: ValidRegion) -> Array:
     return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 
 
-class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11", "E69")):
+class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11", "E69", "E79")):
     """dst[i, j] = src0[i, j] where the bit of (i, j) in `mask` is 1, else src1[i, j].
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.
@@ -205,7 +205,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11", "E69")):
         dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
-class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E11", "E69")):
+class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E11", "E69", "E79")):
     """dst[i, j] = src[i, j] where the bit of (i, j) in `mask` is 1, else `scalar`.
 
     That is bit j % w of mask[i, j // w], w the width of its elements: what tcmp writes.

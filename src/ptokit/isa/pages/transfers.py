@@ -91,7 +91,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "X70", "X96", "X110")
+    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "X70", "X96")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -199,7 +199,9 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         dst[dst.valid] = x
 
 
-class TLoadConv(Instr, name="tload", form="convolution", specials=NAN_MOVES, pipe=MTE2):
+class TLoadConv(
+    Instr, name="tload", form="convolution", specials=NAN_MOVES, pipe=MTE2, disputes=("D25",)
+):
     """Copy the array that `src` describes into a convolution tile of the same extents.
 
     The view states the layout that the tile has.
@@ -305,7 +307,7 @@ class TStore(
     StoreFamily,
     uses=(FIXPIPE,),
     asm=Asm(words=(("quant", TYPED_LAST),), call=STORED),
-    disputes=("D3", "D20", "D23", "X110"),
+    disputes=("D3", "D20", "D23"),
 ):
     """Write the valid region of `src` to the matrix that `dst` describes; nothing else changes.
 
@@ -422,7 +424,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}
-    disputes = ("D3", "D4", "D20", "C49", "X110")
+    disputes = ("D3", "D4", "D20", "C49")
 
     @staticmethod
     def run(

@@ -106,7 +106,11 @@ class TFmod(
 
 
 class TPow(
-    BinaryTmp, inner_flags=(A2A3,), f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6", "E68")
+    BinaryTmp,
+    inner_flags=(A2A3,),
+    f=raised,
+    asm=Asm(cpp_needs=("tmp",)),
+    disputes=("E6", "E68", "E79"),
 ):
     """dst[i, j] = src0[i, j] ** src1[i, j].
 

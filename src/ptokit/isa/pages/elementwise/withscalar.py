@@ -128,7 +128,9 @@ class TFmodS(WithScalar, f=Array.remainder):
     disputes = ("E40",)
 
 
-class TPowS(WithScalarTmp, f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6", "E43", "E68")):
+class TPowS(
+    WithScalarTmp, f=raised, asm=Asm(cpp_needs=("tmp",)), disputes=("E6", "E43", "E68", "E79")
+):
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
