@@ -111,3 +111,29 @@ func.func @load(%x: !pto.ptr<f32>, %m: {mat}) {{
 """
         helped = [d for d in pto.loads(text).check("a5") if "#pto.layout<nz>" in (d.help or "")]
         assert len(helped) == (0 if attribute else 1)
+
+
+@pytest.mark.parametrize("target", ["a5", "kirin9030", "kirinX90"])
+@pytest.mark.parametrize(
+    "layout", ["", " {layout = #pto.layout<nd>}", " {layout = #pto.layout<nz>}"]
+)
+def test_one_box_is_the_same_by_any_name(layout: str, target: str) -> None:
+    """D17: 16 lines of 32 bytes are the same bytes as rows and as a box."""
+    view = "!pto.tensor_view<1x1x1x16x16xf16>"
+    mat = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
+    text = f"""\
+func.func @load(%x: !pto.ptr<f16>, %m: {mat}) {{
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c256 = arith.constant 256 : index
+  %v = pto.make_tensor_view %x, shape = [%c1, %c1, %c1, %c16, %c16],
+    strides = [%c256, %c256, %c256, %c16, %c1]{layout} : {view}
+  pto.tload ins(%v : {view}) outs(%m : {mat})
+  return
+}}
+"""
+    program = pto.loads(text)
+    assert not any(d.is_error for d in program.check(target))
+    x, m = np.arange(256, dtype=np.float16), np.zeros((16, 16), np.float16)
+    outputs = program.execute({"x": x, "m": m}, target=target).outputs
+    assert np.array_equal(outputs["m"], x.reshape(16, 16))

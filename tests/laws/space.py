@@ -276,10 +276,11 @@ class Space:
             return own
         return (*given, *((name, w) for w in words if (name, w) in self.domains))
 
-    def one_box(self, view: str, state: Mapping[Knob, Any]) -> State:
-        """The extents of a view of boxes that has one."""
+    def two_boxes(self, view: str, state: Mapping[Knob, Any]) -> State:
+        """The extents of a view of boxes that has two."""
         cols = 32 // (state[view, "dtype"].size or 1)
-        return {(view, k): n for k, n in {"rank": 5, "n0": 1, "n3": 16, "n4": cols}.items()}
+        extents = {"rank": 5, "n0": 1, "n1": 1, "n2": 2, "n3": 16, "n4": cols}
+        return {(view, k): n for k, n in extents.items()}
 
     def build(self, name: str, state: Mapping[Knob, Any]) -> Any:  # Any: see Env
         """The operand or attribute as a rule sees it; None where it is absent."""

@@ -289,7 +289,7 @@ class Walk:
     def _moves(self, constraint: Constraint) -> Iterator[dict[Knob, Any]]:
         for field_ in (f for e in constraint.exprs for f in fields(e)):
             if field_.path == ("made_of_boxes",):  # all of its extents, or none
-                yield self.space.one_box(field_.operand, self.state)
+                yield self.space.two_boxes(field_.operand, self.state)
         for knob in constraint.knobs:
             if knob in self.frozen:
                 continue

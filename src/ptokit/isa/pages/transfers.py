@@ -57,10 +57,15 @@ def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> 
     return both(src.layout == layout, dst.fractal == 512, along)
 
 
+def several_boxes(view: Operand, tile: Operand) -> Expr:
+    """Several boxes by their numbers, for a tile of boxes; one box lies as its rows do."""
+    return both(view.made_of_boxes == Const(True), view.outer > 1, tile.layout == NZ)
+
+
 def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """A view with the numbers of boxes, for a tile of boxes: A5 wants the name (dispute D17)."""
-    boxes = both(view.made_of_boxes == Const(True), tile.layout == NZ)
-    return on(A5, when(boxes, by(BOARDS, named("layout", view.layout != G.ND, help=IN_BOXES))))
+    """A5 wants the name of several boxes (dispute D17)."""
+    named_nz = named("layout", view.layout != G.ND, help=IN_BOXES)
+    return on(A5, when(several_boxes(view, tile), by(COMPILED, named_nz)))
 
 
 def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
@@ -112,6 +117,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         both(src.layout == G.NZ, dst.layout == NZ),
     )
     loadable = dst.layout.isin(ND, DN, NZ)
+    unnamed = both(several_boxes(src, dst), src.layout == G.ND)
     lines = one_matrix(dst, src, G.ND, src.n3)
     columns = one_matrix(dst, src, G.DN, src.n4)
     transposed = both(columns, dst.layout == ZN)
@@ -159,7 +165,10 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         on(A5, when(dst.loc == VEC, loadable)),
         on(
             A5,
-            when(both(dst.loc == VEC, loadable), by(HEADERS, named("layout", same, help=IN_CPP))),
+            when(
+                both(dst.loc == VEC, loadable, ~unnamed),
+                by(HEADERS, named("layout", same, help=IN_CPP)),
+            ),
         ),
         on(A2A3, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a2a3, help=IN_CPP)))),
         on(
@@ -168,7 +177,13 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
             when(dst.loc == VEC, dst.rows < 4096),
             when(both(dst.size == 8), dst.layout.isin(ND, DN)),
         ),
-        on(A5, when(dst.loc == MAT, by(HEADERS, named("layout", into_l1_a5, help=IN_CPP)))),
+        on(
+            A5,
+            when(
+                both(dst.loc == MAT, ~unnamed),
+                by(HEADERS, named("layout", into_l1_a5, help=IN_CPP)),
+            ),
+        ),
         on(
             HARDWARE,
             when(src.layout == G.NZ, named("shape", both(src.n3 == 16, src.n4 == dst.c0))),
