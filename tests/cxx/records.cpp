@@ -1,4 +1,5 @@
-// What a record tells otherwise than C++: numbers above the signed ones, views without an element.
+// What a record tells otherwise than C++: numbers above the signed ones, views without an element,
+// half bytes; and what the headers refuse but hardware takes.
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
@@ -17,4 +18,24 @@ __global__ AICORE void bits(__gm__ uint16_t *a, __gm__ uint16_t *c, int rows)
   TORS(z, x, uint16_t(40000));
   set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0), wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
   TSTORE(out, z);
+}
+
+using F4 = float4_e2m1x2_t;
+template <int Count> __global__ AICORE void packed(__gm__ F4 *x, __gm__ F4 *y)
+{
+  using View = GlobalTensor<F4, Shape<1, 1, 1, 2, Count>, Stride<1, 1, 1, Count, 1>>;
+  View from(x), to(y);
+  Tile<TileType::Vec, F4, 2, 64, BLayout::RowMajor, 2, Count> t;
+  TASSIGN(t, 0x0);
+  TLOAD(t, from);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0), wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  TSTORE(to, t);
+}
+
+__global__ AICORE void boxed(__gm__ half *x)
+{
+  GlobalTensor<half, Shape<1, 1, 1, 32, 32>, Stride<1024, 1024, 1024, 32, 1>> rows(x);
+  Tile<TileType::Vec, half, 32, 32, BLayout::ColMajor, 32, 32, SLayout::RowMajor> boxes;
+  TASSIGN(boxes, 0x0);
+  TLOAD(boxes, rows);
 }

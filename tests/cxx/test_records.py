@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from launched import again, kernels, needs_compiler
+
+import ptokit as pto
+from ptokit.diagnostics.diagnostic import Judge
 
 pytestmark = needs_compiler
 
@@ -20,6 +24,26 @@ def test_numbers_without_a_sign_and_empty_views(target: str, rows: int) -> None:
     assert ran.text().count("pto.tload") == (1 if rows == 0 else 2)
     (found,) = again(ran, {"a": a, "c": np.zeros_like(a)}, target).values()
     assert np.array_equal(found, c)
+
+
+@pytest.mark.parametrize(("count", "moved"), [(64, 64), (33, 34)])
+def test_packed_rows_move_in_whole_bytes(count: int, moved: int) -> None:
+    """A row of 33 elements of 4 bits is 17 bytes, and so is the step to the next one."""
+    x = (np.arange(2 * moved) % 8).astype(ml_dtypes.float4_e2m1fn)
+    y = np.zeros_like(x)
+    ran = kernels("records", "a5").launch(f"packed<{count}>", x, y)
+    assert np.array_equal(y.astype("f4"), x.astype("f4"))
+    assert {d.slug for d in ran.warnings} == ({"shape"} if moved != count else set())
+    view = f"1x1x1x2x{moved // 2}x!pto.f4E2M1x2"
+    assert pto.loads(ran.text()).check("a5") == []
+    assert view in ran.text()
+
+
+def test_a_profile_judges_as_the_launch_did() -> None:
+    ran = kernels("records", "a2a3").launch("boxed", np.zeros((32, 32), np.float16))
+    assert {d.by for d in ran.check()} == {(Judge.HEADERS,)}
+    assert ran.profile().cycles > 0
+    assert ran.profile(target="a5").cycles > 0
 
 
 @pytest.mark.parametrize("blocks", [1, 2])

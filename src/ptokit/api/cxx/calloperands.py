@@ -315,6 +315,9 @@ class Reader:
         dtype, label = element(words[0]), self._layout(words[1])
         array, origin = self.arrays.locate(words[2], dtype, "a view of global memory")
         shape, stride = (tuple(words[n : n + EXTENTS]) for n in (3, 3 + EXTENTS))
+        if dtype.pairs:  # no step over one line; text counts whole bytes
+            outer = zip(shape, stride[:-1], strict=False)
+            stride = (*(s + s % 2 if n == 1 else s for n, s in outer), stride[-1])
         return PlacedView(GlobalType(dtype, shape, stride, label), array, origin)
 
     def _layout(self, number: int) -> GlobalLayout | None:

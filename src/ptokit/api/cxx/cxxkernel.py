@@ -22,7 +22,7 @@ from ptokit.api.cxx.door import Door, Tables, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.parameternames import parameter_names
 from ptokit.api.cxx.recordedprogram import program_of
-from ptokit.api.cxx.recordedraces import races_of_launches
+from ptokit.api.cxx.recordedraces import AS_HARDWARE, races_of_launches
 from ptokit.api.cxx.recordvalues import NamedArray
 from ptokit.api.cxx.sourcelines import base_of, lines_of, with_lines
 from ptokit.api.kernel.hostside import LaunchArguments
@@ -91,11 +91,15 @@ class CxxRun:
         found = (races_of_launches(self.program, launches, target_named(name)) for name in chosen)
         return RichList(one for some in found for one in some)
 
-    def profile(self, launch: int = 0) -> Any:  # Any: see `Program.profile`
-        """Predict how long a launch, by its number, takes on hardware."""
+    def profile(self, launch: int = 0, target: str | None = None) -> Any:  # Any: a `Profile`
+        """Predict how long a launch, by its number, takes on a chip, by default the launch's.
+
+        As in the launch hardware decides what is legal.
+        """
         name = self.program.module.funcs[launch].name
         blocks = self._left.launches[launch].blocks
-        return self.program.profile(target=self._how.target, func=name, blocks=blocks)
+        chosen = f"{target or self._how.target}:{AS_HARDWARE}"
+        return self.program.profile(target=chosen, func=name, blocks=blocks)
 
     def instructions(self) -> Iterator[str]:
         """Yield the name of each instruction that ran, as a report counts them."""
@@ -296,7 +300,9 @@ def _require_element(what: str, kind: int, array: _Room) -> None:
     wanted, unsigned = DTYPES[kind], array.given.dtype.kind == "u"
     if wanted.bits == array.kind.bits and unsigned:  # its bits
         return
-    help = f"convert it, with astype for example, or pass its bits as u{wanted.bits}"
+    help = "convert it, with astype for example"
+    if wanted.bits >= 8:
+        help = f"{help}, or pass its bits as u{wanted.bits}"
     message = f"{what} points to {wanted}, and the array holds {array.kind}"
     raise call_error("argument-type", message, help=help)
 

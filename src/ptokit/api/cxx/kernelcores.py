@@ -304,7 +304,7 @@ def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
             "shape",
             f"{call.page.mnemonic()}: the view and the valid region have other extents",
             severity=Severity.WARNING,
-            rule="the view is the matrix that is valid in the tile",
+            rule="the view is the matrix that is valid in the tile, in whole bytes",
             seen=call.unlike,
             help="the chip counts lines by the view, and takes their length from the tile",
             targets=(target.name,),

@@ -44,6 +44,8 @@ def as_moved(
     valid, matrix, stride = tile.valid, view.matrix, view.stride
     if not (target.is_chip and valid.static and view.fixed and stride and None not in stride):
         return None
+    if tile.dtype.pairs and (whole := _in_whole_bytes(view, tile)) != (view, tile):
+        return as_moved(*whole, target, stored=stored) or whole
     if tile.loc is ACC and view.layout in PLANES:
         return _of_planes(view, tile), tile
     if tile.loc is ACC and view.layout in IMAGES:
@@ -60,6 +62,20 @@ def as_moved(
     if tile.loc not in (VEC, MAT) or layout is None or LINES.get(layout) is not tile.layout:
         return None
     return _in_lines(view, tile, 1 if target.follows((A2A3,)) else 0)
+
+
+def _in_whole_bytes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]:
+    """Return a move of packed rows with lengths and steps that are whole bytes: odd ones go up."""
+    if view.layout is not GlobalLayout.ND or tile.layout is not ND:
+        return view, tile
+    (rows, cols), (*steps, last) = tile.valid, view.stride or (None,)
+    stride = (*map(_even, steps), last)
+    moved = replace(view, shape=(*view.shape[:-1], _even(view.n4)), stride=stride)
+    return moved, replace(tile, valid=Shape(rows, _even(cols)))
+
+
+def _even(number: int | None) -> int | None:
+    return None if number is None else number + number % 2
 
 
 def _in_boxes(
