@@ -145,3 +145,59 @@ void mixed(int which, half *a, half *b, float *c, float *slots)
       break;
   }
 }
+
+// The cube writes slots of global memory, and each vector core reads its part of them.
+template <TileSplitAxis How>
+__global__ AICORE void slots(__gm__ half *a, __gm__ half *b, __gm__ float *c, __gm__ float *room)
+{
+  using Pipe = TPipe<0, Direction::DIR_C2V, M * N * 4, 2>;
+  Pipe pipe((__gm__ void *)room, 0x0, 0x0);
+#if defined(__DAV_CUBE__)
+  TileAcc<float, M, N> sum;
+  TASSIGN(sum, 0x0);
+  Mat<half, M, K> la;
+  Mat<half, K, N> lb;
+  TASSIGN(la, 0x0);
+  TASSIGN(lb, 0x4000);
+  View<half, M, K> ga(a);
+  View<half, K, N> gb(b);
+  TLOAD(la, ga);
+  TLOAD(lb, gb);
+  order<PIPE_MTE2, PIPE_MTE1>();
+  TileLeft<half, M, K> left;
+  TileRight<half, K, N> right;
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x0);
+  TMOV(left, la);
+  TMOV(right, lb);
+  order<PIPE_MTE1, PIPE_M>();
+  TMATMUL(sum, left, right);
+  order<PIPE_M, PIPE_FIX>();
+  for (int i = 0; i < 3; ++i) {
+    using Slot = View<float, M, N>;
+    Slot slot;
+    TALLOC<Pipe, Slot, How>(pipe, slot);
+    TSTORE(slot, sum);
+    TPUSH<Pipe, Slot, How>(pipe, slot);
+  }
+#endif
+#if defined(__DAV_VEC__)
+  constexpr bool rows = How == TileSplitAxis::TILE_UP_DOWN;
+  constexpr bool cols = How == TileSplitAxis::TILE_LEFT_RIGHT;
+  constexpr int R = rows ? M / 2 : M, C = cols ? N / 2 : N;
+  using Part = GlobalTensor<float, Shape<1, 1, 1, R, C>, Stride<M * N, M * N, M * N, N, 1>>;
+  Vec<float, R, C> x;
+  TASSIGN(x, 0x0);
+  const int first = get_subblockid() * (rows ? R * N : cols ? C : 0);
+  for (int i = 0; i < 3; ++i) {
+    Part part;
+    TPOP<Pipe, Part, How>(pipe, part);
+    TLOAD(x, part);
+    order<PIPE_MTE2, PIPE_MTE3>();
+    Part gc(c + i * M * N + first);
+    TSTORE(gc, x);
+    order<PIPE_MTE3, PIPE_MTE2>();
+    TFREE<Pipe, Part, How>(pipe, part);
+  }
+#endif
+}

@@ -39,6 +39,22 @@ def test_a_fifo_between_cores(target: str) -> None:
     assert [d.slug for d in ran.races() if d.is_error] == []
 
 
+SPLITS = [("UP_DOWN", "a2a3"), ("LEFT_RIGHT", "a5"), ("NO_SPLIT", "a2a3")]
+
+
+@pytest.mark.parametrize(("split", "target"), SPLITS)
+def test_slots_of_global_memory(split: str, target: str) -> None:
+    """Views without a place get one: the slot, or the part of it that a vector core has."""
+    c, room = np.zeros((3, 32, 32), np.float32), np.zeros(2048, np.float32)
+    ran = kernels("mixed", target).launch(f"slots<TileSplitAxis::TILE_{split}>", A, B, c, room)
+    assert np.array_equal(c, [PRODUCT] * 3)
+    assert [d for d in ran.races() if d.is_error] == []
+    if split == "NO_SPLIT":  # text has one type for all entries
+        assert [d for d in ran.check() if d.is_error] == []
+        given = {"a": A, "b": B, "c": c * 0, "room": room}
+        assert np.array_equal(again(ran, given, target)["c"].reshape(3, 32, 32), c)
+
+
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_a_fifo_that_converts(target: str) -> None:
     c, slots = np.zeros(512, np.float32), np.zeros(4096, np.float32)

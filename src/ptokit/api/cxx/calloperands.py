@@ -14,7 +14,7 @@ from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from ptokit.api.cxx.callwords import BOOL, EXTENTS, LENGTHS, ConvSetting, Tag
-from ptokit.diagnostics.diagnostic import error
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.layouts import Layout
@@ -30,10 +30,12 @@ from ptokit.isa.model.words import (
     SLayout,
 )
 
+VIEW = "a view of global memory"
 LOCS, LAYOUTS = list(Loc), {(each.blayout, each.slayout): each for each in Layout}
 OBJECTS = (Tag.TILE, Tag.GLOBAL, Tag.CONV)
 CUSTOM = 1 << 32  # a pad value from here on is bits
 ALIGNMENT = 512  # bytes, of tiles without an address
+NOWHERE = -1  # the number of the array of what leads into none
 
 
 class PlacedTile(NamedTuple):
@@ -51,7 +53,10 @@ class PlacedConv(NamedTuple):
 
 
 class PlacedView(NamedTuple):
-    """A view of an array by the array's number, `origin` elements from its start."""
+    """A view of an array by the array's number, `origin` elements from its start.
+
+    Where the pointer leads into no array the number is NOWHERE, and `origin` the address.
+    """
 
     type: GlobalType
     array: int
@@ -59,7 +64,7 @@ class PlacedView(NamedTuple):
 
 
 class PlacedPointer(NamedTuple):
-    """A pointer into an array, in elements from its start; `array` -1: it leads nowhere."""
+    """A pointer into an array, in elements from its start; `array` may be NOWHERE."""
 
     dtype: DType | None
     array: int
@@ -142,9 +147,7 @@ class Arrays:
         """Return array and element of an address; PtoError where there is none."""
         found = self.find(address)
         if found is None:
-            where = "a null pointer" if not address else "a pointer that leads into no array"
-            help = "pass every array that the kernel touches, and keep pointers inside of it"
-            raise error("global-out-of-bounds", f"{what} has {where}", help=help)
+            raise leads_nowhere(address, what)
         number, offset = found
         element, rest = divmod(offset * 8, dtype.bits)
         if rest:
@@ -152,6 +155,13 @@ class Arrays:
             help = "begin where an element of the array begins, or give the array another type"
             raise error("offset-misaligned", message, help=help)
         return number, element
+
+
+def leads_nowhere(address: int, what: str) -> PtoError:
+    """Return the error of a use of a pointer that leads into no array."""
+    where = "a null pointer" if not address else "a pointer that leads into no array"
+    help = "pass every array that the kernel touches, and keep pointers inside of it"
+    return error("global-out-of-bounds", f"{what} has {where}", help=help)
 
 
 class Types:
@@ -313,7 +323,9 @@ class Reader:
 
     def _view(self, words: Sequence[int]) -> PlacedView:
         dtype, label = element(words[0]), self._layout(words[1])
-        array, origin = self.arrays.locate(words[2], dtype, "a view of global memory")
+        array, origin = NOWHERE, words[2]
+        if self.arrays.find(origin) is not None:
+            array, origin = self.arrays.locate(origin, dtype, VIEW)
         shape, stride = (tuple(words[n : n + EXTENTS]) for n in (3, 3 + EXTENTS))
         if dtype.pairs:  # no step over one line; text counts whole bytes
             outer = zip(shape, stride[:-1], strict=False)
@@ -333,6 +345,6 @@ class Reader:
     def _pointer(self, words: Sequence[int]) -> PlacedPointer:
         dtype = DTYPES[words[0]] if words[0] < len(DTYPES) else None
         if self.arrays.find(words[1]) is None:
-            return PlacedPointer(dtype, -1, words[1])
+            return PlacedPointer(dtype, NOWHERE, words[1])
         bits = dtype or DTYPES[4]
         return PlacedPointer(dtype, *self.arrays.locate(words[1], bits, "a pointer"))

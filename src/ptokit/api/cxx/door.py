@@ -16,7 +16,15 @@ import numpy as np
 
 from ptokit.api.cxx.callbinding import CxxCall, as_moved, bind
 from ptokit.api.cxx.callforms import forms
-from ptokit.api.cxx.calloperands import Arrays, HostMemory, PipeHandle, Reader, Reported, Types
+from ptokit.api.cxx.calloperands import (
+    Arrays,
+    HostMemory,
+    PipeHandle,
+    PlacedView,
+    Reader,
+    Reported,
+    Types,
+)
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.callwords import FIRST_INTRINSIC, HEAD, STOP, WORDS, KernelText, PlaceWord
 from ptokit.api.cxx.headers import enumerations, names
@@ -26,7 +34,7 @@ from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
-from ptokit.isa.lang.traits import ALIASES, DERIVES
+from ptokit.isa.lang.traits import ALIASES, DERIVES, FifoRole
 from ptokit.isa.model.targets import ROW_BLOCKS, Target
 from ptokit.isa.model.words import CUBE
 from ptokit.numerics.fixpipe import FixPipe
@@ -167,9 +175,13 @@ class Door:
             return made
         handle = call.operands.get("handle")
         if isinstance(handle, PipeHandle):  # entries lie elsewhere each time
+            pipe, entry = self.pipes[handle.number], call.operands.get("entry")
             if epilogue:
-                self.pipes[handle.number] = self.pipes[handle.number]._replace(epilogue=epilogue)
-            return self.piped(core, call, self.pipes[handle.number], words)
+                pipe = pipe._replace(epilogue=epilogue)
+            if call.page.fifo_role is FifoRole.ALLOCATES and isinstance(entry, PlacedView):
+                pipe = pipe._replace(slot=entry.type)
+            self.pipes[handle.number] = pipe
+            return self.piped(core, call, pipe, words)
         number = self.note(call)
         made = self.made(core, number)
         if not any(isinstance(value, Reported) for value in values):  # numbers that may differ

@@ -17,12 +17,15 @@ from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.violation import broken, violation
 from ptokit.api.cxx.callbinding import CxxCall, Value
 from ptokit.api.cxx.calloperands import (
+    NOWHERE,
+    VIEW,
     Placed,
     PlacedConv,
     PlacedPointer,
     PlacedTile,
     PlacedView,
     Reported,
+    leads_nowhere,
     put,
 )
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity, error
@@ -32,7 +35,7 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import CORES, Instr, Role
-from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS
+from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.dtypes import u64
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.layouts import ND
@@ -158,6 +161,8 @@ class CxxCore(GroupedCore):
                 return Tile(value.type, home.space(value.type.loc), value.address)
             case PlacedConv():
                 return ConvTile(value.type, self.space(value.type.loc), value.address)
+            case PlacedView() if value.array == NOWHERE:
+                raise leads_nowhere(value.origin, VIEW)
             case PlacedView():
                 return GlobalView(value.type, self.arrays[value.array], value.origin)
             case PlacedPointer() if value.dtype is not None and value.array >= 0:
@@ -181,7 +186,7 @@ class ReadyCall:
         core.sent = _receiver(call, core) if self.split is None else None
         given: dict[str, Any] = {}
         for name, value in call.operands.items():
-            given[name] = found = core.handle(value)
+            given[name] = found = _placed_by(call, value) or core.handle(value)
             if isinstance(found, Matrix):
                 found.label = name
         self.warnings = tuple(judged(call, given, core.target))
@@ -219,6 +224,14 @@ class ReadyCall:
             _copied_back(value, tile)
         if self.split is not None:
             _shared_out(self.call, self.core, self.split)
+
+
+def _placed_by(call: CxxCall, value: Value) -> GlobalView | None:
+    """Return a view without a place where the call gives it one."""
+    places = call.page.fifo_role in (FifoRole.ALLOCATES, FifoRole.POPS)
+    if places and isinstance(value, PlacedView):
+        return GlobalView(value.type, Memory.nothing(), 0)
+    return None
 
 
 def split_of(call: CxxCall) -> int | None:

@@ -14,6 +14,7 @@ from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.epilogues import mode_in_cpp
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import CUBE, VECTOR
 from ptokit.isa.pages.slots import BOTH, TO_CUBE, TO_VECTOR
 from ptokit.sim.memory import address_of
@@ -37,6 +38,7 @@ class OpenedPipe(NamedTuple):
     to_vector: int
     to_cube: int
     epilogue: str = ""
+    slot: GlobalType | None = None  # a whole entry, where kernels write it as a view
 
     @property
     def reaches_both(self) -> bool:

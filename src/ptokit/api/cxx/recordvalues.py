@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import (
+    NOWHERE,
     PipeHandle,
     PlacedConv,
     PlacedPointer,
@@ -237,7 +238,10 @@ class RecordValues:
 
     def _view(self, given: PlacedView, origin: Linear) -> Value:
         key = given.type, given.array, origin
-        if key not in self._known:
+        if key not in self._known and given.array == NOWHERE:
+            page = next(p for p in pages() if p.asm.shape == "declared" and _is_view(p))
+            self._known[key] = self._make(page, {}, {}, "v", given.type)
+        elif key not in self._known:
             kind = given.type
             page = next(p for p in pages() if p.verb == "view" and p.results())
             operands = {"ptr": [self._pointer(given.array, kind.dtype, origin)]}
@@ -275,7 +279,11 @@ class RecordValues:
         first, second = opened.to_vector, opened.to_cube
         if opened.memory is not None:
             array, byte = opened.memory
-            yield "gm_addr", [self._pointer(array, i8, Linear(byte))]
+            slots = self._pointer(array, i8, Linear(byte))
+            if opened.slot is not None:
+                start = byte * 8 // opened.slot.dtype.bits
+                slots = self._view(PlacedView(opened.slot, array, start), Linear(start))
+            yield "gm_addr", [slots]
         one = second if opened.directions == 2 else first
         yield "local_addr", [self._constant(one, ScalarType("i32"))]
         if opened.directions == BOTH:
@@ -295,6 +303,10 @@ def _with_sign(number: float, kind: ScalarType) -> tuple[float, ScalarType]:
 def element_types(call: CxxCall) -> dict[str, DType]:
     """Return the element types of the tiles of a call, by operand."""
     return {n: v.type.dtype for n, v in call.operands.items() if isinstance(v, PlacedTile)}
+
+
+def _is_view(page: type[Instr]) -> bool:
+    return [o.kind for o in page.results()] == [Kind.GLOBAL]
 
 
 def _cast() -> type[Instr]:

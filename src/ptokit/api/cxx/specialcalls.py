@@ -179,7 +179,7 @@ class Specials:
         found = self.door.arrays.find(memory) if memory else None
         given = DIRECTIONS.get(way, way), size, slots, local, bool(shares), found, vector, cube
         opened = OpenedPipe(flag, *given)
-        known = [pipe._replace(epilogue="") for pipe in self.door.pipes]
+        known = [pipe._replace(epilogue="", slot=None) for pipe in self.door.pipes]
         if opened not in known:  # each core opens its own end
             self.door.pipes.append(opened)
             known.append(opened)

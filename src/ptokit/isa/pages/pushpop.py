@@ -41,10 +41,13 @@ class AtFifo(
 
     @classmethod
     def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
-        """An accumulator leaves by FIX; where no pop moves data, its user's pipe waits."""
+        """An accumulator leaves by FIX, and so does what the cube wrote into a slot.
+
+        Where no pop moves data, its user's pipe waits.
+        """
         loc = getattr(env.get("entry"), "loc", None)
         if cls.fifo_role is FifoRole.PUSHES and cls.pipe is S:
-            return FIX if loc is ACC else MTE3
+            return FIX if loc is ACC or (loc is None and env.get("core") is CUBE) else MTE3
         if cls.fifo_role not in (FifoRole.POPS, FifoRole.FREES):
             return super().pipe_of(env)
         if not getattr(env.get("machine"), "separate", False):
@@ -65,9 +68,10 @@ class ByHandle(AtFifo, abstract=True, example=HANDLED):
     handle = In(Handle, handle=PIPE)
 
 
-def cpp(function: str, fifo: str = "pipe{id}", before: str = "", entry: bool = True) -> Asm:
-    """The call of C++ on a FIFO, `TPipe` there."""
-    types, last = (", decltype({entry})", ", {entry}") if entry else ("", "")
+def cpp(function: str, fifo: str = "pipe{id}", before: str = "", optional: bool = False) -> Asm:
+    """The call of C++ on a FIFO, `TPipe` there; the entry may be left out where `optional`."""
+    types, last = ", decltype({entry})", ", {entry}"
+    types, last = (f"[{types}]", f"[{last}]") if optional else (types, last)
     call = f"{function}<decltype({fifo}){types}, {{split}}>({fifo}{last});"
     return Asm(cpp_of_views=CHIPS, cpp_text=before + call)
 
@@ -251,7 +255,7 @@ class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BO
 class FreeById(ById, abstract=True, fifo_role=FifoRole.FREES):
     """Give the slot of the entry that was popped first back to the other kind of core."""
 
-    asm = cpp("TFREE", entry=False)
+    asm = cpp("TFREE", optional=True)
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
     @staticmethod
@@ -323,7 +327,7 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
 class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
     """Give the slot of the entry that was popped first back to the other end of a FIFO."""
 
-    asm = Asm(order=("entry", "handle")).over(cpp("TFREE", HANDLE, entry=False))
+    asm = Asm(order=("entry", "handle")).over(cpp("TFREE", HANDLE, optional=True))
     handle = ByHandle.handle
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 

@@ -157,7 +157,8 @@ class EngineFifoEnd(ABC):
         base = self.opened[self.fifo.name]  # a rule wants the slots of views to have a place
         start = self.fifo.offset + self._index() * self.fifo.slot_size
         stride = kind.stride or _dense(kind)
-        shift = row * (stride[-2] or 0) + col * (stride[-1] or 0)
+        line = kind.shape[-1] or stride[-2] or 0  # parts by rows lie close, whatever the stride
+        shift = row * line + col * (stride[-1] or 0)
         place = base.cast(kind.dtype).moved(start * 8 // kind.dtype.bits + shift)
         return place.view(GlobalType(kind.dtype, kind.shape, stride, kind.stated))
 

@@ -19,7 +19,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import Pipe
+from ptokit.isa.model.words import KernelKind, Pipe
 from ptokit.sim.arguments import Env
 from ptokit.sim.execute import Core
 from ptokit.sim.memory import Elements, Memory
@@ -71,7 +71,7 @@ class Footprints:
     target: Target
     templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
     regions: ByteRegions = field(default_factory=ByteRegions)
-    pipes: dict[int, Pipe] = field(default_factory=dict[int, Pipe])
+    pipes: dict[object, Pipe] = field(default_factory=dict[object, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
     kept: list[Memory] = field(default_factory=list[Memory])  # no later one gets their identity
 
@@ -84,11 +84,13 @@ class Footprints:
             found = self.templates[key] = self._template(op, env)
         return found
 
-    def pipe(self, op: Op) -> Pipe:
-        """The queue of an op, by its types."""
-        if id(op) not in self.pipes:
-            self.pipes[id(op)] = op.page.pipe_of(Facts(self.target).environment(op)) or Pipe.S
-        return self.pipes[id(op)]
+    def pipe(self, op: Op, kind: KernelKind | None = None) -> Pipe:
+        """The queue of an op, by its types and the kind of core that executes it."""
+        key = id(op), kind
+        if key not in self.pipes:
+            env = {**Facts(self.target).environment(op), "core": kind}
+            self.pipes[key] = op.page.pipe_of(env) or Pipe.S
+        return self.pipes[key]
 
     def placed(
         self, some: tuple[tuple[Value, Ranges | None], ...], env: Env, core: Core, number: int

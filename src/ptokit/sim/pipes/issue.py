@@ -268,7 +268,7 @@ class CrossCore:
     def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
         """Its signals become entries here, with the numbers that they have when it is executed."""
         issue = self.issue.of(core)
-        place, pipe = issue.issued_here(), self.issue.footprints.pipe(issue.op)
+        place, pipe = issue.issued_here(), self.issue.footprints.pipe(issue.op, issue.core.kind)
         return partial(issue.execute, place, pipe, do)
 
 
@@ -364,7 +364,7 @@ class Issue(Observer):
             self.work(op, env, core)
         issue = self.issues[self.numbers[id(core)]]
         if issue.later:
-            issue.tell(self.footprints.pipe(op))
+            issue.tell(self.footprints.pipe(op, issue.core.kind))
 
     def work(self, op: Op, env: Env, core: Core) -> None:
         """The op does its work, in the queue of its pipe."""
