@@ -94,6 +94,70 @@ __global__ AICORE void converted(__gm__ half *a, __gm__ half *b, __gm__ Out *c, 
 #endif
 }
 
+// Each vector core receives half of the rows that are valid in an accumulator.
+__global__ AICORE void halves(__gm__ half *a, __gm__ half *b, __gm__ float *c)
+{
+  using Half = Tile<TileType::Vec, float, M / 2, N>;
+  Half x;
+  TASSIGN(x, 0x0);
+#if defined(__DAV_CUBE__)
+  TileAcc<float, M, N, M - 4, N> sum;
+  TASSIGN(sum, 0x0);
+  Mat<half, M, K> la;
+  Mat<half, K, N> lb;
+  TASSIGN(la, 0x0);
+  TASSIGN(lb, 0x4000);
+  View<half, M, K> ga(a);
+  View<half, K, N> gb(b);
+  TLOAD(la, ga);
+  TLOAD(lb, gb);
+  order<PIPE_MTE2, PIPE_MTE1>();
+  TileLeft<half, M, K, M - 4, K> left;
+  TileRight<half, K, N> right;
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x0);
+  TMOV(left, la);
+  TMOV(right, lb);
+  order<PIPE_MTE1, PIPE_M>();
+  TMATMUL(sum, left, right);
+  order<PIPE_M, PIPE_FIX>();
+  TMOV<Half, TileAcc<float, M, N, M - 4, N>, AccToVecMode::DualModeSplitM>(x, sum);
+  set_intra_block(PIPE_FIX, 0);
+  set_intra_block(PIPE_FIX, 16);
+#endif
+#if defined(__DAV_VEC__)
+  wait_intra_block(PIPE_MTE3, 0);
+  View<float, M / 2 - 2, N> gc(c + get_subblockid() * (M / 2 - 2) * N);
+  Tile<TileType::Vec, float, M / 2, N, BLayout::RowMajor, M / 2 - 2, N> y;
+  TASSIGN(y, 0x0);
+  TSTORE(gc, y);
+#endif
+}
+
+// Lines of blocks from global memory to L1, to both vector cores, and back: below the instructions.
+__global__ AICORE void bursts(__gm__ half *a, __gm__ float *c)
+{
+  Tile<TileType::Mat, half, 8, 64> l1;
+  Tile<TileType::Vec, half, 8, 64> x;
+  TASSIGN(l1, 0x200);
+  TASSIGN(x, 0x400);
+#if defined(__DAV_CUBE__)
+  create_cbuf_matrix((__cbuf__ uint16_t *)l1.data(), (4LL << 32) | (4LL << 16) | 8, 0x3c00);
+  pipe_barrier(PIPE_MTE2);
+  copy_gm_to_cbuf((__cbuf__ void *)(l1.data() + 64), (__gm__ void *)a, 0, 7, 1, 3, 3);
+  order<PIPE_MTE2, PIPE_MTE1>();
+  for (int core = 0; core < 2; ++core)
+    copy_cbuf_to_ubuf((__ubuf__ void *)x.data(), (__cbuf__ void *)l1.data(), core, 8, 2, 2, 0);
+  set_intra_block(PIPE_MTE1, 0);
+  set_intra_block(PIPE_MTE1, 16);
+#endif
+#if defined(__DAV_VEC__)
+  wait_intra_block(PIPE_MTE3, 0);
+  if (get_subblockid() == 1)
+    copy_ubuf_to_gm_align_v2((__gm__ void *)c, (__ubuf__ void *)x.data(), 0, 4, 36, 0, 64, 128);
+#endif
+}
+
 // A vector core that waits for what nobody sends.
 __global__ AICORE void stuck(__gm__ half *a, __gm__ half *b, __gm__ float *c)
 {
@@ -143,6 +207,8 @@ void mixed(int which, half *a, half *b, float *c, float *slots)
       converted<int8_t, QuantMode_t::QF322B8_PRE, ReluPreMode::NoRelu>
           <<<1, nullptr, stream>>>(a, b, (int8_t *)c, slots);
       break;
+    case 5: halves<<<1, nullptr, stream>>>(a, b, c); break;
+    case 6: bursts<<<1, nullptr, stream>>>(a, c); break;
   }
 }
 

@@ -68,6 +68,25 @@ def test_a_fifo_that_converts(target: str) -> None:
     assert np.array_equal(scaled.view(np.int8).reshape(32, 32), wanted)
 
 
+def test_each_vector_core_receives_half_of_what_is_valid() -> None:
+    c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
+    kernels("mixed", "a5").launch("mixed", 5, A, B, c, slots)
+    assert np.array_equal(c[:28], PRODUCT[:28])
+    assert not c[28:].any()
+
+
+def test_bursts_below_the_instructions() -> None:
+    """L1 has lines of 128 bytes, half of each 1.0; from the second on 32 bytes of a line of a."""
+    c, slots = np.zeros(64, np.float32), np.zeros(4096, np.float32)
+    ran = kernels("mixed", "a5").launch("mixed", 6, A, B, c, slots)
+    moved = np.ones((8, 32), np.float16)
+    moved[1:, :16] = A.reshape(-1, 64)[:7, :16]
+    lines = moved.reshape(4, 64)[:, :18]  # a store of every second line of 64 bytes, 36 of them
+    assert np.array_equal(c.view(np.float16).reshape(4, 32)[:, :18], lines)
+    assert not c.view(np.float16).reshape(4, 32)[:, 18:].any()
+    assert [d.slug for d in ran.races() if d.is_error] == []
+
+
 def test_signals_between_cores() -> None:
     c, slots = np.zeros((32, 32), np.float32), np.zeros(4096, np.float32)
     ran = kernels("mixed", "a2a3").launch("mixed", 2, A, B, c, slots)

@@ -1484,6 +1484,7 @@ def tmov_fp(
     *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    phase: PhaseWord = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tpack(

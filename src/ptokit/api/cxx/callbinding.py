@@ -21,6 +21,7 @@ from ptokit.api.cxx.calloperands import (
     PlacedView,
     Reported,
 )
+from ptokit.api.cxx.callwords import IDLE
 from ptokit.api.kernel.scalarkinds import signed_kind
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -54,6 +55,8 @@ class CxxCall:
     operands: Mapping[str, Value]
     attrs: Mapping[str, object]
     unlike: str = ""  # the types that the kernel gives, where chips move others
+    stated: Mapping[str, Value] | None = None  # the operands that it gives there
+    to_lane: int = 0  # the vector core that it writes to from the cube, where no word says so
 
 
 def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:
@@ -89,7 +92,7 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     placed = (PlacedTile, PlacedView, PlacedConv)
     types = {n: v.type for n, v in call.operands.items() if isinstance(v, placed)}
     numbers = {n: v for n, v in call.operands.items() if isinstance(v, int | float)}
-    others = call.page.moved_types(numbers | types, target)
+    others = call.page.moved_types({**call.attrs, **numbers, **types}, target)
     if not others:
         return call
     operands = dict(call.operands)
@@ -100,7 +103,7 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
         name for name in others if name != "src" or not isinstance(types["dst"], ConvTileType)
     ]
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
-    return CxxCall(call.page, operands, call.attrs, given)
+    return CxxCall(call.page, operands, call.attrs, given, call.operands)
 
 
 def _shown(value: Given) -> str:
@@ -199,7 +202,9 @@ def _of_constant(form: Form, word: Chosen) -> Iterator[tuple[str, object]]:
 
 def _idle(word: Given) -> bool:
     """True of a word that changes nothing where a page has no attribute for it."""
-    return isinstance(word, DType) or (isinstance(word, Chosen) and word.label == NEUTRAL)
+    if isinstance(word, Chosen):
+        return word.label == NEUTRAL or word.enumeration in IDLE
+    return isinstance(word, DType)
 
 
 def _parsed(attr: Attr, text: str) -> object:

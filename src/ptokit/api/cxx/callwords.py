@@ -129,6 +129,10 @@ class SpecialCall(IntEnum):
     # TILE with its words, or CONV, type id, object: the kernel asks where a tile without an address
     # lies -> 0; the host writes the address to the object
     HOME = 17
+    # source and target location (-1: global memory), place in the target and in the source (an
+    # address, or an offset), vector core, lines, bytes of each, steps in the source and the target
+    BURST = 19
+    FILL = 20  # location, offset, lines, bytes of each, step, 32 bits: fill lines with a number
     TRANSFER = 18  # wait (1) or ask (0), answer of the intrinsic, session -> 1: it has ended
 
 
@@ -181,6 +185,7 @@ FURTHER: dict[str, dict[str, int]] = {
         **{"OcpMxFp8E4M3": 0, "NvMxFp8E4M3": 1, "OcpMxFp4E2M1": 2, "NvMxFp4E2M1": 3},
         "Hif4": 4,
     },
+    "GatherExec": {"Scalar": 0, "Simt": 1},
     "HistByte": {f"BYTE_{n}": n for n in range(4)},
     "TFillPadMode": {"Normal": 0, "InPlace": 1, "Expand": 2},
     "TCopyMode": {"SHALLOW_COPY": 0, "DEEP_COPY": 1},
@@ -203,6 +208,8 @@ FURTHER: dict[str, dict[str, int]] = {
         **{"VFIMPL_1D_POST_UPDATE": 3, "VFIMPL_2D_POST_UPDATE": 4},
     },
 }
+# How a chip does what it does anyway.
+IDLE = frozenset({"GatherExec"})
 UNSCOPED = frozenset(
     {"TileSplitAxis", "Direction", "VFImplKind", "QuantMode_t"}
 )  # and those of the device

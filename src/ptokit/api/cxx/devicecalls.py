@@ -5,22 +5,24 @@ Each is found by what its page says of itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from ptokit.api.cxx.callbinding import CxxCall, Value
-from ptokit.api.cxx.calloperands import PlacedTile
+from ptokit.api.cxx.calloperands import PlacedTile, PlacedView
 from ptokit.api.cxx.callwords import FlagWay
 from ptokit.api.cxx.headers import BUILTIN
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Role
 from ptokit.isa.lang.traits import BY_SCALAR, FLAGS, ONE_ELEMENT, SIGNALS, STOPS
-from ptokit.isa.model.dtypes import i8, i16, i32, i64
+from ptokit.isa.model.dtypes import i8, i16, i32, i64, u32
 from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.tiles import Shape, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import Loc, Pipe, S, Word
+from ptokit.isa.pages.bursts import burst_page, fill_page, tile_of_lines, view_of_lines
 
 LINE = 32  # bytes of the smallest tile
 INTEGERS = {d.size: d for d in (i8, i16, i32, i64)}
@@ -86,6 +88,46 @@ def _signal(how: FlagWay, up: bool) -> type[Instr]:
         if kind is how:
             return page
     raise AssertionError(f"no page is {how.name}")
+
+
+def burst(
+    ends: tuple[Loc | None, Loc | None],
+    places: Sequence[tuple[int, int] | int],
+    lane: int,
+    lines: Sequence[int],
+) -> CxxCall:
+    """Return the move of lines from a memory to another.
+
+    `places` are offsets, of global memory an array and a byte of it, of the source and the target;
+    `lines` their number, the bytes of each, and the steps in the source and the target.
+    """
+    page, (count, nbytes, *steps) = burst_page(*ends), lines
+    moved: list[Value] = []
+    for loc, place, step in zip(ends, places, steps, strict=True):
+        step = step if count > 1 else -(-nbytes // LINE) * LINE
+        if isinstance(place, tuple):
+            moved.append(PlacedView(view_of_lines(count, nbytes, step), *place))
+        else:
+            assert loc is not None
+            moved.append(PlacedTile(tile_of_lines(loc, count, nbytes, step), place))
+    source, target = moved
+    names = [_first(page, Role.IN), _first(page, Role.OUT, Role.INOUT)]
+    return CxxCall(page, dict(zip(names, (source, target), strict=True)), {}, to_lane=lane)
+
+
+def fill(loc: Loc, place: int, count: int, nbytes: int, step: int, bits: int) -> CxxCall:
+    """Return what fills lines with a number of 32 bits, again and again."""
+    page = fill_page()
+    kind = replace(
+        tile_of_lines(loc, count, nbytes // 4, step // 4 if count > 1 else nbytes // 4), dtype=u32
+    )
+    names = [_first(page, Role.OUT), _first(page, Role.IN)]
+    return CxxCall(page, dict(zip(names, (PlacedTile(kind, place), bits), strict=True)), {})
+
+
+def _first(page: type[Instr], *roles: Role) -> str:
+    """Return the name of the first operand of a role."""
+    return next(o.name for o in page.operands if o.role in roles)
 
 
 def element(loc: Loc, offset: int, nbytes: int, value: int | None) -> Iterator[CxxCall]:

@@ -102,6 +102,7 @@ class Door:
     def memory(self, address: int, nbytes: int) -> int:
         """Note memory of the device, or that it is free again."""
         self.numbers.clear()
+        self.specials.made.clear()
         if nbytes < 0:
             self.arrays.remove(address)
         else:

@@ -247,17 +247,19 @@ def _receiver(call: CxxCall, core: CxxCore) -> CxxCore | None:
     if not core.peers:
         return None
     second = AccToVecMode.SINGLE_VEC1 in call.attrs.values()
-    return core.peers[1 if second else 0]
+    return core.peers[1 if second else call.to_lane]
 
 
 def _shared_out(call: CxxCall, core: CxxCore, axis: int) -> None:
     """Give each vector core its half of a tile that the cube has written."""
-    placed = next(call.operands[o.name] for o in call.page.outs())
+    name = next(o.name for o in call.page.outs())
+    placed, own = call.operands[name], (call.stated or call.operands)[name]
     assert isinstance(placed, PlacedTile)
+    assert isinstance(own, PlacedTile)
     codes = core.handle(placed).codes()
     for peer, half in zip(core.peers, np.array_split(codes, 2, axis), strict=True):
-        kind = replace(placed.type, valid=Shape(*half.shape))
-        Tile(kind, peer.space(VEC), placed.address).assign(np.ascontiguousarray(half))
+        kind = replace(own.type, valid=Shape(*half.shape))
+        Tile(kind, peer.space(VEC), own.address).assign(np.ascontiguousarray(half))
 
 
 OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it

@@ -16,9 +16,12 @@ from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
 from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
+from ptokit.isa.model.dtypes import u8
+from ptokit.isa.model.words import Loc
 from ptokit.sim.memory import WRITTEN
 
 Words = Sequence[int]
+BELOW = (SpecialCall.BURST, SpecialCall.FILL)
 
 
 class Entrance(Protocol):
@@ -64,6 +67,8 @@ class Specials:
             SpecialCall.BARRIER: devicecalls.barrier,
             SpecialCall.SIGNAL: self.signal,
             SpecialCall.AWAIT: self.wait,
+            SpecialCall.BURST: self.burst,
+            SpecialCall.FILL: self.fill,
         }
         self.each, self.calls = each, calls
 
@@ -87,6 +92,8 @@ class Specials:
             if number is None:
                 number = self.made[key] = door.note(self.calls[special](*words))
             made = core.made[key] = door.made(core, number)
+            if special in BELOW:  # rules of pages are about instructions
+                made.warnings = ()
         assert isinstance(made, ReadyCall)
         door.run(core, made, place)
 
@@ -107,6 +114,22 @@ class Specials:
     @staticmethod
     def wait(how: int, pipe: int, number: int, mode: int) -> CxxCall:
         return devicecalls.signal(how, pipe, number, mode, up=False)
+
+    def burst(self, source: int, target: int, to: int, at: int, core: int, *lines: int) -> CxxCall:
+        ends = self._memory(source), self._memory(target)
+        arrays, what = self.door.arrays, "a builtin that moves bytes"
+        each = zip(ends, (at, to), strict=True)
+        places = [at if loc is not None else arrays.locate(at, u8, what) for loc, at in each]
+        return devicecalls.burst(ends, places, core, lines)
+
+    @staticmethod
+    def fill(location: int, *words: int) -> CxxCall:
+        at, count, nbytes, step, bits = words
+        return devicecalls.fill(LOCS[location], at, count, nbytes, step, bits)
+
+    @staticmethod
+    def _memory(number: int) -> Loc | None:
+        return None if number < 0 else LOCS[number]
 
     # types and launches
 

@@ -1187,6 +1187,7 @@ def mov_fp(
     *,
     relu: ReluPreModeWord = ...,
     mode: AccToVecModeWord | None = ...,
+    phase: PhaseWord = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload

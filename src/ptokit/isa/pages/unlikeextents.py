@@ -26,11 +26,13 @@ from ptokit.isa.model.words import (
     RIGHT,
     SCALING,
     VEC,
+    AccToVecMode,
     GlobalLayout,
     PadValue,
 )
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
+LINE = 32  # bytes of a line of a box
 BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 PLANES = {GlobalLayout.NCHW: 2, GlobalLayout.NCDHW: 1}  # the axis of their channels
@@ -101,26 +103,65 @@ def _into_boxes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]
 
 
 def as_moved_tiles(
-    dst: TileType, src: TileType, target: Target
+    dst: TileType, src: TileType, target: Target, mode: AccToVecMode | None = None
 ) -> tuple[TileType, TileType] | None:
     """Return both tiles with the extents that move; None where they are alike, or not known.
 
-    Into the cube's operands whole boxes move, as they are declared; out of an accumulator whole
-    boxes of 16 lines, what is behind the valid ones as well.
+    Into the cube's operands whole boxes move, as they are declared; out of an accumulator into L1
+    whole boxes of 16 lines, what is behind the valid ones as well.
     """
     if not target.is_chip or dst.valid == src.valid or not src.valid.static:
         return None
     if src.loc is MAT and dst.loc in (LEFT, RIGHT, BIAS, SCALING):
         both = Shape(min(dst.rows, src.rows), min(dst.cols, src.cols))
         return replace(dst, valid=both), replace(src, valid=both)
-    if src.loc is not ACC or dst.loc is not MAT:
+    if src.loc is not ACC or dst.loc not in (MAT, VEC):
         return None
-    rows, cols = (-(-(n or 0) // BOX) * BOX for n in src.valid)
-    rows, cols = min(rows, src.rows), min(cols, src.cols)
+    rows, cols = _boxes_of_sums(src) if dst.loc is MAT else _sums_for_vectors(dst, src, mode)
+    if mode is AccToVecMode.DUAL_SPLIT_M and rows > dst.rows:  # a half for each core
+        dst = replace(dst, rows=2 * dst.rows)
+    if mode is AccToVecMode.DUAL_SPLIT_N and cols > dst.cols:
+        dst = replace(dst, cols=2 * dst.cols)
     if rows > dst.rows or cols > dst.cols:
         return None
     whole = Shape(rows, cols)
     return replace(dst, valid=whole), replace(src, valid=whole)
+
+
+def as_shared(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return dst as both vector cores have it together where each receives a half, the whole."""
+    dst, src, mode = types["dst"], types["src"], types.get("mode")
+    halves = AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N
+    if not target.is_chip or mode not in halves or types.get("row") or types.get("col"):
+        return {}
+    down = mode is AccToVecMode.DUAL_SPLIT_M
+    whole = Shape(dst.valid.rows << down, dst.valid.cols << (not down))
+    if whole != src.valid:
+        return {}
+    rows, cols = dst.rows << down, dst.cols << (not down)
+    return {"dst": replace(dst, rows=rows, cols=cols, valid=whole)}
+
+
+def _boxes_of_sums(src: TileType) -> tuple[int, int]:
+    """Return the extents of the boxes of an accumulator that hold what is valid."""
+    rows, cols = (-(-(n or 0) // BOX) * BOX for n in src.valid)
+    return min(rows, src.rows), min(cols, src.cols)
+
+
+def _sums_for_vectors(dst: TileType, src: TileType, mode: AccToVecMode | None) -> tuple[int, int]:
+    """Return what of an accumulator goes to the vector cores: into lines what is valid.
+
+    Into boxes every declared row goes, and whole boxes of columns, one at least for each core.
+    """
+    rows, cols = (n or 0 for n in src.valid)
+    if dst.layout is not NZ:
+        return rows, cols
+    step = LINE // dst.size
+    if mode is AccToVecMode.DUAL_SPLIT_N:
+        step = LINE
+    elif mode is AccToVecMode.DUAL_SPLIT_M or (dst.size == 4 and dst.fractal != 512):
+        step = BOX
+    return max(src.rows, rows), min(-(-cols // step) * step, src.cols)
 
 
 def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """TINSERT and TINSERT_FP: write a tile into a window of a larger one."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.unlikeextents import as_shared
 from ptokit.isa.pages.windows import *
 from ptokit.numerics.fixpipe import FixPipe, narrowed
 
@@ -16,6 +17,7 @@ class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
 
+    moved_types = staticmethod(as_shared)
     in_acc = when(
         src.loc == ACC, on(A2A3, named("window-out-of-bounds", row + src.rows <= dst.rows))
     )

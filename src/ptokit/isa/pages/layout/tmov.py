@@ -17,6 +17,7 @@ BOXES_TO_L0 = (
     "the assembler does not check this layout, C++ assumes fractal order: make it nz or zn"
 )
 ANY_TYPE = "the assembler looks at no element type here, C++ has a list of them"
+BELOW = "A5 has a builtin for it below the instructions, copy_cbuf_to_ubuf"
 SCALES = (u8, hif8, f8e8m0)
 
 
@@ -41,7 +42,7 @@ def boxed(fits: Expr) -> tuple[Ruled, ...]:
 
 def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     """Return the types of dst and src as chips move them, where these differ. Any: types."""
-    found = as_moved_tiles(types["dst"], types["src"], target)
+    found = as_moved_tiles(types["dst"], types["src"], target, types.get("mode"))
     if found is None:
         return {}
     moved: dict[str, Any] = {"dst": found[0], "src": found[1]}
@@ -139,6 +140,11 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C4
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
+        path(
+            *(MAT, VEC, MTE1, same_type(dst, src)),
+            by((ASSEMBLER, HEADERS), named("location", src.loc != MAT, help=BELOW)),
+            on=A5,
+        ),
         *from_acc(dst, src, layouts=(NZ, ND, DN)),
     )
     plain, quantised = both(src.loc == ACC, ~quant.given), both(src.loc == ACC, quant.given)
@@ -152,7 +158,10 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C4
         when(quantised, quantises(dst, src)),
         on(
             A5,
-            when(src.loc == MAT, named("shape", both(dst.rows == src.rows, dst.cols == src.cols))),
+            when(
+                both(src.loc == MAT, dst.loc != VEC),
+                named("shape", both(dst.rows == src.rows, dst.cols == src.cols)),
+            ),
         ),
         when(both(src.loc != ACC, dst.loc != BIAS), named("element-type", dst.size == src.size)),
         fix_pipe(dst, src, relu, mode, quant.given),
@@ -178,7 +187,7 @@ class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C4
 class TMovFp(
     Instr,
     name="tmov.fp",
-    asm=Asm(since=(("v0.57", "tmov"),), words=(("fp", TYPED_LAST),)),
+    asm=Asm(since=(("v0.57", "tmov"),), words=(("fp", TYPED_LAST),), also=("TMOV(dst, src, fp)",)),
     recorded_op="tmov",
 ):
     """Move an accumulator through the fix-pipe, one parameter for each column.
@@ -193,6 +202,7 @@ class TMovFp(
     fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
     mode = Attr(AccToVecMode, None, key="accToVecMode")
+    phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     moved_types = staticmethod(moved_tiles)
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
     paths = from_acc(dst, src, layouts=(NZ, ND, DN))

@@ -1,0 +1,40 @@
+"""Bursts: lines of bytes that a builtin of the device moves, as the page that moves them.
+
+Builtins below the instructions move lines of whole bytes between two memories, each line a step
+behind the one before. An instruction on tiles of bytes moves the same ones.
+"""
+
+from __future__ import annotations
+
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.dtypes import u8
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.layouts import ND
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.words import GlobalLayout, Loc
+from ptokit.isa.pages.elementwise.withscalar import TExpandS
+from ptokit.isa.pages.layout.tmov import TMov
+from ptokit.isa.pages.transfers import TLoad, TStore
+
+
+def burst_page(source: Loc | None, target: Loc | None) -> type[Instr]:
+    """Return the page that moves lines between two memories; None is global memory."""
+    if source is None:
+        return TLoad
+    return TStore if target is None else TMov
+
+
+def fill_page() -> type[Instr]:
+    """Return the page that fills lines with one number."""
+    return TExpandS
+
+
+def tile_of_lines(loc: Loc, count: int, nbytes: int, step: int) -> TileType:
+    """Return the tile of bytes that lines at a step are."""
+    return TileType(loc, u8, count, step, Shape(count, nbytes), ND)
+
+
+def view_of_lines(count: int, nbytes: int, step: int) -> GlobalType:
+    """Return the view of bytes that lines at a step are."""
+    whole = count * step
+    return GlobalType(u8, (1, 1, 1, count, nbytes), (whole, whole, whole, step, 1), GlobalLayout.ND)
