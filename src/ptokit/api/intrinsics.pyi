@@ -98,6 +98,7 @@ GlobalLayoutWord = Literal[
     "ndc1hwc0",
     "nchw",
     "ncdhw",
+    "nhwc",
 ]
 GroupAxisWord = Literal[
     "axis0",
@@ -241,6 +242,7 @@ __all__ = [
     "tcolexpandexpdif",
     "fence_barrier_all",
     "tcvt",
+    "tload",
     "get_buf",
     "rls_buf",
     "get_buf_dyn",
@@ -385,7 +387,6 @@ __all__ = [
     "barrier_sync",
     "tsync",
     "tsync_op",
-    "tload",
     "tstore",
     "tstore_fp",
     "talias",
@@ -559,6 +560,29 @@ def tcvt(
     tmp: Tile | None = ...,
     rmode: RoundModeWord = ...,
     sat_mode: SaturationModeWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tload(
+    dst: ConvTile,
+    src: Tensor,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tload(
+    dst: Tile,
+    src: Tensor,
+    left_padding_num: int | None = ...,
+    *,
+    pad_value: float | None = ...,
+    right_padding_num: float | None = ...,
+    init_condition: float | None = ...,
+    offset: int | None = ...,
+    pad_mode: PadModeWord | None = ...,
+    init_out_buffer: bool = ...,
+    cache_policy: LoadCachePolicyWord = ...,
+    layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def get_buf(
@@ -1948,29 +1972,6 @@ def tsync(
 ) -> None: ...
 def tsync_op(
     op: str,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-@overload
-def tload(
-    dst: Tile,
-    src: Tensor,
-    left_padding_num: int | None = ...,
-    *,
-    pad_value: float | None = ...,
-    right_padding_num: float | None = ...,
-    init_condition: float | None = ...,
-    offset: int | None = ...,
-    pad_mode: PadModeWord | None = ...,
-    init_out_buffer: bool = ...,
-    cache_policy: LoadCachePolicyWord = ...,
-    layout: GlobalLayoutWord | None = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-@overload
-def tload(
-    dst: ConvTile,
-    src: Tensor,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...

@@ -176,7 +176,7 @@ FURTHER: dict[str, dict[str, int]] = {
     "PadValue": {"CustomBase": 1 << 32},
     "AccPhase": {"Unknown": 0},
     "Layout": {
-        **{"SCALE": 3, "HIF4_A_ZZ": 10, "HIF4_B_NN": 11, "NHWC": 16},
+        **{"SCALE": 3, "HIF4_A_ZZ": 10, "HIF4_B_NN": 11},
         **{"FRACTAL_Z_S16S8": 20, "MAX": 22},
     },
     "QuantType": {"MXFP4_E2M1": 1},

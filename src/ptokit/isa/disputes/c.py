@@ -323,4 +323,12 @@ C: dict[str, Dispute] = {
         "no, with a warning where dst is not nz",
         "text stays legal; the C++ that is printed from it lacks the word",
     ),
+    "C59": Dispute(
+        "what goes from an accumulator to the vector cores where dst has other extents?",
+        "Pages and assembler: the valid regions are alike. Code of A5: into lines what is valid in "
+        "src, into boxes all of its declared rows and whole boxes of columns; where both vector "
+        "cores receive, each has a tile for its half.",
+        "text: the rules of the page. Kernels in C++: what the code counts, with a warning",
+        "boards have verified tmov_acc2vec and tinsert_acc2vec",
+    ),
 }

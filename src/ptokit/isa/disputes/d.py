@@ -158,11 +158,11 @@ D: dict[str, Dispute] = {
     ),
     "D25": Dispute(
         "may a load into a convolution tile reorder its view, and have other extents?",
-        "Headers of A2/A3: the layout of the tile. Of A5: nhwc, nchw and ncdhw, too, with fewer "
-        "channels than the tile. Both: debug builds assert equal extents of one layout; each view "
-        "has five. Assembler: its public source has no convolution tile.",
-        "nc1hwc0 and fractal_z of the extents that the tile lists; a view in C++ may have outer "
-        "ones of 1 before them. Others are refused",
-        "only code of A5 reorders, and what it does to the rest of a tile is not published",
+        "Headers and documentation of A2/A3: the layout of the tile. Of A5: nhwc, nchw and ncdhw, "
+        "too, with fewer channels and images than the tile; of weights the blocks of channels are "
+        "outside of the depth. Assembler: its public source has no convolution tile.",
+        "on a5 as its headers; elsewhere the layouts are alike. What the view lacks of a block of "
+        "channels is 0, other blocks and images stay",
+        "boards have verified the suite tload_mix, which fills tiles before",
     ),
 }

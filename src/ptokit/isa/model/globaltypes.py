@@ -223,7 +223,7 @@ class GlobalType:
         """Rows and columns of the logical matrix; None where not known."""
         if self._open and self.outer != 1:
             return Shape(None, None)
-        rows, cols = axes_of(self.layout)
+        rows, cols = axes_of(self.layout, self.rank)
         extents = five(self.shape)
         return Shape(times(*(extents[i] for i in rows)), times(*(extents[i] for i in cols)))
 
@@ -274,8 +274,10 @@ MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
-def axes_of(layout: GlobalLayout | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def axes_of(layout: GlobalLayout | None, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The extents of the rows and of the columns."""
+    if rank > 5:
+        return tuple(range(rank - 1)), (rank - 1,)
     return MATRIX_AXES.get(layout or GlobalLayout.ND, ((0, 1, 2, 3), (4,)))
 
 
@@ -291,7 +293,7 @@ def global_map(
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:
         digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))
-    rows, cols = axes_of(layout)
+    rows, cols = axes_of(layout, len(shape))
     return IndexMap(axis(*(digits[i] for i in rows)), axis(*(digits[i] for i in cols)))
 
 

@@ -232,7 +232,10 @@ class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(
 
 
 class GlobalLayout(
-    Word, mlir="layout", cpp_type="Layout", numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17, 14, 18)
+    Word,
+    mlir="layout",
+    cpp_type="Layout",
+    numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17, 14, 18, 16),
 ):
     """How the five extents of a global tensor form a matrix."""
 
@@ -250,6 +253,7 @@ class GlobalLayout(
     NDC1HWC0 = "ndc1hwc0", "NDC1HWC0"
     NCHW = "nchw", "NCHW"
     NCDHW = "ncdhw", "NCDHW"
+    NHWC = "nhwc", "NHWC"
 
 
 class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21, 14, 15, 13, 18)):

@@ -39,10 +39,7 @@ pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 """
 
 
-MAP, MAP_VIEW = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>", "!pto.tensor_view<1x1x4x4x16xf16>"
-EVERY = "the view has the extents that the tile lists, those of its layout"
 NO_SUMS = "the chip's stores do not add: load, add and store"
-IN_MAPS = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 
 
 def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
@@ -212,55 +209,6 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
         if zero_pads or dst.pad is not PadValue.NULL:
             dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
         dst[dst.valid] = x
-
-
-class TLoadConv(
-    Instr, name="tload", form="convolution", specials=NAN_MOVES, pipe=MTE2, disputes=("D25",)
-):
-    """Copy the array that `src` describes into a convolution tile of the same extents.
-
-    The view states the layout that the tile has.
-    """
-
-    dst = Out(Conv, doc="the tile to fill, all of it")
-    src = In(Global, doc="the global tensor view to read, its layout that of the tile")
-    example = f"""\
-func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
-  %one = arith.constant 1 : index
-  %four = arith.constant 4 : index
-  %lanes = arith.constant 16 : index
-  %line = arith.constant 64 : index
-  %map = arith.constant 256 : index
-  %view = pto.make_tensor_view %x, shape = [%one, %one, %four, %four, %lanes],\
- strides = [%map, %map, %line, %lanes, %one] {{layout = #pto.layout<nc1hwc0>}} : {MAP_VIEW}
-  pto.tload ins(%view : {MAP_VIEW}) outs(%t : {MAP})
-  return
-}}"""
-    alike = either(
-        both(src.layout == G.NC1HWC0, dst.layout == ConvLayout.NC1HWC0),
-        both(src.layout == G.FRACTAL_Z, dst.layout == ConvLayout.FRACTAL_Z),
-    )
-    rules = (
-        named("layout", alike, help="state the layout where the view is made: nc1hwc0, fractal_z"),
-        named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
-        named("shape", src.rank == dst.rank, dst.rank == dst.extents.rank, help=EVERY),
-        named("shape", src.n4 == dst.inner.cols, src.n3 == dst.inner.rows, help=EVERY),
-        named("shape", src.static_extents.outer == dst.listed.outer, help=EVERY),
-        on(HARDWARE, dst.loc == MAT, named("shape", dst.inner.cols == dst.c0)),
-        on(HARDWARE, dst.dtype.isin(*IN_MAPS), src.dtype.isin(*IN_MAPS)),
-    )
-
-    @staticmethod
-    def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-        """Return the view without outer extents of 1 that the tile does not list. Any: types."""
-        view, outer = types["src"], types["src"].rank - types["dst"].rank
-        if outer <= 0 or any(n != 1 for n in view.shape[:outer]):
-            return {}
-        return {"src": replace(view, shape=view.shape[outer:], stride=view.stride[outer:])}
-
-    @staticmethod
-    def run(dst: Images, src: Cells) -> None:
-        dst.flat(dst.extents.c0)[:, :] = src[:, :].bitcast(dst.dtype)
 
 
 def store(dst: Cells, region: ValidRegion, value: Array, atomic: AtomicType) -> None:

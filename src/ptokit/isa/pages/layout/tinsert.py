@@ -28,7 +28,7 @@ class TInsert(
     inner_flags=(A5,),
     uses=(FIXPIPE,),
     asm=Asm(words=PRE_QUANT),
-    disputes=("C22", "C23", "C44", "C47", "C58"),
+    disputes=("C22", "C23", "C44", "C47", "C58", "C59"),
 ):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 

@@ -53,7 +53,9 @@ def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     return moved
 
 
-class TMov(Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C49", "C54", "C57")):
+class TMov(
+    Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C49", "C54", "C57", "C59")
+):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
@@ -214,7 +216,7 @@ class TMovFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C49", "C54")
+    disputes = ("C2", "C49", "C54", "C59")
 
     @staticmethod
     def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:

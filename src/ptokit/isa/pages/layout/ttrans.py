@@ -158,14 +158,16 @@ class TTransConv(
         dst.flat()[0, :] = found.bitcast(dst.dtype)
 
 
-def places(number: Array, to: Extents, of: Extents) -> dict[str, Array]:
+def places(
+    number: Array, to: Extents, of: Extents, rows: tuple[str, ...] = WEIGHTS
+) -> dict[str, Array]:
     """Group, image, channel, ... of the elements of `to` with these numbers in storage order.
 
-    A row k of weights is split as the map `of` has it.
+    A row k of weights is split as the map `of` has it, into digits in the order `rows`.
     """
     sizes: dict[str, int] = {}
     for axis in to.axes:
-        sizes |= {a: of.of(a) for a in WEIGHTS} if axis == "k" else {axis: to.of(axis)}
+        sizes |= {a: of.of(a) for a in rows} if axis == "k" else {axis: to.of(axis)}
     inner = list(reversed(sizes))
     found = digits(number, *(sizes[axis] for axis in inner[:-1]))
     at = dict(zip(inner, found, strict=True))
