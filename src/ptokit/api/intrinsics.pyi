@@ -242,7 +242,6 @@ __all__ = [
     "tcolexpandexpdif",
     "fence_barrier_all",
     "tcvt",
-    "tload",
     "get_buf",
     "rls_buf",
     "get_buf_dyn",
@@ -387,6 +386,7 @@ __all__ = [
     "barrier_sync",
     "tsync",
     "tsync_op",
+    "tload",
     "tstore",
     "tstore_fp",
     "talias",
@@ -560,29 +560,6 @@ def tcvt(
     tmp: Tile | None = ...,
     rmode: RoundModeWord = ...,
     sat_mode: SaturationModeWord | None = ...,
-    events: Sequence[Event] = ...,
-) -> None: ...
-@overload
-def tload(
-    dst: ConvTile,
-    src: Tensor,
-    *,
-    events: Sequence[Event] = ...,
-) -> None: ...
-@overload
-def tload(
-    dst: Tile,
-    src: Tensor,
-    left_padding_num: int | None = ...,
-    *,
-    pad_value: float | None = ...,
-    right_padding_num: float | None = ...,
-    init_condition: float | None = ...,
-    offset: int | None = ...,
-    pad_mode: PadModeWord | None = ...,
-    init_out_buffer: bool = ...,
-    cache_policy: LoadCachePolicyWord = ...,
-    layout: GlobalLayoutWord | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def get_buf(
@@ -1972,6 +1949,29 @@ def tsync(
 ) -> None: ...
 def tsync_op(
     op: str,
+    *,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tload(
+    dst: Tile,
+    src: Tensor,
+    left_padding_num: int | None = ...,
+    *,
+    pad_value: float | None = ...,
+    right_padding_num: float | None = ...,
+    init_condition: float | None = ...,
+    offset: int | None = ...,
+    pad_mode: PadModeWord | None = ...,
+    init_out_buffer: bool = ...,
+    cache_policy: LoadCachePolicyWord = ...,
+    layout: GlobalLayoutWord | None = ...,
+    events: Sequence[Event] = ...,
+) -> None: ...
+@overload
+def tload(
+    dst: ConvTile,
+    src: Tensor,
     *,
     events: Sequence[Event] = ...,
 ) -> None: ...
