@@ -23,7 +23,7 @@ PYTHON = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 LARGEST_FILE = 500
 QUESTIONS = 851
 # the rest of the ISA; a file per command; other cores, levels; blocks; clusters; kernels; notebooks
-LARGEST_PACKAGE = 87_250
+LARGEST_PACKAGE = 87_700
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
