@@ -39,3 +39,14 @@ __global__ AICORE void boxed(__gm__ half *x)
   TASSIGN(boxes, 0x0);
   TLOAD(boxes, rows);
 }
+
+__global__ AICORE void nearer(__gm__ float *x, __gm__ uint8_t *room, __gm__ float *done)
+{
+  GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> line(x);
+  PrefetchAsyncContext context(room);
+  auto event = TPREFETCH_ASYNC(line, context);
+  done[0] = event.Wait(context.GetSession()) && event.Test(context.GetSession());
+  Tile<TileType::Vec, float, 1, 64> t;
+  TASSIGN(t, 0x0);
+  TLOAD(t, line);
+}

@@ -39,6 +39,14 @@ def test_packed_rows_move_in_whole_bytes(count: int, moved: int) -> None:
     assert view in ran.text()
 
 
+def test_a_prefetch_is_done_at_once_and_no_part_of_the_record() -> None:
+    x, room, done = np.ones(64, np.float32), np.zeros(1024, np.uint8), np.zeros(1, np.float32)
+    ran = kernels("records", "a2a3").launch("nearer", x, room, done)
+    assert done.tolist() == [1]
+    assert "prefetch" not in ran.text()
+    assert not any(d.is_error for d in (*ran.check(), *ran.races()))
+
+
 def test_a_profile_judges_as_the_launch_did() -> None:
     ran = kernels("records", "a2a3").launch("boxed", np.zeros((32, 32), np.float16))
     assert {d.by for d in ran.check()} == {(Judge.HEADERS,)}

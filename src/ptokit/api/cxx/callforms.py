@@ -14,7 +14,7 @@ from functools import cache
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES
-from ptokit.isa.model.types import Kind
+from ptokit.isa.model.types import EVENT, Kind
 from ptokit.isa.model.words import Word
 
 NAME = re.compile(r"(?<![\w.:])(?:comm::)?([A-Za-z_]\w*)(?=[<(])")
@@ -74,7 +74,8 @@ def forms() -> Mapping[str, Sequence[Form]]:
 
 def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     asm = page.asm
-    defines = page.results() and DERIVES not in page.traits  # C++ has objects for handles
+    made = [o for o in page.results() if o.handle is not EVENT]  # which every call returns
+    defines = made and DERIVES not in page.traits  # C++ has objects for handles
     if asm.dialect != "pto" or page.unexecuted or (defines and not page.declared):
         return
     if asm.cpp_text is None and not asm.call and page.executes:

@@ -86,7 +86,7 @@ class Reported(NamedTuple):
 
 
 class PipeHandle(NamedTuple):
-    """A FIFO by the number that the door gave it."""
+    """A FIFO by the number that the door gave it; below 0: what prefetches need, nothing."""
 
     number: int
 

@@ -133,7 +133,6 @@ class SpecialCall(IntEnum):
     # address, or an offset), vector core, lines, bytes of each, steps in the source and the target
     BURST = 19
     FILL = 20  # location, offset, lines, bytes of each, step, 32 bits: fill lines with a number
-    TRANSFER = 18  # wait (1) or ask (0), answer of the intrinsic, session -> 1: it has ended
 
 
 class FlagWay(IntEnum):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ptokit.api.cxx.callbinding import CxxCall
-from ptokit.api.cxx.calloperands import PlacedTile, PlacedView
+from ptokit.api.cxx.calloperands import PipeHandle, PlacedTile, PlacedView
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
@@ -176,7 +176,9 @@ def _fitted(places: Sequence[tuple[int, int]], row: Numbers) -> Linear | None:
 
 
 def _moves_nothing(call: CxxCall) -> bool:
-    """True where a view has no element: text has no such view."""
+    """True of a hint to the cache; where a view has no element: text has no such view."""
+    if any(isinstance(v, PipeHandle) and v.number < 0 for v in call.operands.values()):
+        return True
     views = (value for value in call.operands.values() if isinstance(value, PlacedView))
     return any(0 in view.type.shape for view in views)
 

@@ -41,6 +41,7 @@ PTOKIT_OUTLINE bool BuildAsyncSession(Tile &scratch, Memory *workspace, AsyncSes
 
 namespace pto {
 struct PrefetchAsyncContext {
+  static constexpr int64_t id = -1;  // the host keeps nothing of it
   uint8_t *workspace = nullptr;
   comm::AsyncSession session;
   comm::AsyncSession *external = nullptr;
@@ -51,3 +52,7 @@ struct PrefetchAsyncContext {
   comm::AsyncSession &GetSession() { return external != nullptr ? *external : session; }
 };
 }  // namespace pto
+
+namespace ptokit {
+template <> inline constexpr bool is_pipe<pto::PrefetchAsyncContext> = true;
+}

@@ -27,12 +27,8 @@ struct RecordEvent : ptokit::EventBase {
   bool valid() const { return true; }
   void Wait() const {}
   void wait_at(int64_t) const {}
-  template <class S_> PTOKIT_OUTLINE bool Wait(S_ &session) const {
-    return ptokit::special(ptokit::kTransfer, PTOKIT_HERE, 1, answer, session.id) != 0;
-  }
-  template <class S_> PTOKIT_OUTLINE bool Test(S_ &session) const {
-    return ptokit::special(ptokit::kTransfer, PTOKIT_HERE, 0, answer, session.id) != 0;
-  }
+  template <class S_> bool Wait(S_ &) const { return true; }  // transfers are done at once
+  template <class S_> bool Test(S_ &) const { return true; }
 };
 
 template <Op A_, Op B_, bool Auto = true, event_t N_ = EVENT_ID0> struct Event : ptokit::EventBase {
