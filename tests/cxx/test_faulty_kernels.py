@@ -147,6 +147,8 @@ INCOMPLETE = {
     "no file of the program includes a header of PTO": "int main() { return 0; }\n",
     "nothing defines kernel(float*)": "#include <acl/acl.h>\nvoid kernel(float *);\n"
     "int main() { kernel(nullptr); }\n",
+    "help: link GoogleTest: -l gtest -l gtest_main": "#include <acl/acl.h>\n"
+    "namespace testing { void run(); }\nint main() { testing::run(); }\n",
 }
 
 

@@ -14,6 +14,8 @@ PLACED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<why>.*)$", re.M
 )
 LINKER = re.compile(r"undefined (?:reference to|symbols?:) *[`'\"]?([^'\"\n]+)")
+LINK = "name the file that defines it, or link its library with -l"
+TESTS = "link GoogleTest: -l gtest -l gtest_main"
 MOST = 40  # lines of the compiler's that a message has
 
 
@@ -31,7 +33,11 @@ def compile_error(compiler: str, text: str, path: Path) -> PtoError:
     why = first["why"] if first else f"nothing defines {lacking[1]}" if lacking else text.strip()
     message = f"{path.name}: {CATALOGUE[slug].title}: {why.splitlines()[0] if why else 'no reason'}"
     span = _span(first) if first else None
-    return PtoError(Diagnostic(slug, message, span, notes=_said(Path(compiler).name, text)))
+    help = None
+    if lacking and not first:
+        help = TESTS if lacking[1].startswith("testing::") else LINK
+    notes = _said(Path(compiler).name, text)
+    return PtoError(Diagnostic(slug, message, span, help=help, notes=notes))
 
 
 def _of_launch(text: str, why: str) -> PtoError:
