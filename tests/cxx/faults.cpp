@@ -39,6 +39,14 @@ template <int Which> __global__ AICORE void wrong(__gm__ float *a, __gm__ float 
     TSTORE(gc, y);
   }
   if (Which == 10) set_atomic_add();
+  if (Which == 11 || Which == 12) {  // declared larger than UB, which boards take; 12: no flag
+    Tile<TileType::Vec, float, 1024, 64, BLayout::RowMajor, 16, 64> large;
+    TASSIGN(large, 0x8000);
+    TLOAD(large, ga);
+    if (Which == 11) PtoSetWaitFlag<PIPE_MTE2, PIPE_MTE3>();
+    pipe_barrier(PIPE_MTE3);
+    TSTORE(gc, large);
+  }
 }
 
 void faults(int which, float *a, float *c, int zero)
@@ -56,5 +64,7 @@ void faults(int which, float *a, float *c, int zero)
     case 8: wrong<8><<<1, nullptr, stream>>>(a, c, zero); break;
     case 9: wrong<9><<<1, nullptr, stream>>>(a, c, zero); break;
     case 10: wrong<10><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 11: wrong<11><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 12: wrong<12><<<1, nullptr, stream>>>(a, c, zero); break;
   }
 }

@@ -69,6 +69,14 @@ def test_a_missing_flag_is_found() -> None:
     assert all(d.span and d.span.source.name.endswith("faults.cpp") for d in found)
 
 
+@pytest.mark.parametrize(("which", "hazards"), [(11, 0), (12, 1)])
+def test_races_of_what_a_launch_only_warns_of(which: int, hazards: int) -> None:
+    a, c = A.copy(), np.zeros_like(A)
+    ran = kernels("faults", "a5").launch("faults", which, a, c, 0)
+    assert {d.slug for d in ran.warnings} == {"address-out-of-range"}
+    assert [d.slug for d in ran.races()] == ["hazard"] * hazards
+
+
 def test_a_mode_without_effect_is_said() -> None:
     a, c = A.copy(), np.zeros_like(A)
     ran = kernels("faults", "a5").launch("faults", 10, a, c, 0)

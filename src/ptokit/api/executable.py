@@ -92,6 +92,7 @@ class Options:
     schedule: str | None = None  # of cores: "random:SEED"
     ranks: int = 1
     strict: bool = False  # elements that nothing computed are not stored: an error
+    judged: bool = False  # each instruction was judged when it ran: none is judged again
 
     def __post_init__(self) -> None:
         require_blocks(self.blocks)
@@ -106,7 +107,7 @@ class Options:
     def key(self) -> tuple[object, ...]:
         """Options with equal keys are equal: a target is known by its identity."""
         how = self.engine, self.fixpipe, self.blocks, self.types, self.slots
-        return id(self.target), *how, self.schedule, self.ranks, self.strict
+        return id(self.target), *how, self.schedule, self.ranks, self.strict, self.judged
 
 
 class _Prepared(NamedTuple):
@@ -308,6 +309,8 @@ class Executable:
         options = self.options
         bound = bind(func, given, options.target, dict(options.types), options.slots)
         _require_global(bound, shared, options.blocks)
+        if options.judged:
+            return bound
         if problems := faults_of_run(bound.func, options.target, bound.numbers):
             raise PtoError(problems)
         return bound

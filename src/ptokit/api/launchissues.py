@@ -51,6 +51,7 @@ def launch_issues(
     blocks: int = 1,
     between_blocks: bool = False,
     any_arguments: bool = False,
+    judged: bool = False,
 ) -> Iterator[Issue]:
     """What the cores of a function issue on a target.
 
@@ -58,11 +59,12 @@ def launch_issues(
     less) that is legal: loops over them have 0, 1, 2, 3 and 5 iterations, branches go either way,
     and a run that breaks a rule is left out. PtoError where the program is not legal, or the run
     on arrays fails. `between_blocks`: only conflicts between blocks are asked for.
-    `any_arguments`: without arrays those, too, that do not depend on them.
+    `any_arguments`: without arrays those, too, that do not depend on them. `judged`: the program
+    is a record of instructions that were judged when they ran.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
-    options = Options(target, None, CPU_READING, blocks)
+    options = Options(target, None, CPU_READING, blocks, judged=judged)
     executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
         yield from _sampled(executable, target, blocks, any_arguments)
@@ -256,10 +258,12 @@ def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: 
         assert isinstance(bound, BoundKernel)
     else:
         bound = bind(executable.func, sample, target, {})
-        problems = [p for p in check_func(bound.func, target) if p.is_error]  # with any numbers
+        found = () if executable.options.judged else check_func(bound.func, target)
+        problems = [p for p in found if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
-    return DryLaunch(bound, target, blocks, held=HeldNumbers(left=FEW_TRIED))
+    held, judged = HeldNumbers(left=FEW_TRIED), executable.options.judged
+    return DryLaunch(bound, target, blocks, held=held, judged=judged)
 
 
 def _executed(

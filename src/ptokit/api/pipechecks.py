@@ -30,8 +30,13 @@ def races_of(
     func: Func,
     arrays: Mapping[str, Any] | None,  # Any: arrays and numbers
     blocks: int,
+    *,
+    judged: bool = False,
 ) -> list[Diagnostic]:
-    """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it."""
+    """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it.
+
+    `judged`: each instruction was judged when it ran; legality is not asked for again.
+    """
     if target.in_order:
         return []
     ordered = synchronised(program) or _in_turn(program)
@@ -43,7 +48,8 @@ def races_of(
     if left and alone and not launched_cores(program.module, func):
         return left
     try:
-        issues = [*launch_issues(program, target, func, None, blocks, any_arguments=True)]
+        how = {"any_arguments": True, "judged": judged}
+        issues = [*launch_issues(program, target, func, None, blocks, **how)]
     except PtoError as problem:
         return left if left and blocks == 1 else [_no_sample(func, problem, target), *left]
     if left:

@@ -29,7 +29,7 @@ def races_of_launches(
     chip = replace(target, like=target, readings=(*target.readings, AS_HARDWARE))
     for func, launch in zip(program.module.funcs, launches, strict=True):
         if launch.ended:
-            yield from races_of(program, chip, func, None, launch.blocks)
+            yield from races_of(program, chip, func, None, launch.blocks, judged=True)
 
 
 def races_of_host_program(ran: HostRun, library: Path, target: Target) -> Iterator[Diagnostic]:

@@ -55,6 +55,7 @@ class DryLaunch:
     alike: RunsAlike = field(default_factory=RunsAlike)
     plan: Planned | None = None  # of other numbers, with which it is the same
     in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known, by array
+    judged: bool = False  # a record of instructions that ran: no rule is looked at again
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -123,7 +124,8 @@ class DryLaunch:
         choice = replace(choice, given=self.in_memory)
         free = self._undecided if unknown else unknown
         conditions = self.conditions if unknown else dict[Value, Condition]()
-        made = partial(DryRun, issue, choice, unknown, free, conditions, checks, self.alike, apart)
+        looks = checks and not self.judged
+        made = partial(DryRun, issue, choice, unknown, free, conditions, looks, self.alike, apart)
         if isinstance(self.bound, BoundKernel):
             self._kernel.interpreter = made
             self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
