@@ -305,4 +305,13 @@ X: dict[str, Dispute] = {
         "check refuses it as the assembler does (--as headers: legal); a run takes the sizes",
         "sizes are what the program computes",
     ),
+    "X114": Dispute(
+        "which pipe executes TSCATTER on A2/A3?",
+        "Enumeration of the headers: V. Code of A2/A3: V clears dst; then, but for whole rows by "
+        "mask, which V copies, the scalar unit waits for V, writes the elements, and V waits for "
+        "it. Public suite: by mask, a store behind it without a flag from V. Code of A5: V.",
+        "V, with flags of its own",
+        "it begins and ends in the queue of V; that a store finds the elements without a flag is "
+        "so because the scalar unit issues it, and holds for no other form and chip",
+    ),
 }

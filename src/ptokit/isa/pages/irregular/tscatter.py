@@ -44,7 +44,7 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
         named("attribute", ~mask.given, help="indices or a mask say where elements go, not both"),
     )
     recorded = {"index": {"indexes": "indices"}}
-    disputes = ("X5", "X7")
+    disputes = ("X5", "X7", "X114")
 
     @staticmethod
     def run(dst: Cells, src: Cells, indexes: Cells, chip: bool) -> None:
@@ -63,6 +63,7 @@ def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
 class TScatterMask(
     Instr,
     name="tscatter",
+    inner_flags=(A2A3,),
     uses=(CHIP,),
     form="mask",
     pipe=V,
@@ -99,7 +100,7 @@ class TScatterMask(
     )
     elided = {"dst": Like(src, src.valid.rows, src.valid.cols * pattern.period)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
-    disputes = ("X5", "X7")
+    disputes = ("X5", "X7", "X114")
 
     @staticmethod
     def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: ScatterAxis, chip: bool) -> None:
