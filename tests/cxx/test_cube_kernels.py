@@ -17,7 +17,7 @@ pytestmark = needs_compiler
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("which", [0, 1, 2])
 def test_products(which: int, target: str) -> None:
     c = np.zeros((32, 32), np.float32)
     ran = kernels("cube", target).launch("cube", which, A, B, c)

@@ -132,7 +132,8 @@ def _fitted(form: Form, values: Sequence[Given], reasons: list[str]) -> CxxCall 
     try:
         attrs = _attributes(form, words)
         bound = _assigned(form, operands)
-        return CxxCall(page, dict(_operands(form, bound)), attrs)
+        found = dict(_operands(form, bound))
+        return CxxCall(page, found | {twin: found[one] for one, twin in form.twins}, attrs)
     except Misfit as reason:
         reasons.append(f"{page.form or page.summary().rstrip('.')}: {reason}")
         return None

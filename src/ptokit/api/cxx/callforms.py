@@ -22,6 +22,7 @@ OPTIONAL = re.compile(r"\[(.*?)\]")
 ASKED = re.compile(r"\{\w+\?\}")  # only asks whether it is given
 FIELD = re.compile(r"\{(\w+)\}")
 EITHER = re.compile(r"\{(\w+)\} \? (\w+)::(\w+) : \w+::(\w+)")
+TWINS = re.compile(r"\{(\w+)\}=\{(\w+)\}")  # one argument stands for both operands
 CLOSES = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 
@@ -54,6 +55,7 @@ class Form:
     numbers: tuple[int, ...] = ()  # that the template must begin with
     reported: Operand | None = None  # the tile that C++ has as a struct of numbers
     left_out: frozenset[str] = frozenset()  # attributes that a call need not state
+    twins: tuple[tuple[str, str], ...] = ()  # an operand, and another that is the same object
 
     @property
     def attrs(self) -> tuple[Attr, ...]:
@@ -130,7 +132,9 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
     apart = named - {o.name for o in order}
     reported = (o for o in page.outs() if o.name in apart and o.kind is Kind.TILE)
     optional = (name for part in OPTIONAL.findall(text) for name in FIELD.findall(part))
-    return Form(page, order, choices, numbers, next(reported, None), frozenset(optional))
+    left_out, twins = frozenset(optional), tuple(TWINS.findall(arguments))
+    order = tuple(o for o in order if o.name not in dict(twins).values())
+    return Form(page, order, choices, numbers, next(reported, None), left_out, twins)
 
 
 def _fields(word: str, text: str) -> list[str]:

@@ -66,7 +66,8 @@ class Asm:
     # the call in C++ where it is not `NAME(operands in order)`: `<...>` are template arguments,
     # where an operand stands for its type; `&` takes an address; what is not given is left out
     call: str = ""
-    also: tuple[str, ...] = ()  # further calls of C++ that mean it, spelled as `call`
+    # further calls of C++ that mean it, spelled as `call`; `a=b` is one argument for two operands
+    also: tuple[str, ...] = ()
     # C++ that is no call alone; {call} is the call, {operand}, [left out unless all in it is
     # given], {name?} asks whether it is, {name|else this}. {type} is that of the result,
     # {unsigned} that of unsigned integers of its source's or its width;

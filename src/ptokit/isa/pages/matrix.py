@@ -190,6 +190,7 @@ NAME ins(%acc, {uses} : {c}, {types}) outs(%acc : {c})"""
 class TMatMulAcc(Accumulation, name="tmatmul.acc", verb="accumulate", recorded_op="tmatmul"):
     """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
 
+    asm = Asm(also=("TMATMUL_ACC<phase>(c=acc, a, b)",)).over(Accumulation.asm)
     example = accumulating("tmatmul", L0C_64, a=L0A, b=L0B)
     rules = (MatMul.product, Accumulation.onto, MatMul.wide_rows, MatMul.some_rows)
 
