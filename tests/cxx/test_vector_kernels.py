@@ -92,6 +92,19 @@ def test_sums(which: int) -> None:
     assert np.array_equal(again(ran, {"a": A, "c": c * 0}, "a2a3")["c"].reshape(c.shape), c)
 
 
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_valid_regions_that_differ(target: str) -> None:
+    """Top-k does both: boards go by the lesser region, and by that of the source."""
+    a, b, c = A.copy(), B.copy(), np.full_like(A, 3)
+    ran = kernels("vector", target).launch("vector", 27, a, b, c, 1000)
+    assert {(d.slug, d.severity.value) for d in ran.warnings} == {("shape", "warning")}
+    wanted = np.full(ROWS * COLS, 3, np.float32)
+    wanted[:50], wanted[COLS : COLS + 128] = A.reshape(-1)[:100:2], B.reshape(-1)[:128]
+    wanted[COLS : COLS + 100] = A.reshape(-1)[:100]
+    assert np.array_equal(c.reshape(-1), wanted)
+    assert [d for d in ran.races() if d.is_error] == []
+
+
 def test_another_target() -> None:
     a, b, c = A.copy(), B.copy(), np.zeros_like(A)
     ran = kernels("vector", "a5").launch("vector", 10, a, b, c, 1000)

@@ -336,6 +336,26 @@ __global__ AICORE void meeting(__gm__ float *a, __gm__ float *b, __gm__ float *c
   TSTORE(gc, x);
 }
 
+// Valid regions that differ: a move takes what both have, a mask what the source has.
+__global__ AICORE void partly(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+  using Line = GlobalTensor<float, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 128, 1>>;
+  using Row = Tile<TileType::Vec, float, 1, 128, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+  Row x(1, 100), y(1, 128), z(1, 50);
+  TASSIGN<0x0>(x);
+  TASSIGN<0x400>(y);
+  TASSIGN<0x800>(z);
+  Line ga(a, {100}), gb(b, {128}), gc(c, {50}), gd(c + COLS, {128});
+  TLOAD(x, ga);
+  TLOAD(y, gb);
+  loaded();
+  TMOV(y, x);
+  TGATHER<Row, Row, MaskPattern::P0101>(z, x);
+  done();
+  TSTORE(gc, z);
+  TSTORE(gd, y);
+}
+
 // What a kernel prints.
 __global__ AICORE void printing(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {
@@ -372,5 +392,6 @@ void vector(int which, float *a, float *b, float *c, int n)
     case 24: turned<<<1, nullptr, stream>>>(a, b, c); break;
     case 25: meeting<<<ROWS, nullptr, stream>>>(a, b, c); break;
     case 26: printing<<<3, nullptr, stream>>>(a, b, c); break;
+    case 27: partly<<<1, nullptr, stream>>>(a, b, c); break;
   }
 }

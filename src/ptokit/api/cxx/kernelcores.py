@@ -14,7 +14,7 @@ from ptokit.analysis.checker import type_errors
 from ptokit.analysis.fifos import COUNTERS, Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
-from ptokit.analysis.violation import broken, violation
+from ptokit.analysis.violation import broken, tolerated, violation
 from ptokit.api.cxx.callbinding import CxxCall, Value
 from ptokit.api.cxx.calloperands import (
     NOWHERE,
@@ -375,4 +375,5 @@ def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterat
             found = violation(page, rule, env, None).judged(Judge.HARDWARE)
             spoken = (rule.formula, *rule.conditions)
             spills = any(f.operand in scratch for formula in spoken for f in fields(formula))
-            yield replace(found, severity=Severity.WARNING) if spills else found
+            goes_on = spills or tolerated(rule, env)
+            yield replace(found, severity=Severity.WARNING) if goes_on else found

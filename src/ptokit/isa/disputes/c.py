@@ -285,10 +285,11 @@ C: dict[str, Dispute] = {
         "the path is written for them; no public case of the suites has such a plane",
     ),
     "C54": Dispute(
-        "what moves into the cube's operands, or out of an accumulator into L1, where the valid "
-        "extents are smaller than the declared ones?",
+        "what moves into the cube's operands, out of an accumulator into boxes, or in UB, where "
+        "the valid extents of both tiles, or these and the declared ones, differ?",
         "Pages and CPU simulator: the valid region of dst. Code of A2/A3 and A5: whole boxes, of "
-        "L1 as they are declared, of an accumulator those that hold its valid lines.",
+        "L1 as they are declared, of an accumulator those that hold its valid lines; in UB what is "
+        "valid in both.",
         "text: the rules of the page. Kernels in C++: the boxes of the board; the recorded program "
         "has the extents that moved",
         "what lies behind the valid region reaches products, and boards have verified the suites",

@@ -108,12 +108,15 @@ def as_moved_tiles(
     """Return both tiles with the extents that move; None where they are alike, or not known.
 
     Into the cube's operands whole boxes move, as they are declared; out of an accumulator into L1
-    whole boxes of 16 lines, what is behind the valid ones as well.
+    whole boxes of 16 lines, what is behind the valid ones as well. In UB what is valid in both.
     """
     if not target.is_chip or dst.valid == src.valid or not src.valid.static:
         return None
     if src.loc is MAT and dst.loc in (LEFT, RIGHT, BIAS, SCALING):
         both = Shape(min(dst.rows, src.rows), min(dst.cols, src.cols))
+        return replace(dst, valid=both), replace(src, valid=both)
+    if src.loc is VEC and dst.loc is VEC and dst.valid.static and dst.layout is src.layout:
+        both = Shape(*(min(a or 0, b or 0) for a, b in zip(dst.valid, src.valid, strict=True)))
         return replace(dst, valid=both), replace(src, valid=both)
     if src.loc is not ACC or dst.loc not in (MAT, VEC):
         return None
