@@ -3,6 +3,9 @@
 #include <cstdio>
 #include <pto/pto-inst.hpp>
 using namespace pto;
+#ifndef half  // as hosts write that know no such type
+using half = aclFloat16;
+#endif
 
 __global__ AICORE void vadd(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {

@@ -121,6 +121,16 @@ def test_host_programs() -> None:
     assert "TSTORE(gc, x)" in done.stderr
 
 
+def test_host_programs_of_the_simulator_call_kernels() -> None:
+    words = ["cxx", "test", str(HERE / "direct.cpp"), "--target", "cpu", "-D", "__CPU_SIM"]
+    done = ptokit(*words)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+    done = ptokit(*words, "--", "outside")  # an error ends that call alone
+    assert (done.returncode, done.stdout) == (1, "stopped\nright\n"), done.stderr
+    assert "global-out-of-bounds" in done.stderr
+    assert "TLOAD(x, from)" in done.stderr
+
+
 def test_races_of_host_programs() -> None:
     words = ("cxx", "test", str(HERE / "host.cpp"), "--target", "a5", "--races")
     done = ptokit(*words)

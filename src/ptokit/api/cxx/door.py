@@ -74,6 +74,7 @@ class Door:
         self.found: list[Diagnostic] = []
         self.told: set[object] = set()
         self.core: CxxCore | None = None
+        self.outside: CxxCore | None = None  # what calls run on that no launch makes
         self.running: CxxLaunch | None = None
         self.failed = 0
         self.specials = Specials(self)
@@ -120,7 +121,7 @@ class Door:
 
     def issue(self, count: int) -> int:
         """Execute what the words say."""
-        core, words = self.core, self.words
+        core, words = self.here, self.words
         name, place = words[0], words[1]
         beat = self.beat
         beat[0] += 1
@@ -145,9 +146,19 @@ class Door:
         except BaseException as problem:
             return self.stop(core, problem)
 
+    @property
+    def here(self) -> CxxCore | None:
+        """The core that runs; outside of launches a core of simulators, which hosts call as is."""
+        if self.core is None and self.target.in_order:
+            launch = CxxLaunch("", 1, (self.target, self.fixpipe), self.memories, self.going_on)
+            self.running, (self.core, *_) = launch, launch.alone()
+            self.outside = self.core
+            self.going_on(self.core)
+        return self.core
+
     def stop(self, core: CxxCore | None, problem: BaseException) -> int:
         """Keep what went wrong, and end the core that it went wrong on."""
-        if core is None:
+        if core is None or core is self.outside:
             self.fail(problem)
         else:
             core.problem = problem

@@ -43,6 +43,16 @@ class _Telling(Door):
     def launch(self, name: str, blocks: int, body: int, cube: int) -> None:
         """Run a kernel and tell what is wrong with it."""
         super().launch(name, blocks, body, cube)
+        self.tell()
+
+    def fail(self, problem: BaseException) -> None:
+        """Tell of an error at once where no launch ends with it."""
+        super().fail(problem)
+        if self.core is self.outside:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell of what was found since the last time."""
         for one in with_lines(self.found[self.said :], self.base, self.library):
             sys.stderr.write(f"{one.render()}\n")
         sys.stderr.flush()

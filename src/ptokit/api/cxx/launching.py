@@ -36,7 +36,7 @@ class CxxLaunch:
         arrays: Mapping[int, Memory],
         run_core: Callable[[CxxCore], None],
         *,
-        mixed: bool,
+        mixed: bool = False,
     ) -> None:
         target, fixpipe = how
         kinds = (CUBE, VECTOR) if mixed else (VECTOR,)
@@ -66,6 +66,13 @@ class CxxLaunch:
             core.enter_block(block)
             found.append((str(core.place), partial(self._run, cores, number, running)))
         return found
+
+    def alone(self) -> list[CxxCore]:
+        """Make the cores of the first block, for calls of a host."""
+        cores = self._new()
+        for core in cores:
+            core.enter_block(0)
+        return cores
 
     def _new(self) -> list[CxxCore]:
         """Make the cores of one block; those of both kinds see some memories of one another."""

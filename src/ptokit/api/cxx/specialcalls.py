@@ -31,9 +31,10 @@ class Entrance(Protocol):
     types: Types
     arrays: Arrays
     pipes: list[OpenedPipe]
-    core: CxxCore | None
     failed: int
 
+    @property
+    def here(self) -> CxxCore | None: ...
     def note(self, call: CxxCall) -> int: ...
     def made(self, core: CxxCore, number: int) -> ReadyCall: ...
     def run(self, core: CxxCore, made: ReadyCall, place: int) -> None: ...
@@ -77,7 +78,7 @@ class Specials:
         special = SpecialCall(name)
         if special in self.each:
             return self.each[special](words, place)
-        core = self.door.core
+        core = self.door.here
         if core is None or core.problem is not None:
             return 0
         self.execute(core, special, words, place)
@@ -155,7 +156,7 @@ class Specials:
     # memory of the running core
 
     def _core(self) -> CxxCore:
-        core = self.door.core
+        core = self.door.here
         if core is None:
             help = "read and write tiles inside of a kernel that is launched"
             raise error("scope", "a tile is used outside of a kernel", help=help)

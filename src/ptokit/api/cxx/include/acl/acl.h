@@ -1,5 +1,6 @@
 // The host runtime of test programs: memory of the device is memory of this process.
 #pragma once
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 

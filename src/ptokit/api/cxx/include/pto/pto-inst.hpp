@@ -8,3 +8,6 @@
 #include "../ptokit/device.hpp"
 #include "../ptokit/intrinsics.hpp"
 #include "../ptokit/pipes.hpp"
+#ifdef __CPU_SIM  // there it also has the host runtime
+#include "../acl/acl.h"
+#endif

@@ -1,0 +1,3 @@
+#pragma once
+#include "../../acl/acl.h"
+#include "../pto-inst.hpp"

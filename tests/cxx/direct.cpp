@@ -1,0 +1,35 @@
+// A host program of the CPU simulator: it calls its kernel like any other function.
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+constexpr int N = 64;
+using View = GlobalTensor<float, Shape<1, 1, 1, 1, N>, Stride<N, N, N, N, 1>>;
+
+AICORE void doubled(__gm__ float *a, __gm__ float *c)
+{
+  Tile<TileType::Vec, float, 1, N> x;
+  TASSIGN(x, 0x0);
+  View from(a), to(c);
+  TLOAD(x, from);
+  TADD(x, x, x);
+  TSTORE(to, x);
+}
+
+int main(int count, char **)
+{
+  float host[N], *a, *c;
+  for (int i = 0; i < N; ++i) host[i] = i;
+  aclInit(nullptr);
+  aclrtMalloc((void **)&a, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMalloc((void **)&c, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMemcpy(a, sizeof(host), host, sizeof(host), ACL_MEMCPY_HOST_TO_DEVICE);
+  try {
+    if (count > 1) doubled(a + 1000, c);
+  } catch (...) {
+    std::printf("stopped\n");
+  }
+  doubled(a, c);
+  bool right = true;
+  for (int i = 0; i < N; ++i) right = right && c[i] == 2 * i;
+  std::printf("%s\n", right ? "right" : "wrong");
+}
