@@ -80,6 +80,29 @@ PTOKIT_LACKING(load_gm_to_cbuf)
 PTOKIT_LACKING(vector_dup)
 PTOKIT_LACKING(mad)
 PTOKIT_LACKING(mad_mx)
+// Vector functions: registers, masks, and what computes with them.
+namespace pto {
+template <class T_> struct RegTensor {};
+struct UnalignReg {};
+struct MaskReg {};
+template <class T_, class N_> PTOKIT_OUTLINE MaskReg CreatePredicate(const N_ &) {
+  ptokit::give_up("a vector function is below the instructions that ptokit executes");
+}
+template <class T_, class Dst, class Src, class... A_> PTOKIT_OUTLINE void TMovToVecNd2Nz(const A_ &...) {
+  ptokit::give_up("TMovToVecNd2Nz is a part of the headers' code that ptokit does not execute");
+}
+}  // namespace pto
+constexpr uint32_t CCE_VL = 256;  // bytes of a register
+enum Dist { NORM_B8, NORM_B16, NORM_B32 };
+enum MaskMode { MODE_ZEROING, MODE_MERGING };
+enum MemBar { VST_VLD, VLD_VST, VST_VST };
+#define __VEC_SCOPE__
+PTOKIT_LACKING(vdup)
+PTOKIT_LACKING(vlds)
+PTOKIT_LACKING(vsts)
+PTOKIT_LACKING(vldas)
+PTOKIT_LACKING(vldus)
+PTOKIT_LACKING(mem_bar)
 #undef PTOKIT_LACKING
 
 // Where a tile lies: the storage itself.
