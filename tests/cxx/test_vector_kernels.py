@@ -116,6 +116,24 @@ def test_another_target() -> None:
     assert not c.any()
 
 
+def test_what_boards_compute() -> None:
+    a, b, c = A.copy(), B.copy(), np.zeros_like(A)
+    ran = kernels("vector", "a5").launch("vector", 28, a, b, c, 1000)
+    most = A.max(1, keepdims=True)
+    assert np.array_equal(c, np.float32(1) / ((A + most).max(1, keepdims=True) + A))
+    told = {d.slug: d for d in ran.warnings}
+    assert set(told) == {"shape"}, told
+    assert not any(d.is_error for d in ran.warnings)
+
+
+def test_elements_of_64_bits() -> None:
+    a, b, c = A.copy(), B.copy(), np.zeros_like(A)
+    kernels("vector", "a5").launch("vector", 29, a, b, c, 1000)
+    x, found = A.view(np.int64), c.reshape(-1).view(np.int64)
+    assert np.array_equal(found[: ROWS * COLS // 4].reshape(ROWS, -1), x[:, 1::2])
+    assert np.array_equal(found[ROWS * COLS // 4 :][:8], x.reshape(-1)[3:11])
+
+
 def test_blocks_are_told_once() -> None:
     a, b, c = A.copy(), B.copy(), np.zeros_like(A)
     ran = kernels("vector", "a2a3").launch("vector", 10, a, b, c, 1024)

@@ -356,6 +356,60 @@ __global__ AICORE void partly(__gm__ float *a, __gm__ float *b, __gm__ float *c)
   TSTORE(gd, y);
 }
 
+// What the assembler refuses and A5 computes: operands in the other order, a sum beside columns that
+// keep what they held; and a prefetch.
+__global__ AICORE void of_boards(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+  Vec<float> x, tmp, z;
+  Tile<TileType::Vec, float, ROWS, 1, BLayout::ColMajor> most;
+  TASSIGN(x, 0x0);
+  TASSIGN(tmp, 0x2000);
+  TASSIGN(z, 0x4000);
+  TASSIGN(most, 0x6000);
+  View<float> ga(a), gc(c);
+#if defined(PTO_NPU_ARCH_A5)
+  View<float, 1, COLS> line(a);
+  PrefetchAsyncContext near((__gm__ uint8_t *)b);
+  comm::AsyncEvent begun = TPREFETCH_ASYNC(line, near);
+  if (!begun.valid() || !begun.Wait(near.GetSession())) return;
+  if (TPREFETCH_ASYNC(ga, near).valid()) return;  // no line
+#endif
+  TLOAD(x, ga);
+  loaded();
+  TROWMAX(most, x, tmp);
+  TROWEXPANDADD(z, most, x);
+  TROWMAX(tmp, z, z);
+  TROWEXPAND(z, tmp);
+  TADD(z, z, x);
+  TRECIP<DivAlgorithm::HIGH_PRECISION>(z, z);
+  done();
+  TSTORE(gc, z);
+}
+
+// Elements of 64 bits are kept by a pattern, and gathered by indices of 32.
+__global__ AICORE void of_64_bits(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+  Vec<int64_t, ROWS, COLS / 2> x;
+  Vec<int64_t, ROWS, COLS / 4> kept;
+  Vec<int32_t, 1, 8> places;
+  Vec<int64_t, 1, 8> found;
+  TASSIGN(x, 0x0);
+  TASSIGN(kept, 0x2000);
+  TASSIGN(places, 0x4000);
+  TASSIGN(found, 0x5000);
+  View<int64_t, ROWS, COLS / 2> ga((__gm__ int64_t *)a);
+  View<int64_t, ROWS, COLS / 4> gc((__gm__ int64_t *)c);
+  View<int64_t, 1, 8> gd((__gm__ int64_t *)c + ROWS * COLS / 4);
+  TLOAD(x, ga);
+  loaded();
+  TCI<Vec<int32_t, 1, 8>, int32_t, 0>(places, 3);
+  TGATHER<Vec<int64_t, ROWS, COLS / 4>, Vec<int64_t, ROWS, COLS / 2>, MaskPattern::P1010>(kept, x);
+  TGATHER(found, x, places, places);
+  done();
+  TSTORE(gc, kept);
+  TSTORE(gd, found);
+}
+
 // What a kernel prints.
 __global__ AICORE void printing(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {
@@ -391,6 +445,8 @@ void vector(int which, float *a, float *b, float *c, int n)
     case 23: gathered<<<1, nullptr, stream>>>(a, b, c); break;
     case 24: turned<<<1, nullptr, stream>>>(a, b, c); break;
     case 25: meeting<<<ROWS, nullptr, stream>>>(a, b, c); break;
+    case 28: of_boards<<<1, nullptr, stream>>>(a, b, c); break;
+    case 29: of_64_bits<<<1, nullptr, stream>>>(a, b, c); break;
     case 26: printing<<<3, nullptr, stream>>>(a, b, c); break;
     case 27: partly<<<1, nullptr, stream>>>(a, b, c); break;
   }

@@ -238,7 +238,11 @@ def _attribute_of(free: Iterable[Attr], word: Given) -> Attr | None:
 
 def _same(known: str, given: str) -> bool:
     """True of one enumeration by two names: a scalar form may have its own."""
-    return known == given or known == given.replace("SAlgorithm", "Algorithm")
+    return (
+        known == given
+        or known == given.replace("SAlgorithm", "Algorithm")
+        or ((known, given) == ("RecipAlgorithm", "DivAlgorithm"))
+    )
 
 
 def _chosen(attr: Attr, word: Given) -> object:

@@ -332,4 +332,11 @@ C: dict[str, Dispute] = {
         "text: the rules of the page. Kernels in C++: what the code counts, with a warning",
         "boards have verified tmov_acc2vec and tinsert_acc2vec",
     ),
+    "C60": Dispute(
+        "does A5 gather elements of 64 bits, and scatter fewer elements than src has?",
+        "Assembler: no. Headers of A5: by indices of 32 bits, by a pattern along rows; a "
+        "scatter counts the indices alone. Suites tgather and tscatter do both.",
+        "text: no (--as headers, --as hardware: yes); kernels in C++: with a warning",
+        "boards have verified the suites",
+    ),
 }

@@ -478,4 +478,19 @@ E: dict[str, Dispute] = {
         "text: other tiles are refused. Kernels in C++: a warning",
         "boards run such kernels, and no number that a scratch tile holds is a result",
     ),
+    "E80": Dispute(
+        "may the left operand of trowexpandadd be the narrow one?",
+        "Assembler: src0 is as wide as dst. Headers of A2/A3 and A5, and suite trowexpandadd of "
+        "A5: either operand.",
+        "text: src0 is wide (--as headers, --as hardware: either); kernels in C++: a warning",
+        "a sum is the same either way",
+    ),
+    "E81": Dispute(
+        "may dst of a reduction along rows have more valid columns than one?",
+        "Assembler: one. Headers of A2/A3 and A5 do not look; suite trowsum_trowexpand has a "
+        "whole tile.",
+        "text: one (--as headers, --as hardware: more); kernels in C++: a warning. The first "
+        "column is written",
+        "boards have verified the suite, which reads no other column",
+    ),
 }

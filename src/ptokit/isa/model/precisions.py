@@ -19,7 +19,7 @@ def _precision(name: str) -> type[Word]:
         "HIGH": ("high_precision", "HIGH_PRECISION", "high"),
     }
     made = EnumMeta.__call__(Word, f"{name}Precision", members, module=__name__)
-    kind = cast("type[Word]", made)
+    kind = globals()[f"{name}Precision"] = cast("type[Word]", made)  # pickles look it up by name
     kind.__doc__ = "Whether a slower, more precise algorithm computes the function."
     kind.mlir, kind.cpp_type, kind.bare = f"{name.lower()}_precision", f"{name}Algorithm", True
     return kind

@@ -97,10 +97,13 @@ UNUSED = named("element-type", one_type(RowExpand.dst, RowExpand.tmp))
 ALIKE = on(A5, when(RowExpand.tmp.given, UNUSED))  # so the assembler, of scratch that A5 ignores
 LEFT_IS_FULL = on(
     HARDWARE,
-    named(
-        "shape",
-        RowExpand.src0.valid.cols == RowExpand.dst.valid.cols,
-        help="src0 is as wide as dst, src1 is narrow",
+    by(
+        ASSEMBLER,
+        named(
+            "shape",
+            RowExpand.src0.valid.cols == RowExpand.dst.valid.cols,
+            help="src0 is as wide as dst, src1 is narrow",
+        ),
     ),
 )
 
@@ -114,6 +117,8 @@ class TRowExpandAdd(
     is used again and again along the row. Of a block only the first value counts on a5. Integers
     wrap.
     """
+
+    disputes = ("E45", "E80")
 
 
 class TRowExpandSub(

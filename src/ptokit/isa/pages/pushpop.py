@@ -293,7 +293,8 @@ class AllocToAic(AllocById, name="talloc_to_aic", core=VECTOR, example=TO_AIC):
 class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
     """Hand an entry to the other end of a FIFO; waits where all slots are in use."""
 
-    asm = Asm(order=("entry", "handle")).over(cpp("TPUSH", HANDLE)).over(OF_CORE)
+    asm = Asm(order=("entry", "handle"), also=("TPUSH(handle, entry, subblock)",))
+    asm = asm.over(cpp("TPUSH", HANDLE)).over(OF_CORE)
     handle = ByHandle.handle
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
@@ -308,7 +309,8 @@ class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
 class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
     """The next entry of the other end of a FIFO, in a declared tile; waits where there is none."""
 
-    asm = Asm(order=("entry", "handle")).over(cpp("TPOP", HANDLE)).over(OF_CORE)
+    asm = Asm(order=("entry", "handle"), also=("TPOP(handle, entry, subblock)",))
+    asm = asm.over(cpp("TPOP", HANDLE)).over(OF_CORE)
     handle = ByHandle.handle
     entry = Out(Entry, doc="receives the entry")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")

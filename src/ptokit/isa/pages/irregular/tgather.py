@@ -8,6 +8,10 @@ CONTIGUOUS = "make dst's valid columns its declared columns"
 NAMED = "A2/A3 needs the scratch tile tmp: `ptokit opt --passes scratch` names one, if it can"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
+WIDE = (i64, u64)
+IN_HEADERS = "headers of A5 gather 64 bits, the assembler does not"
+OF_WIDE = "elements of 64 bits are gathered by indices of 32"
+BY_ROW = "elements of 64 bits are kept by rows"
 INDEX_A5 = (i8, u8, i16, u16, i32, u32, f16, f32, f8e4m3, f8e5m2)
 OF_BYTES = "the assembler takes indices of 32 bits, hardware reads 16 bits of each"
 
@@ -51,7 +55,9 @@ class TGather(
         ),
         on(
             A5,
-            dst.dtype.isin(*INDEX_A5),
+            dst.dtype.isin(*INDEX_A5, *WIDE),
+            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*WIDE), help=IN_HEADERS)),
+            when(dst.size == 8, named("element-type", indices.size == 4, help=OF_WIDE)),
             when(
                 dst.size == 1,
                 by(BOARDS, named("element-type", indices.size == 2, help=OF_BYTES)),
@@ -64,7 +70,7 @@ class TGather(
     )
     elided = {"dst": Like(src0, indices.valid.rows, indices.valid.cols)}
     recorded = {"index": {"src0": "src"}}
-    disputes = ("C1", "C17", "C52")
+    disputes = ("C1", "C17", "C52", "C60")
 
     @staticmethod
     def run(
@@ -87,7 +93,7 @@ class TGatherMask(
     pipe=V,
     asm=Asm(attrs_inside=", "),
     specials=NAN_MOVES,
-    disputes=("C17", "C31"),
+    disputes=("C17", "C31", "C60"),
 ):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
@@ -109,7 +115,13 @@ class TGatherMask(
         named("layout", both(dst.blayout == ROW_MAJOR, src.blayout == ROW_MAJOR)),
         each_in_vec(dst, src),
         on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
-        on(A5, src.dtype.isin(*MASK_A5), dst.dtype.isin(*MASK_A5)),
+        on(
+            A5,
+            src.dtype.isin(*MASK_A5, *WIDE),
+            dst.dtype.isin(*MASK_A5, *WIDE),
+            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*WIDE), help=IN_HEADERS)),
+            when(dst.size == 8, named("attribute", axis == GatherAxis.ROW, help=BY_ROW)),
+        ),
         when(
             axis == GatherAxis.ROW,
             of_types(named("shape", dst.valid.cols == dst.cols, help=CONTIGUOUS), enough=fits),

@@ -38,13 +38,13 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
         scattered(dst, src, indexes),
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
         on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
-        on(CPU, named("shape", enough, help="an element for each index")),
-        on(HARDWARE, same_region(indexes, src)),
+        named("shape", enough, help="an element for each index"),
+        on(HARDWARE, by(ASSEMBLER, same_region(indexes, src))),
         on(HARDWARE, named("shape", room, help="dst has src's rows and columns")),
         named("attribute", ~mask.given, help="indices or a mask say where elements go, not both"),
     )
     recorded = {"index": {"indexes": "indices"}}
-    disputes = ("X5", "X7", "X114")
+    disputes = ("X5", "X7", "X114", "C60")
 
     @staticmethod
     def run(dst: Cells, src: Cells, indexes: Cells, chip: bool) -> None:

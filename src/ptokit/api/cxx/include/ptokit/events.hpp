@@ -17,8 +17,7 @@ inline void reset_events() { std::memset(next_id[core_number()], 0, sizeof next_
 }  // namespace ptokit
 
 namespace pto {
-// What an intrinsic gives: the host's answer, which some ask for, and the event of transfers that
-// end later.
+// What an intrinsic gives: the host's answer, which some ask for.
 struct RecordEvent : ptokit::EventBase {
   int64_t answer = 0;
   RecordEvent() = default;
@@ -27,8 +26,6 @@ struct RecordEvent : ptokit::EventBase {
   bool valid() const { return true; }
   void Wait() const {}
   void wait_at(int64_t) const {}
-  template <class S_> bool Wait(S_ &) const { return true; }  // transfers are done at once
-  template <class S_> bool Test(S_ &) const { return true; }
 };
 
 template <Op A_, Op B_, bool Auto = true, event_t N_ = EVENT_ID0> struct Event : ptokit::EventBase {
