@@ -8,7 +8,7 @@ CONTIGUOUS = "make dst's valid columns its declared columns"
 NAMED = "A2/A3 needs the scratch tile tmp: `ptokit opt --passes scratch` names one, if it can"
 MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
-WIDE = (i64, u64)
+BITS_64 = (i64, u64)
 IN_HEADERS = "headers of A5 gather 64 bits, the assembler does not"
 OF_WIDE = "elements of 64 bits are gathered by indices of 32"
 BY_ROW = "elements of 64 bits are kept by rows"
@@ -55,8 +55,8 @@ class TGather(
         ),
         on(
             A5,
-            dst.dtype.isin(*INDEX_A5, *WIDE),
-            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*WIDE), help=IN_HEADERS)),
+            dst.dtype.isin(*INDEX_A5, *BITS_64),
+            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*BITS_64), help=IN_HEADERS)),
             when(dst.size == 8, named("element-type", indices.size == 4, help=OF_WIDE)),
             when(
                 dst.size == 1,
@@ -117,9 +117,9 @@ class TGatherMask(
         on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
         on(
             A5,
-            src.dtype.isin(*MASK_A5, *WIDE),
-            dst.dtype.isin(*MASK_A5, *WIDE),
-            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*WIDE), help=IN_HEADERS)),
+            src.dtype.isin(*MASK_A5, *BITS_64),
+            dst.dtype.isin(*MASK_A5, *BITS_64),
+            by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*BITS_64), help=IN_HEADERS)),
             when(dst.size == 8, named("attribute", axis == GatherAxis.ROW, help=BY_ROW)),
         ),
         when(
