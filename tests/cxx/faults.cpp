@@ -47,6 +47,9 @@ template <int Which> __global__ AICORE void wrong(__gm__ float *a, __gm__ float 
     pipe_barrier(PIPE_MTE3);
     TSTORE(gc, large);
   }
+  if (Which == 13) for (;;) TADD(x, x, x);
+  if (Which == 14) c[0] = x.GetValue(1 << 18);
+  if (Which == 15) x.SetValue(-1, 1.0f);
 }
 
 void faults(int which, float *a, float *c, int zero)
@@ -66,5 +69,8 @@ void faults(int which, float *a, float *c, int zero)
     case 10: wrong<10><<<1, nullptr, stream>>>(a, c, zero); break;
     case 11: wrong<11><<<1, nullptr, stream>>>(a, c, zero); break;
     case 12: wrong<12><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 13: wrong<13><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 14: wrong<14><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 15: wrong<15><<<1, nullptr, stream>>>(a, c, zero); break;
   }
 }

@@ -12,6 +12,7 @@ import pytest
 from launched import HERE, kernels, needs_compiler
 
 import ptokit as pto
+from ptokit.api.cxx import door
 from ptokit.api.cxx.compiler import found_compiler
 
 A = np.arange(1024, dtype=np.float32).reshape(16, 64)
@@ -44,11 +45,18 @@ def test_a_loop_that_does_not_end() -> None:
     assert launched(4, timeout=0.6).slug == "time-limit"
 
 
+def test_a_loop_that_issues_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "MOST_CALLS", 500)
+    assert launched(13).slug == "instruction-limit"
+
+
 SLUGS = {
     0: ("uninitialised-read", "x.GetValue(3)"),
     5: ("trapped", ""),
     6: ("global-out-of-bounds", "TSTORE(outside, x)"),
     7: ("element-type", "TADD(x, x, n)"),
+    14: ("address-out-of-range", "x.GetValue(1 << 18)"),
+    15: ("address-out-of-range", "x.SetValue(-1, 1.0f)"),
 }
 
 
@@ -96,8 +104,30 @@ def test_wrong_arguments() -> None:
         kernel.launch("faults", A, A, c, 0)
     with pytest.raises(pto.CallError, match="a points to f32, and the array holds f16"):
         kernel.launch("faults", 0, A.astype(np.float16), c, 0)
-    with pytest.raises(pto.CallError, match="1 block at least"):
-        kernel.launch("faults", 0, A, c, 0, blocks=0)
+    with pytest.raises(pto.CallError, match="a: float64 is not supported"):
+        kernel.launch("faults", 0, A.astype(np.float64), c, 0)
+    wrong: dict[str, tuple[Any, type[Exception]]] = {
+        "blocks is 0": ({"blocks": 0}, ValueError),
+        "blocks": ({"blocks": 2.5}, TypeError),
+        "blocks is 1000000000000": ({"blocks": 10**12}, ValueError),
+        "timeout is -1": ({"timeout": -1}, ValueError),
+        "timeout is 'x'": ({"timeout": "x"}, TypeError),
+    }
+    for said, (how, kind) in wrong.items():
+        with pytest.raises(kind, match=said):
+            kernel.launch("faults", 0, A, c, 0, **how)
+
+
+def test_wrong_ways_to_compile() -> None:
+    with pytest.raises(pto.CallError, match="no file is given"):
+        pto.cxx()
+    with pytest.raises(TypeError, match="a macro is a str"):
+        pto.cxx("a.cpp", define=[3]).build()  # pyright: ignore[reportArgumentType]
+    alone = pto.cxx("a.cpp", include="some/folder", define="NAME=1").build()
+    listed = pto.cxx("a.cpp", include=["some/folder"], define=["NAME=1"]).build()
+    assert alone == listed
+    with pytest.raises(pto.CallError, match="it is C\\+\\+, not the text of a program"):
+        pto.load(HERE / "faults.cpp")
 
 
 def ptokit(*words: str) -> subprocess.CompletedProcess[str]:

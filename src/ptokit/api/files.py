@@ -34,6 +34,8 @@ LARGEST_ARRAY = 1 << 32  # bytes of a raw file
 CHUNK = 1 << 24
 STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 TEXT = "give a .pto file: the text of a program"
+CPP = (".cpp", ".cc", ".cxx", ".hpp", ".h")
+LAUNCHED = "kernels in C++ are checked as they run: `ptokit cxx run`, or pto.cxx in Python"
 PYTHON = "in Python a kernel is checked and run by calling it; its text() is a program"
 ARRAY = (
     "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "
@@ -49,6 +51,8 @@ def read_text_bytes(path: PathLike) -> bytes:
     """The bytes of a program; CallError with the system's reason where it cannot be read."""
     if Path(path).suffix == ".py":
         raise _unreadable(path, "it is Python, not the text of a program", PYTHON)
+    if Path(path).suffix in CPP:
+        raise _unreadable(path, "it is C++, not the text of a program", LAUNCHED)
     with _reading(path, TEXT) as file:
         raw = file.read(LARGEST_TEXT + 1)
     if len(raw) > LARGEST_TEXT:

@@ -25,6 +25,7 @@ from ptokit.api.cxx.recordedprogram import program_of
 from ptokit.api.cxx.recordedraces import AS_HARDWARE, races_of_launches
 from ptokit.api.cxx.recordvalues import NamedArray
 from ptokit.api.cxx.sourcelines import base_of, lines_of, with_lines
+from ptokit.api.executable import require_blocks
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.program import Program
 from ptokit.api.settings import current_target, reading, target_named
@@ -34,6 +35,7 @@ from ptokit.diagnostics.rich import RichList
 from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import Target
 from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from ptokit.sim.limits import require_limits
 from ptokit.sim.undefinedstore import require_defined
 
 BYTES = (VOID, 3, 4)  # element types of pointers to memory of any type
@@ -129,14 +131,18 @@ class CxxKernel:
         self,
         *files: str | os.PathLike[str],
         target: str | None = None,
-        include: Sequence[str | os.PathLike[str]] = (),
-        define: Mapping[str, str | int | None] | Sequence[str] = (),
+        include: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+        define: Mapping[str, str | int | None] | str | Sequence[str] = (),
         compiler: str | None = None,
         fixpipe: str | FixPipe | None = None,
     ) -> None:
+        if not files:
+            raise call_error("operand-count", "no file is given", help='pto.cxx("kernel.cpp")')
         self.files = [Path(file) for file in files]
         self._target, self.fixpipe = target, fixpipe
-        self.include, self.define, self.compiler = include, define, compiler
+        self.include = (include,) if isinstance(include, str | os.PathLike) else include
+        self.define = (define,) if isinstance(define, str) else define
+        self.compiler = compiler
 
     @property
     def target(self) -> Target:
@@ -163,14 +169,14 @@ class CxxKernel:
             raise call_error(
                 "operand-kind", "a launch begins with the name of the kernel", help=help
             )
-        if blocks < 1:
-            raise call_error("operand-value", f"a launch has 1 block at least, not {blocks}")
+        require_blocks(blocks)
+        require_limits(None, timeout)
         library = compiled(self.files, self.build(), name)
-        host = LaunchArguments({str(n): a for n, a in enumerate(given)}, {})
+        known = parameter_names(self.files, name)
+        words = known if len({*known}) == len(given) else [f"a{n}" for n in range(len(given))]
+        host = LaunchArguments(dict(zip(words, given, strict=True)), {})
         room = {n: _Room(kind, array) for n, (kind, array) in host.contiguous().items()}
         how = (*self.readings, tables())
-        known = parameter_names(self.files, name)
-        words = known if len(known) == len(given) else [f"a{n}" for n in range(len(given))]
 
         def work(beat: Any) -> Left:  # Any: of ctypes
             return _launch(library, how, beat, (name, blocks), host, room, words)
@@ -185,7 +191,7 @@ class CxxKernel:
         if wrong:
             raise PtoError(with_lines(wrong, left.base, library))
         every = enumerate(room.items())
-        arrays = {n: NamedArray(words[int(number)], one.kind) for n, (number, one) in every}
+        arrays = {number: NamedArray(name, one.kind) for number, (name, one) in every}
         launched = Launched(name, self.target.name, blocks, arrays)
         ran = CxxRun(left, answer.printed, library, launched)
         require_defined(ran.warnings, strict=strict)
@@ -208,6 +214,8 @@ class CxxKernel:
 
 def _macro(text: str) -> tuple[str, str | None]:
     """Return the name and the value of a macro in the form NAME or NAME=VALUE."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a macro is a str, as in define=['NAME=1'], not {type(text).__name__}")
     name, given, value = text.partition("=")
     return name, value if given else None
 
@@ -245,8 +253,8 @@ def _launch(
     loaded = entrance.attach(str(library))
     beat[2] = base = base_of(loaded, "ptokit_words")
     words = [*_arguments(loaded, name, host, room, parameters)]
-    for number, one in room.items():
-        entrance.add_array(HostMemory(one.address, one.given.nbytes, parameters[int(number)]))
+    for array, one in room.items():
+        entrance.add_array(HostMemory(one.address, one.given.nbytes, array))
     arguments = (ctypes.c_int64 * max(len(words), 1))(*words)
     loaded.ptokit_start(ctypes.c_int64(blocks), arguments)
     return Left(base, entrance.calls, entrance.pipes, entrance.launches, entrance.found)
@@ -269,8 +277,8 @@ def _arguments(
         many = "1 argument is" if given == 1 else f"{given} arguments are"
         raise call_error("unknown-argument", f"{name} takes {count}, and {many} given")
     for number in range(count):
-        key, tag, kind = str(number), Tag(words[2 * number]), words[2 * number + 1]
-        yield _argument(parameters[number], tag, kind, host.numbers.get(key), room.get(key))
+        what, tag, kind = parameters[number], Tag(words[2 * number]), words[2 * number + 1]
+        yield _argument(what, tag, kind, host.numbers.get(what), room.get(what))
 
 
 def _argument(what: str, tag: Tag, kind: int, value: float | None, array: _Room | None) -> int:

@@ -43,6 +43,7 @@ from ptokit.sim.memory import Memory
 ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 PLACING = {ALIASES, DERIVES}  # what has them says where a tile lies
+MOST_CALLS = 1 << 24  # of one launch: a loop that calls for ever would fill the record
 ROOM = 512  # bytes: devices allocate multiples of it
 DEVICE_ERROR = 507015  # what acl returns where a kernel failed
 
@@ -77,6 +78,7 @@ class Door:
         self.outside: CxxCore | None = None  # what calls run on that no launch makes
         self.running: CxxLaunch | None = None
         self.failed = 0
+        self.last = MOST_CALLS  # the number of the last call that may come
         self.specials = Specials(self)
 
     def attach(self, path: str) -> Any:  # Any: a library
@@ -127,6 +129,8 @@ class Door:
         beat[0] += 1
         beat[1] = place
         try:
+            if beat[0] > self.last:
+                raise endless()
             if name < FIRST_INTRINSIC:
                 return self.specials.call(name, words[HEAD:count].tolist(), place)
             if core is None or core.problem is not None:
@@ -256,6 +260,7 @@ class Door:
         how = self.target, self.fixpipe
         launch = CxxLaunch(name, blocks, how, self.memories, run, mixed=bool(cube))
         self.running, ended = launch, False
+        self.last = self.beat[0] + MOST_CALLS
         try:
             launch.run()
             ended = True
@@ -279,6 +284,13 @@ class Door:
         self.core = core
         lanes = 1 if core.kind is CUBE else core.lanes
         self.place[:4] = (core.block_idx, core.block_num, core.subblock_idx, lanes)
+
+
+def endless() -> PtoError:
+    """Return the error of a launch that does not stop issuing instructions."""
+    message = f"the kernel issues more than {MOST_CALLS} instructions"
+    help = "look for a loop that does not end, or launch the kernel on less data"
+    return error("instruction-limit", message, help=help)
 
 
 @cache

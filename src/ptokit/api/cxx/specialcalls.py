@@ -18,7 +18,7 @@ from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
 from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.words import Loc
-from ptokit.sim.memory import WRITTEN
+from ptokit.sim.memory import WRITTEN, Memory
 
 Words = Sequence[int]
 BELOW = (SpecialCall.BURST, SpecialCall.FILL)
@@ -167,8 +167,7 @@ class Specials:
 
     def placed(self, words: Words, place: int) -> int:
         """Bytes were written by the scalar unit."""
-        core, (loc, at, nbytes) = self._core(), words[:3]
-        memory = core.space(LOCS[loc])
+        core, memory, (_, at, nbytes) = self._core(), self._element(words, place), words[:3]
         memory.shadow[at : at + nbytes] = WRITTEN
         value = int.from_bytes(memory.data[at : at + nbytes].tobytes(), "little", signed=True)
         self._noted(core, words, place, value)
@@ -176,15 +175,24 @@ class Specials:
 
     def value(self, words: Words, place: int) -> int:
         """Bytes are about to be read by the scalar unit; they need a value."""
-        core, (loc, at, nbytes) = self._core(), words[:3]
-        shadow = core.space(LOCS[loc]).shadow[at : at + nbytes]
-        if not np.all(shadow == WRITTEN):
-            seen = f"{nbytes} bytes at {at:#x} of {core.space(LOCS[loc]).name} have no value"
+        core, memory, (_, at, nbytes) = self._core(), self._element(words, place), words[:3]
+        if not np.all(memory.shadow[at : at + nbytes] == WRITTEN):
+            seen = f"{nbytes} bytes at {at:#x} of {memory.name} have no value"
             help = "load or compute the element before the kernel reads it"
             message = "the kernel reads an element that nothing wrote"
             raise error("uninitialised-read", message, seen=seen, help=help).at(pending(place))
         self._noted(core, words, place, None)
         return 0
+
+    def _element(self, words: Words, place: int) -> Memory:
+        """Return the memory that holds an element; PtoError where none does."""
+        memory, (at, nbytes) = self._core().space(LOCS[words[0]]), words[1:3]
+        if not 0 <= at <= memory.size - nbytes:
+            seen = f"{nbytes} bytes at {at:#x} of {memory.name}, which has {memory.size}"
+            help = "count from 0, and no further than the tile has elements"
+            message = "the kernel touches an element outside of the memory"
+            raise error("address-out-of-range", message, seen=seen, help=help).at(pending(place))
+        return memory
 
     def _noted(self, core: CxxCore, words: Words, place: int, value: int | None) -> None:
         """Keep the access for the record: the kernel's own code makes it."""
