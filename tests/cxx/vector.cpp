@@ -341,16 +341,18 @@ __global__ AICORE void partly(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {
   using Line = GlobalTensor<float, Shape<1, 1, 1, 1, DYNAMIC>, Stride<1, 1, 1, 128, 1>>;
   using Row = Tile<TileType::Vec, float, 1, 128, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
-  Row x(1, 100), y(1, 128), z(1, 50);
+  Row x, y(1, 128), z(1, 50);
   TASSIGN<0x0>(x);
   TASSIGN<0x400>(y);
   TASSIGN<0x800>(z);
+  x = Row(1, 100);  // keeps its address
   Line ga(a, {100}), gb(b, {128}), gc(c, {50}), gd(c + COLS, {128});
   TLOAD(x, ga);
   TLOAD(y, gb);
   loaded();
   TMOV(y, x);
   TGATHER<Row, Row, MaskPattern::P0101>(z, x);
+  if (reinterpret_cast<int64_t>(x.data()) > reinterpret_cast<int64_t>(y.data())) TEXPANDS(z, 0.0f);
   done();
   TSTORE(gc, z);
   TSTORE(gd, y);

@@ -8,6 +8,13 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.isa.model.dtypes import f8e8m0
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.layouts import Layout
+from ptokit.isa.model.targets import A5_TARGET
+from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.words import MAT, GlobalLayout
+from ptokit.isa.pages.unlikeextents import as_moved
 
 ENGINES = ("reference", "native")
 
@@ -137,3 +144,16 @@ func.func @load(%x: !pto.ptr<f16>, %m: {mat}) {{
     x, m = np.arange(256, dtype=np.float16), np.zeros((16, 16), np.float16)
     outputs = program.execute({"x": x, "m": m}, target=target).outputs
     assert np.array_equal(outputs["m"], x.reshape(16, 16))
+
+
+@pytest.mark.parametrize(("layout", "valid"), [("MX_A_ND", (16, 4)), ("MX_B_DN", (4, 16))])
+def test_scales_in_lines_are_those_of_the_tile(layout: str, valid: tuple[int, int]) -> None:
+    """Boards take pitch and place from the view: 16 lines of 4 scales, whatever else it states."""
+    stride = (256, 256, 16, 2, 1)
+    view = GlobalType(f8e8m0, (1, 1, 1, *valid), stride, GlobalLayout[layout])
+    boxes = Layout.ZZ if layout == "MX_A_ND" else Layout.NN
+    tile = TileType(MAT, f8e8m0, *valid, Shape(*valid), boxes, fractal=32)
+    found = as_moved(view, tile, A5_TARGET, stored=False)
+    assert found is not None
+    assert (found[0].shape, found[0].stride, found[1]) == ((1, 1, 16, 2, 2), stride, tile)
+    assert (found[0].matrix.rows, found[0].matrix.cols) == valid

@@ -36,6 +36,7 @@ LINE = 32  # bytes of a line of a box
 BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 PLANES = {GlobalLayout.NCHW: 2, GlobalLayout.NCDHW: 1}  # the axis of their channels
+SCALES = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # whose lines are scales along k
 BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
 
 
@@ -57,6 +58,8 @@ def as_moved(
     if tile.loc is ACC:
         return _of_sums(view, tile)
     layout = view.layout
+    if tile.loc is MAT and layout in SCALES:
+        return _of_scales(view, tile)
     if layout is GlobalLayout.NZ and tile.layout is NZ and tile.loc is VEC:
         return _in_boxes(view, tile, by_gap=stored and target.follows((A2A3,)))
     if tile.loc is MAT and layout is not None and BOXED.get(layout) is tile.layout:
@@ -177,6 +180,14 @@ def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, A
     row, col = types.get("row", 0), types.get("col", 0)
     fits = row + dst.valid.rows <= src.valid.rows and col + dst.valid.cols <= src.valid.cols
     return {} if fits or src.valid == declared else {"src": replace(src, valid=declared)}
+
+
+def _of_scales(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
+    """Return a load of scales in lines along k: the tile says how many, the view at what pitch."""
+    lines, groups = tile.valid if view.layout is GlobalLayout.MX_A_ND else (*tile.valid,)[::-1]
+    if lines is None or groups is None or groups % 2:
+        return None
+    return replace(view, shape=(1, 1, lines, groups // 2, 2)), tile
 
 
 def _of_sums(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:

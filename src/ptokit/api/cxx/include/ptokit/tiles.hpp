@@ -6,6 +6,12 @@ namespace ptokit {
 // The words of a tile that the host reads and writes.
 struct TileBase {
   int64_t address = -1, RowMaskInternal = 0, ColMaskInternal = 0;
+  // A tile that has no address yet gives none away: kernels resize tiles by assignment.
+  TileBase &operator=(const TileBase &other) {
+    if (other.address >= 0) address = other.address;
+    RowMaskInternal = other.RowMaskInternal, ColMaskInternal = other.ColMaskInternal;
+    return *this;
+  }
 };
 template <class T_> struct TypeId {
   static inline int64_t id = 0;  // that the host gave to a tile's type
