@@ -1,6 +1,15 @@
 // A host program of the CPU simulator: it calls its kernel like any other function.
+#include <pto/cpu/tile_offsets.hpp>
 #include <pto/pto-inst.hpp>
 using namespace pto;
+
+// Offsets of elements, counted by hand: 2 x 2 boxes of 16 x 16, one behind the other.
+template <BLayout B, SLayout S> using Boxed = Tile<TileType::Mat, half, 32, 32, B, 32, 32, S, 512>;
+static_assert(GetTileElementOffset<Tile<TileType::Vec, float, 8, 16>>(3, 5) == 53);
+static_assert(GetTileElementOffset<Boxed<BLayout::ColMajor, SLayout::RowMajor>>(17, 3) == 256 + 19);
+static_assert(GetTileElementOffset<Boxed<BLayout::RowMajor, SLayout::ColMajor>>(17, 3) == 512 + 49);
+static_assert(GetTileElementOffset<Boxed<BLayout::RowMajor, SLayout::RowMajor>>(3, 17) == 256 + 49);
+static_assert(IsTwinType<float4_e2m1x2_t>() && !IsTwinType<half>());
 
 constexpr int N = 64;
 using View = GlobalTensor<float, Shape<1, 1, 1, 1, N>, Stride<N, N, N, N, 1>>;
