@@ -12,9 +12,9 @@ from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import chapter, lookup, pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET, Instr
-from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
+from ptokit.values.dtypes import DTYPES, DType
 
 HERE = Path(__file__).parent
 MANUAL = HERE / "manual.txt"  # the names that the manual prints

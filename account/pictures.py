@@ -8,8 +8,8 @@ from pathlib import Path
 
 import ptokit as pto
 from ptokit.api.profiling import Profile
-from ptokit.sim.pipes.roofline import Roofline, roofline
-from ptokit.sim.pipes.timeline import Bar, Pause, TimedEntry
+from ptokit.order.roofline import Roofline, roofline
+from ptokit.order.timeline import Bar, Pause, TimedEntry
 from ptokit.tools.memorypicture import memory_svg
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -12,7 +12,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES, READDRESSES
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.isa.model.words import Word
+from ptokit.values.enumerations import Word
 
 HEAD = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
 

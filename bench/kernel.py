@@ -11,11 +11,11 @@ import numpy as np
 from clock import Measure, random
 
 import ptokit as pto
-from ptokit.api.bind import bind
+from ptokit.engines.native.compile import compile_program
+from ptokit.engines.native.session import Session
 from ptokit.isa.model.targets import TARGETS
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.native.compile import compile_program
-from ptokit.sim.native.session import Session
+from ptokit.launch.bind import bind
+from ptokit.values.fixpipe import CPU_READING
 
 KINDS: dict[str, Any] = {  # Any: NumPy's types
     "f32": np.float32,

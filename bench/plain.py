@@ -16,8 +16,8 @@ from clock import Measure
 from instructions import Row
 
 import ptokit as pto
-from ptokit.isa.model.dtypes import dtype_named
-from ptokit.numerics.formats import decode
+from ptokit.values.dtypes import dtype_named
+from ptokit.values.formats import decode
 
 SOURCE = Path(__file__).with_name("plain.c")
 ROUNDS = "-ffp-contract=off"  # products are rounded before they are added, as pages say

@@ -13,9 +13,9 @@ import workloads
 from clock import Clock, random
 
 import ptokit as pto
-from ptokit.api.pipechecks import races_of_run, synchronised
+from ptokit.explore.pipechecks import races_of_run, synchronised
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes.loggedissue import LoggedIssue
+from ptokit.order.loggedissue import LoggedIssue
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGET = "a2a3"

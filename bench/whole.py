@@ -20,7 +20,7 @@ from clock import Clock, Measure, median, random, sums
 from kernel import Kernel, compiled, timed
 
 import ptokit as pto
-from ptokit.sim.native.session import Session, Worker
+from ptokit.engines.native.session import Session, Worker
 
 ROOT = Path(__file__).parents[1]
 BLOCKS, LAUNCHES = 16, 10

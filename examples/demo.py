@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from decoder import HEADS, TOKENS, difference
 
-from ptokit.isa.model.dtypes import f16
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import tile_type
-from ptokit.isa.model.words import LEFT
 from ptokit.tools.draw import layout_picture
+from ptokit.values.dtypes import f16
+from ptokit.values.enumerations import LEFT
 
 KERNEL = Path(__file__).parent / "gemm.pto"
 M, K, N = 512, 384, 320

@@ -29,11 +29,10 @@ if _typing.TYPE_CHECKING:
         target_name,
         where,
     )
+    from ptokit.api.kernel.loading import load, loads
     from ptokit.api.kernel.tuning import Tuning, autotune
     from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
-    from ptokit.api.loading import load, loads
     from ptokit.api.program import Program
-    from ptokit.api.settings import target
     from ptokit.api.tensors import (
         conv,
         conv_tile,
@@ -48,7 +47,8 @@ if _typing.TYPE_CHECKING:
         tile_vec,
     )
     from ptokit.diagnostics.diagnostic import CallError, Diagnostic, PtoError
-    from ptokit.isa.model.dtypes import (
+    from ptokit.launch.settings import target
+    from ptokit.values.dtypes import (
         DType,
         bf16,
         f4e1m2x2,
@@ -69,7 +69,7 @@ if _typing.TYPE_CHECKING:
         u32,
         u64,
     )
-    from ptokit.numerics.fixpipe import FixPipe
+    from ptokit.values.fixpipe import FixPipe
 
     __version__: str
     __all__ = [
@@ -148,13 +148,13 @@ else:
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
         "api.compare": "Comparison compare",
         "api.events": "Event",
-        "isa.model.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
+        "values.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
         "i16 i32 i4 i64 i8 u16 u32 u64 u8",
-        "numerics.fixpipe": "FixPipe",
+        "values.fixpipe": "FixPipe",
         "api.cxx.cxxkernel": "cxx",
-        "api.loading": "load loads",
+        "api.kernel.loading": "load loads",
         "api.program": "Program",
-        "api.settings": "target",
+        "launch.settings": "target",
         "api.hostarrays": "ConvTile Tensor Tile UnwrittenWarning",
         "api.tensors": "conv conv_tile tensor tile tile_acc tile_left tile_left_scale tile_mat "
         "tile_right tile_right_scale tile_vec",
@@ -192,6 +192,11 @@ else:
         from importlib.metadata import version
 
         return version("ptokit")
+
+    from ptokit.diagnostics.above import PROVIDERS as _PROVIDERS
+
+    _PROVIDERS["pictures"] = lambda: _module("tools.rich.richviews")
+    _PROVIDERS["value forms"] = lambda: _module("api.kernel.valueforms")
 
     def __getattr__(name: str) -> object:
         """The public name, or the instruction, called `name`."""

@@ -9,7 +9,7 @@ from ptokit.analysis.aliases import AliasClasses, PointsTo, written_args
 from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.text.read.reader import read

@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.effects import ANYWHERE, ByteRanges, Effects, effects
+from ptokit.forms.structure import structured
 from ptokit.ir.module import Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.words import FIX, MTE2, MTE3, Pipe, V
-from ptokit.passes.structure import structured
 from ptokit.text.read.reader import read
 
 HEAD = """

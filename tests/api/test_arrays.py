@@ -21,8 +21,8 @@ import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.api.eager import instructions
 from ptokit.isa.index import pages
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.targets import TARGETS
+from ptokit.values.dtypes import DTYPES
 
 X = np.arange(32, dtype=np.float32).reshape(2, 16)
 PROGRAM = """
@@ -252,7 +252,7 @@ def test_one_program_runs_on_many_threads(engine: str) -> None:
 
 def test_each_thread_has_a_target_and_memories_of_its_own() -> None:
     def alone(n: int) -> bool:
-        from ptokit.api.settings import current_target
+        from ptokit.launch.settings import current_target
 
         started = current_target().name
         with pto.target("a2a3"):

@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
-from ptokit.api import executable as executables
-from ptokit.sim.native import cache
+from ptokit.launch import executable as executables
+from ptokit.machine import cache
 
 AnyArray: TypeAlias = NDArray[Any]  # Any: f32 or i32
 ENGINES = ("reference", "native")

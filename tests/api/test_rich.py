@@ -16,7 +16,7 @@ import ptokit as pto
 from account.files import ROOT
 from examples.kernels.attention import flash
 from ptokit.diagnostics.rich import Rich
-from ptokit.isa.model.dtypes import DTYPES
+from ptokit.values.dtypes import DTYPES
 
 EVIL = "<img src=x onerror=alert(1)>"
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")

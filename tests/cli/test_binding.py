@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api.fills import Fill
+from ptokit.launch.fills import Fill
 from ptokit.tools.cli import main
 
 ENGINES = ("reference", "native")

@@ -7,7 +7,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api import settings
+from ptokit.launch import settings
 
 GEMM = pto.load(ROOT / "examples" / "gemm_grid.pto")
 ONE = """\

@@ -14,12 +14,12 @@ from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import Loc
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import contents, explain, instruction_page, suggestions
 from ptokit.tools.manual.ruletree import WIDTH, outline
 from ptokit.tools.manual.topics import chapters
+from ptokit.values.enumerations import Loc
 
 LISTED = re.findall(r"^  (\S+)  ", contents(), re.MULTILINE)
 

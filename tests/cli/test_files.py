@@ -121,7 +121,7 @@ def test_if_one_output_fails_no_other_changes(folder: Path) -> None:
 
 def test_writers_of_one_output_all_succeed_and_readers_see_whole_files(folder: Path) -> None:
     from ptokit import f32
-    from ptokit.api.files import write_arrays
+    from ptokit.launch.files import write_arrays
 
     y, problems = folder / "y.npy", list[object]()
     candidates = [np.full((64, 1024), n, np.float32) for n in range(4)]

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import ptokit as pto
 from native.test_kernels_again import LEFT_OVER
-from ptokit.sim.observer import Observer
+from ptokit.machine.observer import Observer
 from ptokit.tools.cli import main
 
 TILE = "!pto.tile_buf<vec, 1x16xf32>"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.sim.memory import Memory, address_of
+from ptokit.machine.memory import Memory, address_of
 
 ENGINES = ("reference", "native")
 MEMREF = """\

@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api.loading import loads
-from ptokit.api.settings import DEFAULT_ENGINE
-from ptokit.api.signals import Ended
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import CallError
+from ptokit.launch.settings import DEFAULT_ENGINE
+from ptokit.launch.signals import Ended
 from ptokit.tools import cli
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
@@ -58,16 +58,16 @@ COMMANDS = {
     "cxx": ("build", GEMM),
 }
 FAULTS = {
-    "run": "ptokit.api.loading.load",
+    "run": "ptokit.api.kernel.loading.load",
     "check": "ptokit.api.program.Program.verdicts",
     "fmt": "ptokit.api.program.Program.text",
     "convert": "ptokit.text.write.printer.print_module",
     "opt": "ptokit.passes.pipeline.run_passes",
-    "new": "ptokit.api.files.write_files",
+    "new": "ptokit.launch.files.write_files",
     "explain": "ptokit.tools.manual.explain",
     "layout": "ptokit.tools.draw.layout_picture",
     "replay": "ptokit.tools.replay.replay",
-    "profile": "ptokit.api.loading.load",
+    "profile": "ptokit.api.kernel.loading.load",
     "cxx": "ptokit.api.cxx.cxxkernel.CxxKernel.build",
 }
 

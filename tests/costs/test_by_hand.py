@@ -8,29 +8,16 @@ import pytest
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32
 from ptokit.isa.model.globaltypes import DataType, GlobalType
-from ptokit.isa.model.layouts import DN, ND, NZ, ZZ
 from ptokit.isa.model.precisions import RECIP
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.tiles import TileType, tile_type
-from ptokit.isa.model.words import (
-    ACC,
-    BIAS,
-    FIX,
-    LEFT,
-    MAT,
-    MTE1,
-    MTE2,
-    MTE3,
-    VEC,
-    GlobalLayout,
-    Pipe,
-    S,
-    V,
-)
-from ptokit.sim.costs.cost import Cost
-from ptokit.sim.costs.estimate import cost
+from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, GlobalLayout, Pipe, S, V
+from ptokit.machine.costs.cost import Cost
+from ptokit.machine.costs.estimate import cost
+from ptokit.values.dtypes import DType, bf16, f16, f32, i8, i16, i32
+from ptokit.values.enumerations import ACC, BIAS, LEFT, MAT, VEC
+from ptokit.values.layouts import DN, ND, NZ, ZZ
 
 GM = GlobalType(f32, (64, 64))
 A5_VEC = {

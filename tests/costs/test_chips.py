@@ -16,7 +16,7 @@ from costs.chipkernels import Product, TopK
 from fuzz.scale import FACTOR
 from ptokit.api.profiling import Profile
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET
-from ptokit.sim.costs.chip import chip_of
+from ptokit.machine.costs.chip import chip_of
 
 TOLERANCE = 0.15
 LARGE = 10  # PTOKIT_FUZZ from which the larger ones run

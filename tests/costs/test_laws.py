@@ -12,13 +12,12 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DTYPES, DType, f16, f32, i8
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, CPU_TARGET, TARGETS, Target
 from ptokit.isa.model.tiles import TileType, tile_type
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import LEFT, VEC, Pipe, S, V
-from ptokit.sim.costs.cost import Origin
-from ptokit.sim.costs.estimate import (
+from ptokit.isa.model.words import Pipe, S, V
+from ptokit.machine.costs.cost import Origin
+from ptokit.machine.costs.estimate import (
     barrier_cycles,
     cost,
     cube_peak,
@@ -27,9 +26,11 @@ from ptokit.sim.costs.estimate import (
     path_peak,
     vector_peak,
 )
-from ptokit.sim.costs.figures import Table, figures, has_figures, is_table, row_of
-from ptokit.sim.costs.sizes import amount
-from ptokit.sim.costs.vectorfunctions import estimated
+from ptokit.machine.costs.figures import Table, figures, has_figures, is_table, row_of
+from ptokit.machine.costs.sizes import amount
+from ptokit.machine.costs.vectorfunctions import estimated
+from ptokit.values.dtypes import DTYPES, DType, f16, f32, i8
+from ptokit.values.enumerations import LEFT, VEC
 
 CHIPS = {"a2a3": A2A3_TARGET, "a5": A5_TARGET}
 UNITS = [p for p in pages() if p.pipe is not S and (p.pipe or p.paths)]

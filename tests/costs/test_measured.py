@@ -12,14 +12,14 @@ import pytest
 
 from account.files import ROOT
 from ptokit.isa.index import lookup
-from ptokit.isa.model.dtypes import DType, f16, f32
 from ptokit.isa.model.globaltypes import DataType, GlobalType
-from ptokit.isa.model.layouts import NZ, ZN, ZZ
 from ptokit.isa.model.targets import A2A3_TARGET
 from ptokit.isa.model.tiles import TileType, tile_type
-from ptokit.isa.model.words import ACC, LEFT, RIGHT, VEC
-from ptokit.sim.costs.estimate import cost
-from ptokit.sim.costs.figures import figures
+from ptokit.machine.costs.estimate import cost
+from ptokit.machine.costs.figures import figures
+from ptokit.values.dtypes import DType, f16, f32
+from ptokit.values.enumerations import ACC, LEFT, RIGHT, VEC
+from ptokit.values.layouts import NZ, ZN, ZZ
 
 TOLERANCE = 0.15
 GUIDE = (ROOT / "docs" / "costs.md").read_text(encoding="utf-8")

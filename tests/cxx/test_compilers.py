@@ -15,7 +15,7 @@ from ptokit.api.cxx import compiler
 from ptokit.api.cxx.compiler import Build, found_compiler, library
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim import codefolder
+from ptokit.machine import codefolder
 from ptokit.tools.cli import main
 
 SOURCE = """\

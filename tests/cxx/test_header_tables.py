@@ -19,7 +19,8 @@ from ptokit.api.cxx.headers import (
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS, Target
-from ptokit.isa.model.words import LEFT, Loc, Pipe
+from ptokit.isa.model.words import Pipe
+from ptokit.values.enumerations import LEFT, Loc
 
 # Numbers of the public interface, which kernels also write as numbers.
 PUBLIC = {

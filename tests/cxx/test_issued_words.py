@@ -11,9 +11,10 @@ from ptokit.api.cxx.callwords import BOOL, CONV_EXTENTS, DOUBLE, ConvSetting, Pl
 from ptokit.api.cxx.compiler import Build, found_compiler, library
 from ptokit.api.cxx.headers import enumerations
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.targets import TARGETS
-from ptokit.isa.model.words import Loc, Pipe
+from ptokit.isa.model.words import Pipe
+from ptokit.values.dtypes import DTYPES
+from ptokit.values.enumerations import Loc
 
 NUMBER = {dtype.name: number for number, dtype in enumerate(DTYPES)}
 KINDS = {name: number for number, name in enumerate(enumerations(), 1)}

@@ -6,13 +6,7 @@ import re
 
 import pytest
 
-from ptokit.api.cxx.cpprewriting import (
-    blanked,
-    entries,
-    for_cube,
-    is_mixed,
-    rewritten,
-)
+from ptokit.api.cxx.cpprewriting import blanked, entries, for_cube, is_mixed, rewritten
 
 # a launch, and the call that stands for it
 LAUNCHES = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kernels import kernel
 
 from ptokit.analysis.legality import Verdict
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.isa.index import pages
 

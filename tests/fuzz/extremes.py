@@ -22,11 +22,10 @@ import ptokit as pto
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import f32
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import Shape, TileType, tile_type
+from ptokit.isa.model.tiles import TileType, tile_type
 from ptokit.isa.model.types import I1, I32, I64, INDEX, PtrType, ScalarType
-from ptokit.isa.model.words import VEC, GlobalLayout
+from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages import arith
 from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign
 from ptokit.isa.pages.control import For, If, Return
@@ -36,6 +35,9 @@ from ptokit.isa.pages.layout.tinsert import TInsert
 from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.isa.pages.views import MakeTensorView, PartitionView
 from ptokit.text.write.printer import print_module
+from ptokit.values.dtypes import f32
+from ptokit.values.enumerations import VEC
+from ptokit.values.extents import Shape
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 SECONDS = 60  # that one program may take on a busy machine

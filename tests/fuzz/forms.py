@@ -13,7 +13,7 @@ from random import Random
 from kernels import Program, kernel
 from loops import Told, run
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.instr import Instr

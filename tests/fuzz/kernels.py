@@ -28,7 +28,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, TARGETS
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, Type
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages.allocation import AllocTile, SubSet, SubView, TAssign
@@ -37,6 +37,7 @@ from ptokit.isa.pages.control import For, If, Return, Yield
 from ptokit.isa.pages.grid import GetBlockIdx
 from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.text.write.printer import print_module
+from ptokit.values.extents import Shape
 
 DATA = [p for p in pages() if p.outs() and p.executes]
 MOST_BYTES = 8192  # of one tile

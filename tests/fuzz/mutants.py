@@ -29,19 +29,19 @@ from typing import Any
 import numpy as np
 from kernels import kernel
 
-from ptokit.api.loading import decoded, loads
+from ptokit.api.kernel.loading import decoded, loads
 from ptokit.api.program import FORMS, Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, PtrType, ScalarType, Type
-from ptokit.numerics.host import values_of
 from ptokit.tools.verdicts import report, report_json
+from ptokit.values.dtypes import DType
+from ptokit.values.host import values_of
 
 ROOT = Path(__file__).parents[2]
 SLOWEST = 5  # seconds of processor time for one tool and one mutant: others load the machine too

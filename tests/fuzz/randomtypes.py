@@ -7,10 +7,8 @@ from dataclasses import fields
 from random import Random
 
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     ELISIONS,
     HANDLES,
@@ -22,7 +20,12 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import CompactMode, ConvLayout, Loc, PadValue, Word
+from ptokit.isa.model.words import CompactMode
+from ptokit.values.dtypes import DTYPES
+from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 # text counts pairs of elements of four bits: tests/text/test_packed_pairs.py has their programs
 ELEMENTS = [dtype for dtype in DTYPES if not dtype.pairs]

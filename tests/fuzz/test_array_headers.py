@@ -10,7 +10,7 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import scaled
-from ptokit.api.files import read_array
+from ptokit.launch.files import read_array
 
 TYPES = (
     *("'<f4'", "'>f4'", "'|b1'", "'<c8'", "'|O'", "'|S3'", "'<U2'", "'<M8[s]'", "'|V2'", "'|V0'"),

@@ -16,10 +16,10 @@ from decided import outcome
 from scale import scaled
 
 from ptokit.analysis.legality import Outcome
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.sim.memory import Memory
+from ptokit.machine.memory import Memory
 
 PARTS = 2
 KERNELS = scaled(8) // PARTS

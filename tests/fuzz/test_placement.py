@@ -34,13 +34,13 @@ from scale import scaled
 from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import plan
-from ptokit.api.bind import bind
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.launch.bind import bind
+from ptokit.machine.memory import Memory
 from ptokit.passes.pipeline import run_passes
-from ptokit.sim.memory import Memory
 
 PROGRAMS = scaled(6)
 WRITTEN_OUT = "the same, addresses written out"

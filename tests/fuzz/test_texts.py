@@ -15,11 +15,12 @@ from scale import scaled
 from texts import MAKERS, module
 
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.forms.dps import to_dps
 from ptokit.ir.module import Module
 from ptokit.ir.same import same
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import TERMINATOR
-from ptokit.passes import to_dps, to_ssa
+from ptokit.passes.ssa import to_ssa
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 

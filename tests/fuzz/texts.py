@@ -14,29 +14,12 @@ from random import Random
 from randomtypes import SCALARS, TYPES, attribute, some_type, stated
 
 from ptokit.diagnostics.source import Source, Span
-from ptokit.ir.module import (
-    AnyOp,
-    Binding,
-    Block,
-    Comments,
-    Func,
-    Module,
-    Op,
-    OpaqueOp,
-    Value,
-)
+from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.types import (
-    I1,
-    INDEX,
-    Elided,
-    Kind,
-    ScalarType,
-    Type,
-)
+from ptokit.isa.model.types import I1, INDEX, Elided, Kind, ScalarType, Type
 from ptokit.text.types.typereader import type_named
 
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from oracles.formats import FORMATS, codes_of
-from ptokit.numerics.fixpipe import FixPipe
+from ptokit.values.fixpipe import FixPipe
 
 F32 = np.float32
 HALF_MAX = F32(65504)

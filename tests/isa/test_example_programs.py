@@ -16,7 +16,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.numerics.host import rounded_codes, values_of
+from ptokit.values.host import rounded_codes, values_of
 
 PROGRAMS = sorted((ROOT / "examples" / "pto").glob("*.pto"))
 TARGETS = ("cpu", "a2a3", "a5")

@@ -9,14 +9,14 @@ from click.testing import CliRunner
 
 import ptokit as pto
 from fuzz.scale import sampled
-from ptokit.api.fills import Fill
 from ptokit.ir.module import AnyOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import PtrType, Type
-from ptokit.sim.arguments import Env
-from ptokit.sim.execute import Core
+from ptokit.launch.fills import Fill
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import Core
 from ptokit.tools.cli import main
 from ptokit.tools.manual import explain, instruction_page
 from ptokit.tools.manual.topics import FUNCTIONS

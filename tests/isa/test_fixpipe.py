@@ -17,7 +17,7 @@ import ptokit as pto
 from fuzz.scale import scaled
 from oracles.fix_pipe import A5_ONLY, FLOATS, MODES
 from oracles.formats import FORMATS, Array, codes_of
-from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
 NPU_GOLDEN = replace(HARDWARE_READING, relu_first=False, signed_offset=False, clip_half=True)
 

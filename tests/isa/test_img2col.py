@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from oracles.storage import offsets
-from ptokit.api.settings import current_core
+from ptokit.launch.settings import current_core
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 TYPES = {"f32": np.float32, "f16": np.float16, "i8": np.int8}

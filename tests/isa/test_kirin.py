@@ -13,10 +13,10 @@ from ptokit.isa.formula.rules import A5, KIRIN, KIRIN9030, at, on, without
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DTYPES
-from ptokit.isa.model.layouts import NZ, ZZ
 from ptokit.isa.model.targets import A5_TARGET, MACHINES, TARGETS, Target, type_rules
 from ptokit.tools.cli import main
+from ptokit.values.dtypes import DTYPES
+from ptokit.values.layouts import NZ, ZZ
 
 NAMES = ("kirin9030", "kirinX90")
 KIB = 1024

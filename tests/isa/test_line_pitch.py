@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.isa.model.dtypes import f8e8m0
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import A5_TARGET
-from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import MAT, GlobalLayout
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages.unlikeextents import as_moved
+from ptokit.values.dtypes import f8e8m0
+from ptokit.values.enumerations import MAT
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
 
 ENGINES = ("reference", "native")
 

@@ -17,7 +17,7 @@ from fuzz.scale import sampled, scaled
 from naming import named
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type, typed
 from oracles.storage import LAYOUTS, elements, lines, offsets
-from ptokit.isa.model.tiles import CustomPad
+from ptokit.values.pads import CustomPad
 
 Five = tuple[int, int, int, int, int]
 

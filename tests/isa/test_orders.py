@@ -9,8 +9,8 @@ import ptokit as pto
 from fuzz.scale import sampled, scaled
 from oracles import orders
 from oracles.formats import FORMATS, Array, quieted
-from ptokit.api.settings import target_named
 from ptokit.isa.model.targets import TARGETS
+from ptokit.launch.settings import target_named
 
 ENGINES = ("reference", "native")
 

@@ -15,12 +15,12 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.formula.rules import A5, KIRIN, LEFT_NZ, LEFT_ZZ, LEVEL3, LEVEL12
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import NOT_ON_TARGET
-from ptokit.isa.model.dtypes import DType, NumberKind, hif8
 from ptokit.isa.model.targets import A5_TARGET, MACHINES, READINGS, TARGETS, TRAITS, Target
-from ptokit.isa.model.words import SCALE_LEFT
 from ptokit.tools.cli import main
 from ptokit.tools.manual import explain
 from ptokit.tools.manual.topics import topics
+from ptokit.values.dtypes import DType, NumberKind, hif8
+from ptokit.values.enumerations import SCALE_LEFT
 
 LESS = Target(
     "less", "a smaller A5", like=A5_TARGET, lacks=("tpack", SCALE_LEFT, hif8), capacity={"UB": 4096}

@@ -10,15 +10,7 @@ import pytest
 from by_hand import made, noise, poke, shape_of, slugs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import (
-    MODES,
-    OUT,
-    PAIR_A2A3,
-    QUANT,
-    VEC_A5,
-    scales,
-    verdict,
-)
+from tables import MODES, OUT, PAIR_A2A3, QUANT, VEC_A5, scales, verdict
 
 import ptokit as pto
 from fuzz.scale import scaled

@@ -8,16 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from by_hand import made, parameter, poke, shape_of
-from tables import (
-    CUBE_A2A3,
-    CUBE_A5,
-    MODES,
-    OUT,
-    QUANT,
-    VEC_A2A3,
-    VEC_A5,
-    verdict,
-)
+from tables import CUBE_A2A3, CUBE_A5, MODES, OUT, QUANT, VEC_A2A3, VEC_A5, verdict
 
 import ptokit as pto
 from naming import named

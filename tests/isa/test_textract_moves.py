@@ -9,9 +9,7 @@ import pytest
 from by_hand import made, noise, parameter, poke, result, slugs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tables import (
-    scales,
-)
+from tables import scales
 
 import ptokit as pto
 from fuzz.scale import scaled

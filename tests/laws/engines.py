@@ -9,16 +9,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from operands import (
-    STYLES,
-    Bytes,
-    content,
-    family,
-    numbers,
-    parameters,
-    random_bytes,
-    varied,
-)
+from operands import STYLES, Bytes, content, family, numbers, parameters, random_bytes, varied
 from space import Placed, Space, State
 from witness import HARDEST, refusals
 
@@ -30,12 +21,12 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import INDEX
-from ptokit.isa.model.words import SCALING
-from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.execute import Core
-from ptokit.sim.memory import WRITTEN, Memory
-from ptokit.sim.tile import GlobalView, Matrix, Tile
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import WRITTEN, Memory
+from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.values.enumerations import SCALING
+from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING
 
 Given: TypeAlias = "dict[str, Any]"  # Any: types, numbers, words
 Said: TypeAlias = "list[tuple[str, str, str | None]]"

@@ -17,21 +17,22 @@ from numpy.typing import NDArray
 from operands import content
 from space import REGISTERS, Placed
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import INDEX, Kind, PtrType, ScalarType, Type
 from ptokit.isa.pages.allocation import AllocTile, SubView
 from ptokit.isa.pages.arith import AddI, Constant, MinSI, MulI, SubI
 from ptokit.isa.pages.control import For, Return
 from ptokit.isa.pages.views import MakeTensorView, PartitionView
-from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING
-from ptokit.numerics.formats import unpack
-from ptokit.numerics.host import values_of
+from ptokit.values.dtypes import DType
+from ptokit.values.extents import Shape
+from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING
+from ptokit.values.formats import unpack
+from ptokit.values.host import values_of
 
 AnyArray: TypeAlias = NDArray[Any]  # Any: elements of every format
 STEPS = (0, 0, 1, -1, 8, 16, 32)

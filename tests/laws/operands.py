@@ -14,9 +14,9 @@ from space import Knob, State
 from witness import HARDEST, Search, Walk
 
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import TARGETS
-from ptokit.numerics.formats import encode, pack
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.formats import encode, pack
 
 Bytes: TypeAlias = NDArray[np.uint8]
 SIDES = ("rows", "cols", "vrows", "vcols", "n3", "n4")

@@ -10,7 +10,6 @@ from space import Placed, Space, State
 
 from ptokit.analysis.checker import Checker
 from ptokit.api import hostarrays as host
-from ptokit.api import settings
 from ptokit.api.eager import execute
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Block, Func, Op, Value
@@ -20,10 +19,11 @@ from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I64, INDEX, Kind, ScalarType, Type
-from ptokit.isa.model.words import Loc
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.memory import Memory
-from ptokit.sim.tile import GlobalView, Matrix, Tile
+from ptokit.launch import settings
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.values.enumerations import Loc
 
 Said = tuple[str | None, str | None]  # a rule and its condition, as a diagnostic gives them
 

@@ -14,9 +14,9 @@ from witness import Constraint, Search, knobs_of
 
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr, Path, Role
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Kind
+from ptokit.values.dtypes import DTYPES
 
 TYPED = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
 About: TypeAlias = "list[tuple[frozenset[Knob], Rule]]"  # a rule and the knobs it depends on

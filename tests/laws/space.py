@@ -19,22 +19,15 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import RESIZES
-from ptokit.isa.model.dtypes import DTYPES, DType, f16, i32
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
-from ptokit.isa.model.layouts import ND, Layout
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, Shape, TileType
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, StructType
-from ptokit.isa.model.words import (
-    VEC,
-    CompactMode,
-    ConvLayout,
-    GlobalLayout,
-    Loc,
-    PadValue,
-    Pipe,
-    Word,
-)
+from ptokit.isa.model.words import CompactMode, GlobalLayout, Pipe
+from ptokit.values.dtypes import DTYPES, DType, f16, i32
+from ptokit.values.enumerations import VEC, ConvLayout, Loc, PadValue, Word
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND, Layout
 
 Knob: TypeAlias = tuple[str, str]
 SCALARS = tuple(ScalarType(d.name) for d in (f16, *(d for d in DTYPES if d is not f16)))

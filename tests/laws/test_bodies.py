@@ -24,14 +24,14 @@ from witness import HARDEST, refusals, search
 from fuzz.scale import sampled, scaled
 from ptokit.analysis.effects import ByteRanges, effects
 from ptokit.analysis.known import Facts
-from ptokit.api import settings
 from ptokit.api.eager import execute
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.sim.memory import Memory
-from ptokit.sim.tile import Matrix, Tile
+from ptokit.launch import settings
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import Matrix, Tile
 
 SAMPLE = 4
 DATA = [p for p in pages() if p.outs() and p.executes]

@@ -13,9 +13,10 @@ from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.instr import PAGES, Attr, In, Instr, Out, path
 from ptokit.isa.lang.traits import FIXPIPE, FLAGS
 from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import VEC, V
+from ptokit.isa.model.words import V
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.write.statements import WRITERS
+from ptokit.values.enumerations import VEC
 
 
 def takes_fixpipe(dst: Any, src: Any, fixpipe: Any) -> None: ...

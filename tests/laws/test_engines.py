@@ -14,16 +14,16 @@ from engines import Case, build, drawn, instruction, outcome
 from loops import program, run
 
 from fuzz.scale import sampled, scaled
-from ptokit.api.bind import bind
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
+from ptokit.engines.native.compile import compile_op, compile_program
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import TARGETS
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim import execute
-from ptokit.sim.native.compile import compile_op, compile_program
+from ptokit.launch.bind import bind
+from ptokit.machine import execute
 from ptokit.text.write.printer import print_module
+from ptokit.values.fixpipe import CPU_READING
 
 LOOPS = scaled(1)
 DATA = [p for p in pages() if p.outs() and p.executes]

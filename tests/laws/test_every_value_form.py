@@ -23,23 +23,24 @@ from ptokit.analysis.checker import type_errors
 from ptokit.analysis.placement import memory_errors
 from ptokit.api.kernel.choices import in_place, output, sources, value_names
 from ptokit.api.kernel.kernelarrays import KernelArray
+from ptokit.api.kernel.loading import loads
 from ptokit.api.kernel.valueforms import ValueForm, new_tile
-from ptokit.api.loading import loads
 from ptokit.api.program import Program
-from ptokit.api.settings import ENGINES, recording
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import TARGETS, Target
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import flipped
-from ptokit.numerics.host import bits_of, numpy_dtype, rounded_codes, values_of
+from ptokit.launch.settings import ENGINES, recording
 from ptokit.text.read.names import allocation
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.extents import Shape
+from ptokit.values.host import bits_of, numpy_dtype, rounded_codes, values_of
 
 Given: TypeAlias = "Mapping[str, Any]"  # Any: types of tiles, numbers, words
 Seen: TypeAlias = "tuple[TileType, NDArray[Any]] | Exception"

@@ -17,7 +17,7 @@ from fuzz.scale import scaled
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.types import Kind
-from ptokit.sim import execute
+from ptokit.machine import execute
 
 EMPTY = ((0, 5), (3, 0), (0, 0), (0, 1), (7, 0))
 

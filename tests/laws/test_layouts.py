@@ -7,11 +7,11 @@ import pytest
 
 from fuzz.scale import scaled
 from ptokit.isa.formula.rules import rules_of
-from ptokit.isa.model.dtypes import DTYPES, DType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import TILE_RULES, TileType, tile_type
-from ptokit.isa.model.words import Loc
-from ptokit.sim.memory import Elements, Memory
+from ptokit.machine.memory import Elements, Memory
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.enumerations import Loc
+from ptokit.values.layouts import Layout
 
 SHAPES = ((1, 64), (16, 64), (32, 32), (64, 128), (48, 96), (17, 64), (128, 16))
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptokit.analysis.ranges import MAYBE, Range, between, high, low, step
-from ptokit.isa.lang.scalars import bitwise, choice, wrapped
 from ptokit.isa.pages import arith
+from ptokit.values.scalars import bitwise, choice, wrapped
 
 Number = Any  # an int or a Range: bodies are typed for ints
 ARITH: Mapping[str, Any] = vars(arith)  # Any: numbers and ranges, in and out

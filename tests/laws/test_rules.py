@@ -19,12 +19,12 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.isa.formula.formulas import UNKNOWN, fields
 from ptokit.isa.formula.rules import Rule, when
 from ptokit.isa.index import pages
-from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import In, Instr, Out, TypeOf
-from ptokit.isa.model.dtypes import f16, f32, i8
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Tile
-from ptokit.isa.model.words import VEC
+from ptokit.values.arrays import Cells
+from ptokit.values.dtypes import f16, f32, i8
+from ptokit.values.enumerations import VEC
 
 TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
 CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if search(p, t).rules]

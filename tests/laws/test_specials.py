@@ -9,11 +9,11 @@ from account.isa import takes
 from ptokit import tcvt, tile
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import DTYPES, SPELLINGS, DType, f16
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import Kind
 from ptokit.isa.pages.conversion import A2A3_PAIRS, A5_PAIRS, TCvt
 from ptokit.tools.manual.instruction import instruction_page
+from ptokit.values.dtypes import DTYPES, SPELLINGS, DType, f16
 
 DATA = (Kind.TILE, Kind.GLOBAL, Kind.CONV)
 

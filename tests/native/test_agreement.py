@@ -383,7 +383,7 @@ def test_of_blocks_that_store_to_one_place_the_last_one_wins(place: str) -> None
 
 
 def test_an_interrupt_ends_a_grid_whose_output_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ptokit.sim.native.session import Worker
+    from ptokit.engines.native.session import Worker
 
     original: Any = getattr(Worker, "_execute")  # noqa: B009
     calls: list[object] = []

@@ -12,7 +12,7 @@ import pytest
 import ptokit as pto
 from fuzz.scale import scaled
 from native.textorder import STYLES, Writer, arrays, written
-from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 SEEDS = scaled(1)
 

@@ -10,11 +10,11 @@ import pytest
 
 import ptokit as pto
 from native.test_blocks_in_order import MEETINGS, ROWS, Floats, load, program, store
-from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.blockrange import Sizes, divided, run_range
-from ptokit.sim.native.compile import CompiledFunction
-from ptokit.sim.patches import Patch
-from ptokit.sim.pipes.sharedbytes import blocks_meet, shared_bytes
+from ptokit.engines.native.blockrange import Sizes, divided, run_range
+from ptokit.engines.native.compile import CompiledFunction
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.patches import Patch
+from ptokit.order.sharedbytes import blocks_meet, shared_bytes
 
 BLOCKS = 16
 APART = {

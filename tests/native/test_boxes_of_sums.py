@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.executable import Run
+from ptokit.launch.executable import Run
 
 L1 = "!pto.tile_buf<mat, {}, valid={}, blayout=col_major, slayout=row_major>"
 A, B = L1.format("32x16xf16", "?x16"), L1.format("16x32xf16", "16x24")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.bind import bind
 from ptokit.isa.model.targets import TARGETS
-from ptokit.numerics.fixpipe import CPU_READING
+from ptokit.launch.bind import bind
+from ptokit.values.fixpipe import CPU_READING
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -69,7 +69,7 @@ func.func @f(%x: !pto.ptr<f16>, %y: !pto.ptr<f32>) {{
 
 
 def test_temporaries_are_as_large_as_the_largest_branch_needs() -> None:
-    from ptokit.sim.native.compile import compile_program
+    from ptokit.engines.native.compile import compile_program
 
     program, target = pto.loads(PROGRAM), TARGETS["cpu"]
     x = np.random.default_rng(1).standard_normal((256, 64)).astype(np.float16)

@@ -17,23 +17,23 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from ptokit.engines import native
+from ptokit.engines.native.plantext import plan_of
+from ptokit.engines.reference import engine as reference
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang import instr
-from ptokit.isa.lang.arrays import Cells
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import f32
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.isa.model.tiles import tile_type
-from ptokit.isa.model.words import VEC
 from ptokit.isa.pages.layout.ttrans import TTrans
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim import codefolder, native
-from ptokit.sim.execute import Core
-from ptokit.sim.memory import Memory
-from ptokit.sim.native import cache
-from ptokit.sim.native.plantext import plan_of
-from ptokit.sim.reference import engine as reference
-from ptokit.sim.tile import Tile
+from ptokit.machine import cache, codefolder
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import Tile
+from ptokit.values.arrays import Cells
+from ptokit.values.dtypes import f32
+from ptokit.values.enumerations import VEC
+from ptokit.values.fixpipe import CPU_READING
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -269,7 +269,7 @@ def test_a_file_holds_no_python(folder: Path) -> None:
 
 
 def test_a_plan_names_no_class_of_others() -> None:
-    for where in ("os:system", "ptokit.sim.native.plantext:import_module", "builtins:eval"):
+    for where in ("os:system", "ptokit.engines.native.plantext:import_module", "builtins:eval"):
         text = json.dumps([[[where, ["x"]]], {"object": 0}]).encode()
         with pytest.raises(ValueError, match=where.partition(":")[0]):
             plan_of(text)

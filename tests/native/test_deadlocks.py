@@ -177,6 +177,6 @@ def test_cores_that_only_queues_connect_switch_in_compiled_code() -> None:
     """None calls back to wait."""
     text = kernel(repeated(PUSH), repeated(POP, FREE))
     executable = pto.loads(text).compile(engine="native", blocks=2, target="a5")
-    with patch("ptokit.sim.native.session.Worker._wait") as waits:
+    with patch("ptokit.engines.native.session.Worker._wait") as waits:
         executable.run(x=np.ones((16, 16), np.float32))
     waits.assert_not_called()

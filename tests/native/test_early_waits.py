@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.sim.reference.interpreter import OpExecution
+from ptokit.engines.reference.interpreter import OpExecution
 
 ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 CHIPS = pytest.mark.parametrize("target", ["a2a3", "a5"])

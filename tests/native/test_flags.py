@@ -39,10 +39,10 @@ def test_each_block_and_each_run_begins_with_flags_that_are_down() -> None:
 
 
 def test_flags_in_loops_call_nobody_back() -> None:
+    from ptokit.engines.native.compile import compile_program
     from ptokit.isa.model.targets import CPU_TARGET
-    from ptokit.numerics.fixpipe import CPU_READING
-    from ptokit.sim.arguments import Bound
-    from ptokit.sim.native.compile import compile_program
+    from ptokit.machine.arguments import Bound
+    from ptokit.values.fixpipe import CPU_READING
 
     bound = program(IN_A_LOOP).compile(engine="native").bound(X)
     assert isinstance(bound, Bound)

@@ -11,12 +11,13 @@ import pytest
 from engines import Case, Outcome, build, differences, drawn, instruction, outcome
 
 from fuzz.scale import sampled, scaled
+from ptokit.engines import native
+from ptokit.engines.native.compile import single
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.sim import execute, native
-from ptokit.sim.native.cache import Processor, generating_for, machine_code
-from ptokit.sim.native.compile import single
-from ptokit.sim.record.code import NotNative
+from ptokit.machine import execute
+from ptokit.machine.cache import Processor, generating_for, machine_code
+from ptokit.machine.record.code import NotNative
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 

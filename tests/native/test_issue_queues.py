@@ -14,8 +14,8 @@ import pytest
 import ptokit as pto
 from fuzz.scale import scaled
 from native.textorder import Line, flag, line, reordered
-from ptokit.sim.native import queuecode
-from ptokit.sim.reference.launch import InterpretedFunction
+from ptokit.engines.native import queuecode
+from ptokit.engines.reference.launch import InterpretedFunction
 
 TILE = "!pto.tile_buf<vec, 8x32xf32>"
 PART = "!pto.partition_tensor_view<8x32xf32>"

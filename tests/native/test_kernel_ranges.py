@@ -11,10 +11,10 @@ import pytest
 
 import ptokit as pto
 from native.test_kernels_again import LEFT_OVER
-from ptokit.sim.limits import RunLimits
-from ptokit.sim.native.blockrange import divided, run_range
-from ptokit.sim.native.compiledkernel import CompiledKernel
-from ptokit.sim.pipes.sharedbytes import blocks_meet, shared_bytes
+from ptokit.engines.native.blockrange import divided, run_range
+from ptokit.engines.native.compiledkernel import CompiledKernel
+from ptokit.machine.limits import RunLimits
+from ptokit.order.sharedbytes import blocks_meet, shared_bytes
 
 BLOCKS = 4
 TOLD = "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}", "pto.sync.wait <PIPE_MTE2>, 3"

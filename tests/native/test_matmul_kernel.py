@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.sim.kernels.matmul import PADDING, kernel
+from ptokit.engines.kernels.matmul import PADDING, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 

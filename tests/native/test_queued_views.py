@@ -10,7 +10,7 @@ import pytest
 
 import ptokit as pto
 from native.textorder import WHOLE, flag
-from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 SIZE = f"{WHOLE}, !pto.pipe) {{split = 0}}"
 TILE = "!pto.tile_buf<vec, 16x16xf32>"

@@ -28,7 +28,7 @@ from native.test_issue_queues import (
     views,
 )
 from native.textorder import ARGS, Writer, arrays, flag, written
-from ptokit.sim.reference.interpretedkernel import InterpretedJob
+from ptokit.engines.reference.interpretedkernel import InterpretedJob
 
 RANKS = 2
 SIGNALS, SIGNAL = "!pto.tensor_view<1xi32>", "!pto.partition_tensor_view<1xi32>"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.engines.native.compile import compile_program
 from ptokit.isa.model.targets import CPU_TARGET
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.arguments import Bound
-from ptokit.sim.native.compile import compile_program
+from ptokit.machine.arguments import Bound
+from ptokit.values.fixpipe import CPU_READING
 
 T = "!pto.tile_buf<vec, 4x8xf32, valid=?x?>"
 V = "!pto.tensor_view<?x?xf32>"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.sim.native import cache
-from ptokit.sim.native.sharedcode import merged
+from ptokit.engines.native.sharedcode import merged
+from ptokit.machine import cache
 
 BOXES = "blayout=col_major, slayout=row_major"
 TYPES = {

@@ -11,8 +11,8 @@ import pytest
 import ptokit as pto
 from fuzz.scale import scaled
 from native.pipekernel import repeated
-from ptokit.sim.native.plan import Purpose
-from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.native.plan import Purpose
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 ENGINES = ("reference", "native")
 SYNCALL = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"
@@ -77,7 +77,7 @@ def test_cores_that_signal_switch_in_compiled_code(target: str, blocks: int) -> 
     text = kernel(vector, repeated(awaited, ADDED.format(1), BACK[0], EVERYWHERE, MEET))
     expected = outcome(text, "reference", target, blocks)
     assert "deadlock" not in expected
-    with patch("ptokit.sim.native.session.Worker._execute") as calls:
+    with patch("ptokit.engines.native.session.Worker._execute") as calls:
         assert outcome(text, "native", target, blocks) == expected
     purposes = {call.args[0].purpose for call in calls.call_args_list}
     assert purposes <= {Purpose.LOOK}  # twenty times a second
@@ -170,7 +170,7 @@ def test_the_cube_waits_for_each_vector_core(target: str, engine: str) -> None:
 @pytest.mark.parametrize(("engine", "module"), [("reference", "board"), ("native", "cells")])
 def test_it_is_found_once_who_has_not_come(engine: str, module: str) -> None:
     """For each that waited it was looked for among all cores: a minute for 512 blocks."""
-    where = f"ptokit.sim.cores.signal{module}.late"
+    where = f"ptokit.order.signal{module}.late"
     with patch(where, return_value="NOBODY") as found:
         assert outcome(kernel(MEET, ""), engine, "a5", 8).count("NOBODY") == 16
     found.assert_called_once()

@@ -15,7 +15,7 @@ from fuzz.scale import scaled
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
 from native.test_any_text_order import expected
 from native.textorder import STYLES, Writer, arrays, written
-from ptokit.sim.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 X: Any = np.arange(256, dtype=np.float32).reshape(16, 16)

@@ -16,10 +16,10 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from oracles.formats import FORMATS
-from ptokit.isa.model import dtypes as isa
-from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.words import Rounding
-from ptokit.numerics.formats import convert, decode, encode, integral, pack, unpack
+from ptokit.values import dtypes as isa
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import Rounding
+from ptokit.values.formats import convert, decode, encode, integral, pack, unpack
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i32, u8
-from ptokit.numerics.formats import decode, encode
-from ptokit.numerics.functions import exp, floor_remainder, integer_power, power
-from ptokit.sim.evaluation import NumpyArray
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.values.dtypes import DType, bf16, f16, f32, i8, i32, u8
+from ptokit.values.formats import decode, encode
+from ptokit.values.functions import exp, floor_remainder, integer_power, power
 
 Codes = NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type
 OVERFLOWS, VANISHES = 0x42B17218, 0xC2CFF1B5  # the first f32 whose exp is infinite, and 0

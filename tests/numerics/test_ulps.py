@@ -17,7 +17,7 @@ import ptokit as pto
 from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, storage_type, typed
 from ptokit.isa.index import lookup
-from ptokit.isa.model.dtypes import SPELLINGS
+from ptokit.values.dtypes import SPELLINGS
 
 ROWS, COLS = 128, 256  # of a tile: three of f32 fit into the vector memory
 POINTS = min(scaled(100_000), 10_000_000)

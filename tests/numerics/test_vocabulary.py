@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.isa.lang.arrays import Array
-from ptokit.isa.model.dtypes import (
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.values.arrays import Array
+from ptokit.values.dtypes import (
     DTYPES,
     DType,
     bf16,
@@ -28,9 +29,8 @@ from ptokit.isa.model.dtypes import (
     u32,
     u64,
 )
-from ptokit.isa.model.words import Rounding
-from ptokit.numerics.formats import decode, encode
-from ptokit.sim.evaluation import NumpyArray
+from ptokit.values.enumerations import Rounding
+from ptokit.values.formats import decode, encode
 
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type"
 QUIET = {f32: 0x7FC00000, f16: 0x7E00, bf16: 0x7FC0, f8e4m3: 0x7F, f8e5m2: 0x7E, hif8: 0x80}

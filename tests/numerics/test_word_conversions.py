@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from fuzz.scale import sampled
-from ptokit.isa.lang.arrays import BOOL, Array, Term
-from ptokit.isa.model import dtypes as t
-from ptokit.isa.model.dtypes import DTYPES, DType
-from ptokit.isa.model.words import Rounding
-from ptokit.numerics.conversions import converted
-from ptokit.numerics.formats import convert
-from ptokit.sim.evaluation import NumpyArray
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL, Array, Term
+from ptokit.values.conversions import converted
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.enumerations import Rounding
+from ptokit.values.formats import convert
 
 Codes = NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type
 INTS = [dtype for dtype in DTYPES if dtype.is_int and not dtype.packed]

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles.registry import Program, say
-from ptokit.isa.pages.fifoexamples import (
-    BOTH_WAYS,
-    HANDLED,
-    OLDER,
-    OUT_OF_MEMORY,
-    TO_AIC,
-    TO_AIV,
-)
+from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 
 THREES = np.full((16, 16), 3.0).tolist()
 COUNT = np.arange(256, dtype=np.float32).reshape(16, 16)

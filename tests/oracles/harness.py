@@ -10,23 +10,15 @@ from engines import Case, Outcome, Side, build, differences, outcome, surroundin
 
 from oracles import storage
 from oracles.formats import Array, bits_of, codes_in
-from oracles.registry import (
-    MEANINGS,
-    ULPS,
-    Given,
-    InStorage,
-    Refused,
-    Result,
-    Seen,
-    Undefined,
-)
+from oracles.registry import MEANINGS, ULPS, Given, InStorage, Refused, Result, Seen, Undefined
+from ptokit.engines import native
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.words import Word
-from ptokit.sim import execute, native
-from ptokit.sim.tile import Matrix
+from ptokit.machine import execute
+from ptokit.machine.tile import Matrix
+from ptokit.values.enumerations import Word
 
 # what a case may be refused for because of how it was made
 MADE_SO: dict[str, Callable[[Case], bool]] = {

@@ -13,11 +13,11 @@ from oracles import cases, harness, registry
 from oracles.cases import check
 from oracles.registry import MEANINGS, binary
 from ptokit.isa.index import pages
-from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.vectors import VEC_A2A3, VEC_A5
 from ptokit.isa.pages.elementwise.families import TILES, Binary, pointwise
+from ptokit.values.arrays import Array
 
 EXECUTED = [p for p in pages() if not p.unexecuted]
 

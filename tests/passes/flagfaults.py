@@ -10,7 +10,8 @@ from stripped import orders
 
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.lang.traits import TERMINATOR
-from ptokit.isa.model.words import Pipe, Word
+from ptokit.isa.model.words import Pipe
+from ptokit.values.enumerations import Word
 
 Change = Callable[[list[AnyOp]], list[AnyOp]]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.api.launchissues import launch_issues
 from ptokit.api.program import Program
+from ptokit.explore.launchissues import launch_issues
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
+from ptokit.order.hazards import Findings, find
 from ptokit.passes.pipeline import run_passes
-from ptokit.sim.pipes.hazards import Findings, find
 
 FOLDERS = (ROOT / "examples", ROOT / "examples" / "pto", ROOT / "tests" / "pto")
 PATHS = sorted(chain.from_iterable(folder.glob("*.pto") for folder in FOLDERS))

@@ -8,18 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from test_first_use import (
-    COLS,
-    LARGE,
-    ROWS,
-    VIEW,
-    allocated,
-    load,
-    looped,
-    program,
-    refused,
-    store,
-)
+from test_first_use import COLS, LARGE, ROWS, VIEW, allocated, load, looped, program, refused, store
 
 import ptokit as pto
 from ptokit.api.program import Program

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_first_use import COLS, LARGE, ROWS, add, load, program, refused, store
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes

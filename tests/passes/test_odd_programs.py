@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import ptokit as pto
+from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.pathchoices import PathChoice
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.issue import Issue
-from ptokit.sim.pipes.pathchoices import PathChoice
+from ptokit.order.issue import Issue
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 KEPT = "!pto.eventid_array<14>"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ptokit.api.loading import load, loads
+from ptokit.api.kernel.loading import load, loads
 from ptokit.api.program import Program
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify

@@ -23,8 +23,8 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.targets import SPACES, TARGETS, Target
-from ptokit.isa.model.words import Loc
 from ptokit.passes.pipeline import run_passes
+from ptokit.values.enumerations import Loc
 
 FOLDERS = (ROOT / "examples", ROOT / "examples" / "pto", ROOT / "tests" / "pto")
 PATHS = sorted(chain.from_iterable(folder.glob("*.pto") for folder in FOLDERS))

@@ -9,9 +9,9 @@ import pytest
 
 import ptokit as pto
 from ptokit.api.program import Program
+from ptokit.explore.mayalias import placing
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
-from ptokit.sim.pipes.mayalias import placing
 
 T = "!pto.tile_buf<vec, 1x64xf32>"
 MULTI = "!pto.multi_tile_buf<vec, 1x64xf32, count=2>"

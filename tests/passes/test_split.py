@@ -12,9 +12,9 @@ import ptokit as pto
 from fuzz.scale import scaled
 from passes.mixedkernels import HIGH, STATES, steps, walked
 from ptokit.api.program import Program
-from ptokit.api.settings import ENGINES
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import TARGETS
+from ptokit.launch.settings import ENGINES
 from ptokit.passes.pipeline import run_passes
 from ptokit.text.read.reader import read
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.forms.structure import structured
 from ptokit.ir.same import same
 from ptokit.ir.verify import verify
-from ptokit.passes.structure import structured
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 from tests.fuzz.scale import scaled

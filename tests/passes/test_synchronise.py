@@ -16,13 +16,13 @@ from stripped import CHIPS, PATHS, findings, orders, synchronised, without
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
-from ptokit.api.launchissues import launch_issues
 from ptokit.api.program import Program
+from ptokit.explore.launchissues import launch_issues
 from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import TARGETS
+from ptokit.order.hazards import find
+from ptokit.order.issue import Issue
 from ptokit.passes.pipeline import run_passes
-from ptokit.sim.pipes.hazards import find
-from ptokit.sim.pipes.issue import Issue
 
 # every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
 EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]

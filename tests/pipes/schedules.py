@@ -14,9 +14,8 @@ from random import Random
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.cores.races import commute
-from ptokit.sim.pipes.byteregions import ByteRegion
-from ptokit.sim.pipes.entries import (
+from ptokit.order.byteregions import ByteRegion
+from ptokit.order.entries import (
     Await,
     BufferChannel,
     Drain,
@@ -27,6 +26,7 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
+from ptokit.order.races import commute
 
 Bytes = dict[int, int]  # a part of memory -> the number of who wrote it
 Outcome = tuple[dict[int, object], Bytes]  # what each work reads, and memory at the end

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.launchissues import launch_issues
+from ptokit.explore.launchissues import launch_issues
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes.hazards import Findings, find
+from ptokit.order.hazards import Findings, find
 
 V, T = "!pto.tensor_view<16x16xf32>", "!pto.tile_buf<vec, 16x16xf32>"
 HALF, ROWS = "!pto.tile_buf<vec, 8x16xf32>", "!pto.tensor_view<8x16xf32>"

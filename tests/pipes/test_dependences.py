@@ -16,7 +16,7 @@ from ptokit.api.program import Program
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.types import ScalarType
-from ptokit.sim.pipes.hazards import find
+from ptokit.order.hazards import find
 from pykernels.cases import CASES
 
 CHIPS = ("a2a3", "a5")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.executable import Executable, Options
+from ptokit.forms.percore import whole_kernel
 from ptokit.isa.model.targets import TARGETS
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.passes.percore import whole_kernel
-from ptokit.sim.native.executionlog import Logged
-from ptokit.sim.pipes.entries import Await, PipeWork, Post, QueueEntry
-from ptokit.sim.pipes.loggedissue import LoggedIssue
+from ptokit.launch.executable import Executable, Options
+from ptokit.machine.executionlog import Logged
+from ptokit.order.entries import Await, PipeWork, Post, QueueEntry
+from ptokit.order.loggedissue import LoggedIssue
+from ptokit.values.fixpipe import CPU_READING
 
 ROOT = Path(__file__).parents[2]
 F16, F32 = np.float16, np.float32
@@ -82,9 +82,9 @@ def test_the_log_of_compiled_code_has_what_the_reference_issues(
 
 
 def test_a_log_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("ptokit.sim.execute.LOG_WORDS", 64)
-    monkeypatch.setattr("ptokit.sim.native.executionlog.LOG_WORDS", 64)
-    monkeypatch.setattr("ptokit.sim.native.mainfunction.LOG_WORDS", 64)
+    monkeypatch.setattr("ptokit.machine.execute.LOG_WORDS", 64)
+    monkeypatch.setattr("ptokit.engines.native.logwriting.LOG_WORDS", 64)
+    monkeypatch.setattr("ptokit.engines.native.mainfunction.LOG_WORDS", 64)
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     target, program = TARGETS["a2a3"], pto.loads(stream(*RIGHT, iterations="%c4"))
     func = whole_kernel(program.module, program.entry_named(None))

@@ -21,13 +21,13 @@ import pytest
 import ptokit as pto
 from fuzz.scale import sampled, scaled
 from passes.stripped import CHIPS, PATHS, orders, synchronised
-from ptokit.api.launchissues import launch_issues
-from ptokit.api.pipechecks import kernels
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.pipechecks import kernels
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.cores.races import adds
-from ptokit.sim.pipes.hazards import find
-from ptokit.sim.pipes.issue import Issue
+from ptokit.order.hazards import find
+from ptokit.order.issue import Issue
+from ptokit.order.races import adds
 
 SYNCHRONISES = re.compile(r"pto\.((set|wait)_flag|(record|wait)_event|barrier|(get|rls)_buf)\w*")
 EVENT = re.compile(r"EVENT_ID(\d)|%(b|c0|c1)\]")

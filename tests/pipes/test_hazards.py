@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.launchissues import launch_issues
+from ptokit.explore import drylaunch
+from ptokit.explore.launchissues import launch_issues
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes import drylaunch
-from ptokit.sim.pipes.entries import Post
-from ptokit.sim.pipes.hazards import Findings, find
+from ptokit.order.entries import Post
+from ptokit.order.hazards import Findings, find
 
 BODY = [*LOAD, *ADD, *STORE]
 

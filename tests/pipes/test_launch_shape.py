@@ -10,14 +10,14 @@ import pytest
 import ptokit as pto
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.words import FIX, MTE2, MTE3, M, Pipe, V
-from ptokit.sim.costs.chip import Direction, chip_of, direction
-from ptokit.sim.costs.cost import Cost, Origin
-from ptokit.sim.pipes.byteregions import ByteRegions, MemorySpace
-from ptokit.sim.pipes.entries import Await, PipeQueue, PipeWork, Post, QueueEntry, Ticket
-from ptokit.sim.pipes.launchshape import first_across, shape_of_launch
-from ptokit.sim.pipes.roofline import roofline
-from ptokit.sim.pipes.scheduling import predicted
-from ptokit.sim.pipes.timeline import Timeline
+from ptokit.machine.costs.chip import Direction, chip_of, direction
+from ptokit.machine.costs.cost import Cost, Origin
+from ptokit.order.byteregions import ByteRegions, MemorySpace
+from ptokit.order.entries import Await, PipeQueue, PipeWork, Post, QueueEntry, Ticket
+from ptokit.order.launchshape import first_across, shape_of_launch
+from ptokit.order.roofline import roofline
+from ptokit.order.scheduling import predicted
+from ptokit.order.timeline import Timeline
 
 OP = pto.loads(stream(*RIGHT)).module.funcs[0].body.ops[0]
 REGIONS = ByteRegions()

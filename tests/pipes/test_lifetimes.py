@@ -14,9 +14,9 @@ import ptokit as pto
 from examples.kernels.attention import flash
 from examples.kernels.matrix import gemm
 from ptokit.api.profiling import Profile
-from ptokit.sim.pipes.byteregions import MemorySpace
-from ptokit.sim.pipes.lifetimes import lifetimes
-from ptokit.sim.pipes.timeline import Bar
+from ptokit.order.byteregions import MemorySpace
+from ptokit.order.lifetimes import lifetimes
+from ptokit.order.timeline import Bar
 
 
 def of_attention() -> Profile:

@@ -15,13 +15,13 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import scaled
-from ptokit.api.bind import bind
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.explore.drylaunch import DryLaunch
 from ptokit.isa.model.targets import TARGETS
+from ptokit.launch.bind import bind
+from ptokit.order.hazards import Findings, find
 from ptokit.passes.pipeline import run_passes
-from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.hazards import Findings, find
 
 Finding: TypeAlias = "tuple[str, int, int]"  # a slug and two lines
 BLOCKS = 4

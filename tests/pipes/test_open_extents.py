@@ -7,12 +7,12 @@ import re
 import pytest
 
 from fuzz.scale import sampled
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
-from ptokit.api.settings import target_named
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
+from ptokit.launch.settings import target_named
 from ptokit.passes.pipeline import run_passes
 
 WINDOW = """\

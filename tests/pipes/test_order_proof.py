@@ -13,13 +13,13 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
-from ptokit.api.launchissues import launch_issues
-from ptokit.api.pipechecks import races_of_run
+from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.pipechecks import races_of_run
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes import orderproof
-from ptokit.sim.pipes.issue import Issue
-from ptokit.sim.pipes.loggedissue import LoggedIssue
-from ptokit.sim.pipes.racereports import races
+from ptokit.order import orderproof
+from ptokit.order.issue import Issue
+from ptokit.order.loggedissue import LoggedIssue
+from ptokit.order.racereports import races
 
 F32 = np.float32
 # of the random runs: tiles lie at so many places, 32 bytes apart

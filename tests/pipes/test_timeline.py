@@ -15,15 +15,15 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from fuzz.scale import sampled, scaled
-from ptokit.api.launchissues import launch_issues
 from ptokit.api.profiling import Profile
 from ptokit.api.profiling import profile as predict
+from ptokit.explore.launchissues import launch_issues
 from ptokit.isa.model.targets import A2A3_TARGET
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import MTE2, MTE3, Pipe, V
-from ptokit.sim.costs.cost import Cost, Origin
-from ptokit.sim.pipes.byteregions import ByteRegion, ByteRegions
-from ptokit.sim.pipes.entries import (
+from ptokit.machine.costs.cost import Cost, Origin
+from ptokit.order.byteregions import ByteRegion, ByteRegions
+from ptokit.order.entries import (
     Await,
     Drain,
     FlagChannel,
@@ -33,8 +33,8 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.scheduling import predicted
-from ptokit.sim.pipes.timeline import Bar, Timeline
+from ptokit.order.scheduling import predicted
+from ptokit.order.timeline import Bar, Timeline
 
 BODY = [*LOAD, *ADD, *STORE]
 CYCLES = {MTE2: 100, V: 60, MTE3: 90}

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from public_programs import TARGET, Case
 
 from ptokit.analysis.fifos import lanes_of
+from ptokit.forms.percore import launched_cores
 from ptokit.ir.module import Value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.passes.percore import launched_cores
 from ptokit.text.write.cpptypes import tile_cpp
 
 Array: TypeAlias = "NDArray[Any]"  # Any: of any element type

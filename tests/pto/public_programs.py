@@ -17,9 +17,10 @@ import numpy as np
 from golden import GOLDEN, Arrays, Golden
 
 from account.files import ROOT
-from ptokit.api.loading import load, loads
+from ptokit.api.kernel.loading import load, loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.forms.percore import per_core
 from ptokit.ir.module import Func
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
@@ -28,7 +29,6 @@ from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.isa.model.words import KernelKind
-from ptokit.passes.percore import per_core
 from ptokit.text.write.cpplacking import Lack
 from ptokit.text.write.cppmodule import cpp_of
 from ptokit.text.write.cpptypes import identifier

@@ -28,7 +28,7 @@ from ptokit.ir.module import Op, OpaqueOp
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS
-from ptokit.sim.pipes.loggedissue import LoggedIssue
+from ptokit.order.loggedissue import LoggedIssue
 
 HERE = Path(__file__).parent
 MNEMONICS = 330  # of some 337

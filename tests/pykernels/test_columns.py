@@ -13,7 +13,7 @@ import pytest
 
 import ptokit as pto
 from ptokit import f16, f32
-from ptokit.isa.model.layouts import DN
+from ptokit.values.layouts import DN
 
 TARGETS = ("cpu", "a2a3", "a5")
 HIGH, WIDE = 16, 32

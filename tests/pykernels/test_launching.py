@@ -16,7 +16,7 @@ import pytest
 
 import ptokit as pto
 from ptokit import f32
-from ptokit.sim.native import compile as compiling
+from ptokit.engines.native import compile as compiling
 
 SCALE = 2.0
 

@@ -19,7 +19,7 @@ HEAVY = (
 # what a fresh process does -> the modules it may not have loaded afterwards
 WITHOUT = {
     "import ptokit": ("numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
-    "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.sim", *HEAVY),
+    "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.machine", *HEAVY),
     "import ptokit; ptokit.tile('vec', 'f32', 16, 32)": (
         *("click", "ml_dtypes", "ptokit.api.eager", "ptokit.text.read.reader"),
         *HEAVY,
@@ -29,7 +29,7 @@ WITHOUT = {
         *HEAVY,
     ),
     f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": (
-        *("numpy", "click", "ptokit.api.eager", "ptokit.sim"),
+        *("numpy", "click", "ptokit.api.eager", "ptokit.machine"),
         *HEAVY,
     ),
     "import ptokit.tools.cli": ("numpy", "importlib.metadata"),

@@ -12,7 +12,6 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.api.bind import bind
 from ptokit.ir.module import Op
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
@@ -20,8 +19,9 @@ from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.record.code import NotNative
+from ptokit.launch.bind import bind
+from ptokit.machine.record.code import NotNative
+from ptokit.values.fixpipe import CPU_READING
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -50,7 +50,7 @@ def empty(kind: Any) -> Any:  # Any: a Type, an array
 
 def by_reference(text: str, target: str) -> tuple[set[str], set[str]]:
     """The mnemonics of a program, and those that the reference executes."""
-    from ptokit.sim.native.compile import compile_program
+    from ptokit.engines.native.compile import compile_program
 
     func = pto.loads(text).func()
     arrays = {a.name: empty(a.type) for a in func.args}
@@ -77,18 +77,3 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     assert found == set(names)
     data = {p.mnemonic() for p in tried if p.executes and TERMINATOR not in p.traits}
     assert data - {"scf.for", "scf.if"} <= present, "add a program to MORE"
-
-
-@pytest.mark.parametrize("folder", ["native", "kernels", "record"])
-def test_the_document_lists_every_file(folder: str) -> None:
-    table = DOCUMENT.partition(f"| `sim/{folder}/` |")[2].partition("\n\n")[0]
-    listed = [name for line in table.splitlines() for name in re.findall(r"`(\w+\.py)`", line)]
-    files = (ROOT / "src" / "ptokit" / "sim" / folder).glob("*.py")
-    assert sorted(listed) == sorted(f.name for f in files)
-
-
-def test_the_picture_is_there() -> None:
-    from xml.etree import ElementTree
-
-    assert "(native.svg)" in DOCUMENT
-    assert ElementTree.parse(ROOT / "docs" / "native.svg").getroot().tag.endswith("svg")

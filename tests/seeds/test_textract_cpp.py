@@ -9,7 +9,7 @@ import numpy as np
 from seed_pages import B, T, cpp_names, made, page_of, ramp
 
 import ptokit as pto
-from ptokit.isa.model.words import ReluPreMode
+from ptokit.values.enumerations import ReluPreMode
 
 STANDARD = f"%dst = textract %src[%r0, %r1] : {T} -> {T}"
 FIX_PIPE = f"%dst = textract.fp %src, %fp[%r0, %r1] : {T}, {T} -> {T}"

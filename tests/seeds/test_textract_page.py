@@ -30,7 +30,7 @@ from seed_pages import (
 
 import ptokit as pto
 from ptokit.isa.index import lookup
-from ptokit.isa.model.words import ReluPreMode
+from ptokit.values.enumerations import ReluPreMode
 
 STANDARD = "textract %src[%r0, %r1]"
 FIX_PIPE = "textract.fp %src, %fp[%r0, %r1]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from account.files import ROOT
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.lang.asm import DIALECTS
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from machine import Toy, Undefined
 
 from fuzz.scale import scaled
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.forms.dps import func_to_dps, to_dps
 from ptokit.ir.module import Func, Module
 from ptokit.ir.same import same
-from ptokit.passes import func_to_dps, func_to_ssa, to_dps, to_ssa
+from ptokit.passes.ssa import func_to_ssa, to_ssa
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 

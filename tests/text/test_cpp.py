@@ -18,7 +18,7 @@ import pytest
 
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.api.loading import load, loads
+from ptokit.api.kernel.loading import load, loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 
 MANY = 60  # doublings: more than any machine holds

@@ -7,7 +7,7 @@ from itertools import chain, product
 
 import pytest
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.text.read.strings import quoted, symbol, symbol_name, unquoted
 
 FORMS = ("as", "ssa", "dps")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from corpus import corpus
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.text.read.reader import read

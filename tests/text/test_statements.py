@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.forms.dps import to_dps
 from ptokit.ir.module import Op
 from ptokit.ir.same import same
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import LEFT
-from ptokit.passes import to_dps, to_ssa
+from ptokit.passes.ssa import to_ssa
 from ptokit.text.read.reader import read
 from ptokit.text.read.signature import keywords
 from ptokit.text.write.cppmodule import print_cpp
 from ptokit.text.write.printer import print_module
 from ptokit.tools.manual.topics import target_page
+from ptokit.values.enumerations import LEFT
 
 V = "!pto.tile_buf<vec, 16x32xf32>"
 FLAG = "[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"

@@ -7,32 +7,19 @@ import pytest
 import ptokit as pto
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.same import same
-from ptokit.isa.model.dtypes import bf16, f16, f32, i8
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import NZ, ZZ
-from ptokit.isa.model.tiles import (
-    ConvTileType,
-    CustomPad,
-    MultiTileType,
-    Shape,
-    TileType,
-    tile_type,
-)
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import PIPE, Elided, HandleType, OpaqueType, PtrType, ScalarType, Type
-from ptokit.isa.model.words import (
-    ACC,
-    LEFT,
-    MAT,
-    VEC,
-    CompactMode,
-    ConvLayout,
-    GlobalLayout,
-    PadValue,
-)
+from ptokit.isa.model.words import CompactMode, GlobalLayout
 from ptokit.text.read.reader import read
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import type_named
+from ptokit.values.dtypes import bf16, f16, f32, i8
+from ptokit.values.enumerations import ACC, LEFT, MAT, VEC, ConvLayout, PadValue
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import NZ, ZZ
+from ptokit.values.pads import CustomPad
 
 VEC16 = tile_type(VEC, f16, 16, 16)
 SPELLINGS: list[tuple[str, Type]] = [

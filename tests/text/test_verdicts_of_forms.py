@@ -6,7 +6,7 @@ import pytest
 
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.index import pages

@@ -18,11 +18,12 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.instr import SHARED_STORAGE
 from ptokit.isa.lang.operands import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, READDRESSES, WINDOW
-from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import SPACES
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import V
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND
 
 HELP = "give each of them a tile of its own"
 

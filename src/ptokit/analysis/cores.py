@@ -18,7 +18,8 @@ from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VEC, VECTOR, KernelKind, M, S, V
+from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VECTOR, KernelKind, M, S, V
+from ptokit.values.enumerations import VEC
 
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 KIND = "pto.kernel_kind"

@@ -10,7 +10,7 @@ from ptokit.analysis.effects import effects
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.tiles import TileType
-from ptokit.sim.memory import WRITTEN, Elements, Memory
+from ptokit.machine.memory import WRITTEN, Elements, Memory
 
 
 def undefined_part(

@@ -17,7 +17,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 
 if TYPE_CHECKING:
-    from ptokit.sim.state import Queue
+    from ptokit.machine.state import Queue
 
 
 class _Flag(NamedTuple):
@@ -90,7 +90,7 @@ class _Reader:
 
 
 def _signals(op: Op) -> list[_Signal]:
-    from ptokit.sim.execute import given  # it needs numpy, which most checks do without
+    from ptokit.machine.execute import given  # it needs numpy, which most checks do without
 
     noted = _Noted()
     unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}

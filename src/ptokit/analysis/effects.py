@@ -27,11 +27,11 @@ from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, PtrType, Type
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.memory import WRITTEN, Codes, Elements
-from ptokit.sim.record.code import NotNative
-from ptokit.sim.record.definite import around, exactly, mark
-from ptokit.sim.record.expressions import UndefineStore
-from ptokit.sim.record.isolated import Isolated, recordings, spanned
+from ptokit.machine.memory import WRITTEN, Codes, Elements
+from ptokit.machine.record.code import NotNative
+from ptokit.machine.record.definite import around, exactly, mark
+from ptokit.machine.record.expressions import UndefineStore
+from ptokit.machine.record.isolated import Isolated, recordings, spanned
 
 MOST_BYTES = 1 << 24  # of an operand: more than any memory holds
 Range: TypeAlias = tuple[int, int]

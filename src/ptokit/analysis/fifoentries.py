@@ -9,13 +9,14 @@ from typing import Any
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Block, Op, Value
 from ptokit.isa.lang.traits import FifoRole
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.epilogues import CONVERSIONS, LAYOUTS, NO_CONVERT, EpilogueMode, clause_value
-from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import CUBE, VEC, KernelKind
+from ptokit.isa.model.words import CUBE, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import VEC
+from ptokit.values.extents import times
 
 SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
 USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)

@@ -12,8 +12,8 @@ from ptokit.analysis.ranges import Range
 from ptokit.ir.module import Op
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.environment import call
-from ptokit.sim.evaluation import NumpyArray, scalar
-from ptokit.sim.execute import element_of
+from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.execute import element_of
 
 
 def folded(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN

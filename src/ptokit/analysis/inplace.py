@@ -15,9 +15,9 @@ from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS, Target
-from ptokit.sim.memory import Elements
-from ptokit.sim.record.code import NotNative
-from ptokit.sim.record.expressions import (
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import NotNative
+from ptokit.machine.record.expressions import (
     Apply,
     Known,
     Scalar,
@@ -27,7 +27,7 @@ from ptokit.sim.record.expressions import (
     WindowRead,
     WindowStore,
 )
-from ptokit.sim.record.isolated import Isolated
+from ptokit.machine.record.isolated import Isolated
 
 MASKS = ("pack", "bits")  # words that put truth values into bits, and take them out
 Pairs = frozenset[tuple[int, int]]

@@ -14,7 +14,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.scalars import WORDS, quotient, wrapped
+from ptokit.values.scalars import WORDS, quotient, wrapped
 
 Number: TypeAlias = "int | Range"
 

@@ -13,11 +13,11 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.execute import Core, ReadyOp
-from ptokit.sim.memory import Memory
-from ptokit.sim.tile import GlobalView, Matrix, Tile
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.execute import Core, ReadyOp
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.values.fixpipe import CPU_READING
 
 LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
 

@@ -21,22 +21,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.api.bind import named_arguments
-from ptokit.api.executable import AnyArray, Executable, Recent, Run
-from ptokit.api.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.api.workers import Attended, Client, Workers, attended, require_workers, threads
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Value
-from ptokit.sim.arguments import Bound, BoundKernel, Outcome
-from ptokit.sim.limits import RunLimits
-from ptokit.sim.memory import WRITTEN
-from ptokit.sim.observer import Observer, RunWarnings
-from ptokit.sim.patches import Patch
-from ptokit.sim.undefinedstore import require_defined
+from ptokit.launch.bind import named_arguments
+from ptokit.launch.executable import AnyArray, Executable, Recent, Run
+from ptokit.launch.settings import DEFAULT_ENGINE, PreparedFunction
+from ptokit.machine.arguments import Bound, BoundKernel, Outcome
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.memory import WRITTEN
+from ptokit.machine.observer import Observer, RunWarnings
+from ptokit.machine.patches import Patch
+from ptokit.machine.undefinedstore import require_defined
 
 if TYPE_CHECKING:
-    from ptokit.sim.native.blockrange import RangeResult, Sizes
-    from ptokit.sim.pipes.sharedbytes import SharedArrays
+    from ptokit.engines.native.blockrange import RangeResult, Sizes
+    from ptokit.order.sharedbytes import SharedArrays
 
 RANGES = 4  # for each thread of the cluster: one that lags, or dies, costs little
 _executables = Recent[Executable]()  # a worker's
@@ -146,7 +146,7 @@ class Launch:
 
     def run(self, function: PreparedFunction) -> Outcome:
         """Outputs and counts."""
-        from ptokit.sim.native.blockrange import divided
+        from ptokit.engines.native.blockrange import divided
 
         bound, found = self.bound, None
         shared = divided(function, bound, self.limits)
@@ -189,7 +189,7 @@ class Launch:
         self, bound: Any, parts: Sequence[RangeOutcome], shared: frozenset[str]
     ) -> Outcome | None:  # Any: as in Launch
         """The arrays, with what the blocks wrote in ascending order; None where ranges meet."""
-        from ptokit.sim.pipes.sharedbytes import blocks_meet
+        from ptokit.order.sharedbytes import blocks_meet
 
         count, memories = Counter[str](), bound.targets(bound.inputs)
         sizes = {name: memories[name].size for name in shared}
@@ -249,9 +249,9 @@ class RangeOutcome(NamedTuple):
 
 def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
     """On a worker: what these blocks wrote, or what is wrong; None where they must run together."""
-    from ptokit.sim.native.blockrange import run_range
-    from ptokit.sim.pipes.sharedbytes import shared_bytes
-    from ptokit.sim.record.code import NotNative
+    from ptokit.engines.native.blockrange import run_range
+    from ptokit.machine.record.code import NotNative
+    from ptokit.order.sharedbytes import shared_bytes
 
     try:
         bound, function = work.ready

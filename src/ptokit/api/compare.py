@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.api.hostarrays import host_array
 from ptokit.diagnostics.rich import Rich
-from ptokit.isa.model.dtypes import DType
-from ptokit.numerics.host import codes_of, numpy_dtype, values_of
-from ptokit.passes.complete import dtype_of_array
+from ptokit.forms.complete import dtype_of_array
+from ptokit.launch.hostmemory import host_array
+from ptokit.values.dtypes import DType
+from ptokit.values.host import codes_of, numpy_dtype, values_of
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Place: TypeAlias = "tuple[int, ...]"
@@ -112,7 +112,7 @@ def _array(given: AnyArray, name: str) -> AnyArray:
 
 def _codes(array: AnyArray, dtype: DType, name: str) -> AnyArray:
     if numpy_dtype(dtype) is None and array.dtype == np.float32:
-        from ptokit.numerics.formats import encode
+        from ptokit.values.formats import encode
 
         return encode(array, dtype)
     try:

@@ -17,10 +17,10 @@ from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
-from ptokit.api.settings import current_core, executed, recording
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.ir.builder import instance
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import doubtful
@@ -31,12 +31,12 @@ from ptokit.isa.lang.traits import DERIVES, READDRESSES
 from ptokit.isa.model.targets import DEFAULT_TARGET, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.isa.model.words import Word
-from ptokit.numerics.host import is_scalar
-from ptokit.sim.execute import ReadyOp
-from ptokit.sim.reference.interpreter import InterpretedMachine
-from ptokit.sim.tile import GlobalView, Matrix
-from ptokit.sim.undefinedstore import told
+from ptokit.launch.settings import current_core, executed, recording
+from ptokit.machine.execute import ReadyOp
+from ptokit.machine.tile import GlobalView, Matrix
+from ptokit.machine.undefinedstore import told
+from ptokit.values.enumerations import Word
+from ptokit.values.host import is_scalar
 
 EVENTS = "events"
 LARGEST_FLOAT = int(sys.float_info.max)

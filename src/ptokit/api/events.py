@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ptokit.api.settings import current_core
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages.synchronisation import pipe_of
+from ptokit.launch.settings import current_core
 
 
 class Event:

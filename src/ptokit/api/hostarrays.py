@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from ptokit.diagnostics.above import above
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.rich import Rich
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.isa.model.words import Loc, Word
-from ptokit.numerics.host import in_memory, native, rounded_codes, values_of
-from ptokit.sim import convtile
-from ptokit.sim import tile as handles
-from ptokit.sim.memory import Memory
-from ptokit.sim.undefinedstore import UnwrittenWarning
+from ptokit.launch.hostmemory import host_array, shares_bytes
+from ptokit.machine import convtile
+from ptokit.machine import tile as handles
+from ptokit.machine.memory import Memory
+from ptokit.machine.undefinedstore import UnwrittenWarning
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import Loc, Word
+from ptokit.values.host import in_memory, rounded_codes, values_of
+from ptokit.values.layouts import Layout
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
@@ -172,10 +172,6 @@ class _Stored(HostArray[Handle]):
         return f"0x{self.handle.elements.address:x} of {memory.name}"
 
 
-def _forms() -> Any:  # Any: the module of value forms, which stands above this one
-    return import_module("ptokit.api.kernel.valueforms")
-
-
 class Operators:
     """Python's operators on tiles: each is one instruction, whose page says which operator it is.
 
@@ -183,57 +179,57 @@ class Operators:
     """
 
     def __add__(self, other: Operand) -> Tile:
-        return _forms().operate("add", self, other)
+        return above("value forms").operate("add", self, other)
 
     def __radd__(self, other: float) -> Tile:
-        return _forms().operate("add", other, self)
+        return above("value forms").operate("add", other, self)
 
     def __sub__(self, other: Operand) -> Tile:
-        return _forms().operate("sub", self, other)
+        return above("value forms").operate("sub", self, other)
 
     def __rsub__(self, other: float) -> Tile:
-        return _forms().operate("sub", other, self)
+        return above("value forms").operate("sub", other, self)
 
     def __mul__(self, other: Operand) -> Tile:
-        return _forms().operate("mul", self, other)
+        return above("value forms").operate("mul", self, other)
 
     def __rmul__(self, other: float) -> Tile:
-        return _forms().operate("mul", other, self)
+        return above("value forms").operate("mul", other, self)
 
     def __truediv__(self, other: Operand) -> Tile:
-        return _forms().operate("truediv", self, other)
+        return above("value forms").operate("truediv", self, other)
 
     def __rtruediv__(self, other: float) -> Tile:
-        return _forms().operate("truediv", other, self)
+        return above("value forms").operate("truediv", other, self)
 
     def __and__(self, other: Operand) -> Tile:
-        return _forms().operate("and", self, other)
+        return above("value forms").operate("and", self, other)
 
     def __or__(self, other: Operand) -> Tile:
-        return _forms().operate("or", self, other)
+        return above("value forms").operate("or", self, other)
 
     def __xor__(self, other: Operand) -> Tile:
-        return _forms().operate("xor", self, other)
+        return above("value forms").operate("xor", self, other)
 
     def __lshift__(self, other: Operand) -> Tile:
-        return _forms().operate("lshift", self, other)
+        return above("value forms").operate("lshift", self, other)
 
     def __rshift__(self, other: Operand) -> Tile:
-        return _forms().operate("rshift", self, other)
+        return above("value forms").operate("rshift", self, other)
 
     def __neg__(self) -> Tile:
-        return _forms().operate("neg", self)
+        return above("value forms").operate("neg", self)
 
     def __invert__(self) -> Tile:
-        return _forms().operate("invert", self)
+        return above("value forms").operate("invert", self)
 
     def __abs__(self) -> Tile:
-        return _forms().operate("abs", self)
+        return above("value forms").operate("abs", self)
 
     @property
     def T(self) -> Tile:
         """A row as the column of the same bytes, a column as the row."""
-        return _forms().reshaped(self)
+        return above("value forms").reshaped(self)
 
     def to(
         self,
@@ -248,7 +244,7 @@ class Operators:
     ) -> Tile:
         """The same elements in another memory; the words are those of the move."""
         words = stated(dtype=dtype, layout=layout, quant=quant, relu=relu, mode=mode, phase=phase)
-        return _forms().moved(self, loc, **words)
+        return above("value forms").moved(self, loc, **words)
 
     def cast(
         self,
@@ -259,7 +255,9 @@ class Operators:
         tmp: Tile | None = None,
     ) -> Tile:
         """The elements in another type; of its own type the tile itself, if nothing is rounded."""
-        return _forms().cast(self, dtype, **stated(rmode=rmode, sat_mode=sat_mode, tmp=tmp))
+        return above("value forms").cast(
+            self, dtype, **stated(rmode=rmode, sat_mode=sat_mode, tmp=tmp)
+        )
 
 
 def stated(**words: Any) -> dict[str, Any]:  # Any: words, tiles and numbers
@@ -410,66 +408,6 @@ def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:
     """The view of type `kind` that starts `origin` elements into the array."""
     memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True, host=True)
     return Tensor(handles.GlobalView(kind, memory, origin), array)
-
-
-def host_array(given: Any) -> AnyArray:  # Any: what a user has
-    """Return a NumPy array of what NumPy reads or what has `__dlpack__`, in this machine's order.
-
-    The memory is shared where NumPy can share it and the byte order is this machine's. ValueError
-    with the reason: masked elements, memory of a device, a type that NumPy does not have.
-    """
-    return native(host_memory(given))
-
-
-def host_memory(given: Any) -> AnyArray:  # Any: what a user has
-    """`host_array` in the byte order that the elements have: an output is written in place."""
-    if type(given) is np.ndarray:
-        return given
-    masked = int(np.count_nonzero(getattr(given, "mask", False))) if _is_masked(given) else 0
-    if masked:
-        raise ValueError(f"{masked} of {given.size} elements are masked: pass x.filled(value)")
-    only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
-    try:
-        if f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}" == "torch.Tensor":
-            given = _torch_memory(given)
-        elif only_dlpack:
-            given = np.from_dlpack(given)
-        return np.asarray(given)
-    except Exception as problem:  # whatever another library raises
-        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
-
-
-@lru_cache(maxsize=1024)
-def shares_bytes(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
-    """True if two elements of an array lie on the same bytes; strides count what `size` does."""
-    if 0 in shape:
-        return False
-    reach = size
-    for step, count in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
-        if step < reach:
-            break
-        reach += step * (count - 1)
-    else:
-        return False
-    places = np.zeros(1, np.int64)
-    for step, count in zip(strides, shape, strict=True):
-        places = np.add.outer(places, np.arange(count) * step).reshape(-1)
-    return bool((np.diff(np.sort(places)) < size).any())
-
-
-def _is_masked(given: object) -> bool:
-    return isinstance(given, np.ma.MaskedArray)
-
-
-def _torch_memory(given: Any) -> Any:  # Any: a torch tensor; an array
-    """The memory of a torch tensor on the CPU; bf16 by its bits."""
-    given = given.detach()
-    if str(given.dtype) != "torch.bfloat16":
-        return given.numpy()
-    import ml_dtypes
-
-    bits = given.view(getattr(__import__("torch"), "int16"))  # noqa: B009 - not installed here
-    return bits.numpy().view(ml_dtypes.bfloat16)
 
 
 def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:

@@ -8,28 +8,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from ptokit.api.bind import launch_arguments
-from ptokit.api.fills import Fill
-from ptokit.api.launchissues import OfFunctions, launch_issues
-from ptokit.api.settings import current_target, target_named
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
+from ptokit.explore.launchissues import OfFunctions, launch_issues
+from ptokit.forms.percore import whole_kernel
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import Pipe
-from ptokit.passes.percore import whole_kernel
-from ptokit.sim.costs.chip import Direction
-from ptokit.sim.costs.figures import file_of, has_figures
-from ptokit.sim.limits import NO_LIMITS, RunLimits
-from ptokit.sim.pipes.entries import QueueEntry
-from ptokit.sim.pipes.hazards import Findings
-from ptokit.sim.pipes.issue import Issue
-from ptokit.sim.pipes.launchshape import first_across
-from ptokit.sim.pipes.racereports import RaceReport
-from ptokit.sim.pipes.roofline import roofline
-from ptokit.sim.pipes.scheduling import predicted
-from ptokit.sim.pipes.timeline import Line, LineTime, Place, Timeline
+from ptokit.launch.bind import launch_arguments
+from ptokit.launch.fills import Fill
+from ptokit.launch.settings import current_target, target_named
+from ptokit.machine.costs.chip import Direction
+from ptokit.machine.costs.figures import file_of, has_figures
+from ptokit.machine.limits import NO_LIMITS, RunLimits
+from ptokit.order.entries import QueueEntry
+from ptokit.order.hazards import Findings
+from ptokit.order.issue import Issue
+from ptokit.order.launchshape import first_across
+from ptokit.order.racereports import RaceReport
+from ptokit.order.roofline import roofline
+from ptokit.order.scheduling import predicted
+from ptokit.order.timeline import Line, LineTime, Place, Timeline
 
 SHOWN = 5  # waits, and lines of the critical path
 BAR = 20  # characters that stand for all cycles

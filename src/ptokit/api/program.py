@@ -14,7 +14,6 @@ from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts
 from ptokit.analysis.scopes import misused
-from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import Rich, RichList
@@ -22,16 +21,17 @@ from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES, TARGETS, Target
 from ptokit.isa.model.types import Type
-from ptokit.numerics.fixpipe import FixPipe
+from ptokit.launch.settings import current_target, reading, target_named
+from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptokit.analysis.known import Facts
     from ptokit.analysis.memorymap import MemoryMap
-    from ptokit.api.executable import Executable, Recent, Run
     from ptokit.api.profiling import Profile
-    from ptokit.sim.observer import Observer
+    from ptokit.launch.executable import Executable, Recent, Run
+    from ptokit.machine.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -48,7 +48,7 @@ class Program(Rich):
 
     @cached_property
     def _executables(self) -> Recent[Executable]:
-        from ptokit.api.executable import Recent  # what runs is not needed to check
+        from ptokit.launch.executable import Recent  # what runs is not needed to check
 
         return Recent()
 
@@ -120,8 +120,8 @@ class Program(Rich):
         """`verdicts` on targets that run the program as it is; `known` are further errors."""
         level = level or level_of(self.module)
         every = [t.at(level) for t in targets]
-        from ptokit.passes.executedforms import executed_forms
-        from ptokit.passes.inline import checked
+        from ptokit.forms.executedforms import executed_forms
+        from ptokit.forms.inline import checked
 
         module, wrong = checked(self.module)
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
@@ -142,7 +142,7 @@ class Program(Rich):
         found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
         if not races:
             return found
-        from ptokit.api.pipechecks import kernels, races_of
+        from ptokit.explore.pipechecks import kernels, races_of
 
         launched = kernels(self)
         return [
@@ -174,8 +174,8 @@ class Program(Rich):
         that the target refuses, its errors. On the CPU simulator instructions take place in order:
         nothing is wrong there.
         """
-        from ptokit.api.bind import require_named
-        from ptokit.api.pipechecks import races_of
+        from ptokit.explore.pipechecks import races_of
+        from ptokit.launch.bind import require_named
 
         require_named((arg.name for one in self.module.funcs for arg in one.args), arrays)
         names = tuple(TARGETS) if "all" in targets else targets
@@ -193,14 +193,14 @@ class Program(Rich):
         Private ones are left out where others are. Calls are replaced by what they call. An entry
         has the attribute `pto.entry`.
         """
-        from ptokit.passes.percore import whole_kernel
+        from ptokit.forms.percore import whole_kernel
 
         return whole_kernel(self.module, self.entry_named(name))
 
     def entry_named(self, name: str | None) -> Func:
         """The function that is meant, with its calls."""
-        from ptokit.passes.inline import entries
-        from ptokit.passes.percore import peer_of
+        from ptokit.forms.inline import entries
+        from ptokit.forms.percore import peer_of
 
         every = [f for f in self.module.funcs if not f.declared]
         if name is not None:
@@ -242,7 +242,7 @@ class Program(Rich):
         place of an array, as in `{"theirs@0": "mine@1"}`, another rank's. `engine`: "reference",
         which defines what comes out, or "native", compiled. PtoError if the program is illegal on
         the target, goes wrong while it runs, or has not ended after `max_instructions` (see
-        `sim.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
+        `machine.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
         `dask.distributed.Client`, whose workers run the blocks. `schedule`: "random:SEED" lets the
         cores go on in another order than the fixed one, by the reference, and raises where two
         touch the same bytes in no order. Elements that nothing computed are stored as 0, and an
@@ -253,7 +253,7 @@ class Program(Rich):
         if cluster is None:
             return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
         from ptokit.api.cluster import launched
-        from ptokit.sim.undefinedstore import told
+        from ptokit.machine.undefinedstore import told
 
         done = launched(cluster, made, given, arrays, max_instructions, timeout)
         told(done.warnings, strict=False)
@@ -280,7 +280,7 @@ class Program(Rich):
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name.
 
-        `observers` look on while it runs, see `sim.observer`.
+        `observers` look on while it runs, see `machine.observer`.
         """
         how: dict[str, Any] = {
             "types": types,
@@ -337,8 +337,8 @@ class Program(Rich):
     ) -> Executable:
         chosen = current_target() if target is None else target_named(target)
         stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
-        from ptokit.api.executable import Executable, Options
-        from ptokit.passes.percore import launched_cores, whole_kernel
+        from ptokit.forms.percore import launched_cores, whole_kernel
+        from ptokit.launch.executable import Executable, Options
 
         how = engine, reading(fixpipe), blocks, stated, slots, schedule, ranks, strict
         options = Options(chosen, *how)
@@ -369,8 +369,8 @@ class Program(Rich):
         current one, or "a2a3" where that has no times. Nothing is executed unless data decides
         what is. PtoError as for `run`, and where pipes wait for one another for ever.
         """
-        from ptokit.api.bind import named_arguments
         from ptokit.api.profiling import profile
+        from ptokit.launch.bind import named_arguments
 
         every = named_arguments(self.func(func), given, arrays)
         return profile(self, every, target, func, blocks)
@@ -392,8 +392,8 @@ class Program(Rich):
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
         made = self._executable(target, func, fixpipe, blocks, "native", types=types)
-        from ptokit.sim.arguments import Bound
-        from ptokit.sim.native.listing import code_of
+        from ptokit.engines.native.listing import code_of
+        from ptokit.machine.arguments import Bound
 
         bound = made.bound(arrays)
         if not isinstance(bound, Bound):
@@ -403,7 +403,7 @@ class Program(Rich):
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""
-        from ptokit.passes.tilehandles import names_handles
+        from ptokit.forms.tilehandles import names_handles
 
         return "dps" if all(map(names_handles, self.module.funcs)) else "ssa"
 
@@ -416,7 +416,7 @@ class Program(Rich):
         do not all fit.
         """
         from ptokit.analysis.memorymap import memory_maps
-        from ptokit.passes.inline import entries
+        from ptokit.forms.inline import entries
         from ptokit.passes.pipeline import ready_for
 
         chosen = current_target() if target is None else target_named(target)
@@ -459,8 +459,9 @@ class Program(Rich):
             raise ValueError(f"a dialect is of the form dps; {form} has none")
         if level not in (None, 3) or (level and form not in LEVEL3_FORMS):
             raise ValueError(f"level={level} of the form {form}: 3 is one of {LEVEL3_FORMS}")
-        from ptokit.passes import to_dps, to_ssa  # what prints is not needed to run
+        from ptokit.forms.dps import to_dps
         from ptokit.passes.pipeline import LEVEL3
+        from ptokit.passes.ssa import to_ssa
         from ptokit.text.write.cppmodule import print_cpp
         from ptokit.text.write.printer import print_module
 

@@ -13,26 +13,21 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ptokit.analysis.checker import type_errors
 from ptokit.analysis.violation import broken
-from ptokit.api.hostarrays import (
-    OWN,
-    ConvTile,
-    SupportsDLPack,
-    Tensor,
-    Tile,
-    host_array,
-    host_memory,
-    tensor_of,
-)
-from ptokit.api.settings import current_core, current_target, recording
+from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, tensor_of
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.isa.model.dtypes import DTYPES, DType, dtype_named
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import ADDRESS_RULES
-from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad, Shape, TileType
+from ptokit.isa.model.tiles import ALIASES, ConvTileType, TileType
 from ptokit.isa.model.usual import usual_layout
-from ptokit.isa.model.words import (
+from ptokit.isa.model.words import CompactMode, GlobalLayout
+from ptokit.launch.hostmemory import host_array, host_memory
+from ptokit.launch.settings import current_core, current_target, recording
+from ptokit.machine import convtile
+from ptokit.machine import tile as handles
+from ptokit.machine.memory import Elements, Memory
+from ptokit.values.dtypes import DTYPES, DType, dtype_named
+from ptokit.values.enumerations import (
     ACC,
     LEFT,
     MAT,
@@ -40,17 +35,15 @@ from ptokit.isa.model.words import (
     SCALE_LEFT,
     SCALE_RIGHT,
     VEC,
-    CompactMode,
     ConvLayout,
-    GlobalLayout,
     Loc,
     PadValue,
     Word,
 )
-from ptokit.numerics.host import is_of, is_raw, rounded_codes
-from ptokit.sim import convtile
-from ptokit.sim import tile as handles
-from ptokit.sim.memory import Elements, Memory
+from ptokit.values.extents import Shape
+from ptokit.values.host import is_of, is_raw, rounded_codes
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
@@ -246,7 +239,7 @@ def tensor(
 
 
 def _element(array: AnyArray, dtype: ElementType | None) -> DType:
-    from ptokit.isa.model.dtypes import DTYPES
+    from ptokit.values.dtypes import DTYPES
 
     if dtype is not None:
         named = dtype_of(dtype)

@@ -1,9 +1,10 @@
-"""What a notebook asks of an object: HTML, drawn by `ptokit.tools.rich`; a terminal shows text."""
+"""HTML of objects for notebooks, drawn by the `pictures` that the package registers."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TypeVar
+
+from ptokit.diagnostics.above import above
 
 T = TypeVar("T")
 
@@ -14,7 +15,7 @@ class Rich:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        drawn: str = import_module("ptokit.tools.rich.richviews").html(self)
+        drawn: str = above("pictures").html(self)
         return drawn
 
 

@@ -191,7 +191,7 @@ class Block:
     """A list of ops with arguments. `label` names one of several in a function, with its `^`.
 
     `comments` are those of the label. Of a region with several blocks the first one holds the
-    others, `following`: `passes.structure` leaves none.
+    others, `following`: `forms.structure` leaves none.
     """
 
     args: list[Value] = field(default_factory=list[Value])
@@ -232,7 +232,7 @@ class Func:
     """A function. A flat program is one whose arguments are its free names (`flat`).
 
     `body` is the block it begins with; `blocks` are further ones that branches go to, in text
-    order. Passes and executors see functions of one block: `passes.structure` makes them.
+    order. Passes and executors see functions of one block: `forms.structure` makes them.
     `declared`: only a declaration, without a body. `arg_attrs`, `res_attrs`: attributes by position
     of an argument or a result.
     """

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptokit.analysis.aliases import flows
+from ptokit.forms.percore import OTHER
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import OUTSIDE, PRINTS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.passes.coretransfers import KNOWN_TO_BOTH, CoreAssignment, CoreTransfer, cannot_split
-from ptokit.passes.percore import OTHER
 
 
 class CoreSlice:

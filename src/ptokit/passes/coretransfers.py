@@ -22,7 +22,8 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, FIFO, FLAGS, SIGNALS, TERMINATOR
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
-from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.values.enumerations import VEC
 
 KNOWN_TO_BOTH = "compute it of what both know: numbers of the launch, or of global memory"
 SENDS = "what crosses is moved as it is: convert it before, or after, with an instruction of a core"

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
+from ptokit.order.byteregions import ByteRegions
+from ptokit.order.entries import Await, FlagChannel, Post
+from ptokit.order.hazards import HazardDetector, lane_of
+from ptokit.order.pipequeues import PipeQueues
 from ptokit.passes.sampleruns import EdgedRun
 from ptokit.passes.syncedges import SyncEdge, flag_pages
-from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.entries import Await, FlagChannel, Post
-from ptokit.sim.pipes.hazards import HazardDetector, lane_of
-from ptokit.sim.pipes.pipequeues import PipeQueues
 
 Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"  # by id: place, set, wait known
 

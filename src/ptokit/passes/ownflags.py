@@ -11,8 +11,8 @@ from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.sim.pipes.entries import Await, FlagChannel, Post, QueueEntry
-from ptokit.sim.pipes.hazards import Findings
+from ptokit.order.entries import Await, FlagChannel, Post, QueueEntry
+from ptokit.order.hazards import Findings
 
 Event = tuple[Pipe | str, Pipe | str, int]  # the pipes of a flag, and its id
 

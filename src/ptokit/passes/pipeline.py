@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 from ptokit.analysis.cores import KIND
 from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.forms.complete import complete
+from ptokit.forms.dps import func_to_dps, is_dps
+from ptokit.forms.inline import calls, entries, inlined
+from ptokit.forms.structure import structured
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
-from ptokit.passes.complete import complete
-from ptokit.passes.dps import func_to_dps, is_dps
-from ptokit.passes.inline import calls, entries, inlined
 from ptokit.passes.ownflags import desynchronise
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
 from ptokit.passes.split import is_mixed, split
 from ptokit.passes.ssa import func_to_ssa, is_ssa
-from ptokit.passes.structure import structured
 from ptokit.passes.synchronise import synchronise
 
 

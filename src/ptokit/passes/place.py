@@ -10,13 +10,13 @@ from ptokit.analysis.checker import learned
 from ptokit.analysis.liveness import Interference
 from ptokit.analysis.placement import check_addresses, place_beside_slots, place_slots
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.editing import FreshNames, refuse
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import I64
-from ptokit.passes.shared import FreshNames, refuse
 from ptokit.text.read.names import constant_page
 
 

@@ -13,6 +13,14 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import written_args
 from ptokit.analysis.cores import kind_of
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.mayalias import shown
+from ptokit.explore.pathchoices import HeldNumbers
+from ptokit.explore.pathruns import dry_runs
+from ptokit.explore.runsalike import RunsAlike
+from ptokit.explore.sampling import Try, most_telling, samples, unreached
+from ptokit.explore.variedruns import varied_runs
+from ptokit.forms.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import THREADS
@@ -20,13 +28,9 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import VECTOR, KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
-from ptokit.passes.ownflags import meets, own_flags
-from ptokit.passes.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
-from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
-from ptokit.sim.arguments import Bound, BoundKernel
-from ptokit.sim.pipes.byteregions import ByteRegions
-from ptokit.sim.pipes.drylaunch import DryLaunch
-from ptokit.sim.pipes.entries import (
+from ptokit.machine.arguments import Bound, BoundKernel
+from ptokit.order.byteregions import ByteRegions
+from ptokit.order.entries import (
     Await,
     Drain,
     FlagChannel,
@@ -36,13 +40,9 @@ from ptokit.sim.pipes.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.sim.pipes.issue import Issue
-from ptokit.sim.pipes.mayalias import shown
-from ptokit.sim.pipes.pathchoices import HeldNumbers
-from ptokit.sim.pipes.pathruns import dry_runs
-from ptokit.sim.pipes.runsalike import RunsAlike
-from ptokit.sim.pipes.sampling import Try, most_telling, samples, unreached
-from ptokit.sim.pipes.variedruns import varied_runs
+from ptokit.order.issue import Issue
+from ptokit.passes.ownflags import meets, own_flags
+from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 
 
 @dataclass(frozen=True)

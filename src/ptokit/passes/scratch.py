@@ -10,14 +10,15 @@ from dataclasses import replace
 
 from ptokit.analysis.checker import learned
 from ptokit.analysis.known import Facts
+from ptokit.ir.editing import FreshNames
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.passes.shared import FreshNames
+from ptokit.isa.model.tiles import TileType
 from ptokit.text.read.names import allocation
+from ptokit.values.dtypes import u8
+from ptokit.values.extents import Shape
 
 LACKING = ("level", "operand-count")
 

@@ -14,16 +14,16 @@ from dataclasses import replace
 from ptokit.analysis.aliases import Names, PointsTo, union
 from ptokit.analysis.cores import KIND, kind_of
 from ptokit.diagnostics.diagnostic import Note
+from ptokit.forms.percore import OTHER, section_kinds
 from ptokit.ir.builder import new_op
+from ptokit.ir.editing import FreshNames, renamed, replaced, values_defined
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.traits import TERMINATOR, FifoRole
-from ptokit.isa.model.dtypes import i8
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import ND, NZ
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType
-from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.passes.coreslice import CoreSlice
 from ptokit.passes.coretransfers import (
     CoreAssignment,
@@ -32,12 +32,14 @@ from ptokit.passes.coretransfers import (
     side_of,
     transfers,
 )
-from ptokit.passes.percore import OTHER, section_kinds
-from ptokit.passes.shared import FreshNames, renamed, replaced, values_defined
 from ptokit.passes.splitfifos import FifoPlan, FunctionFifos, fifo_page, fifos_for
 from ptokit.text.read.attributes import Raw
 from ptokit.text.read.names import allocation, constant_page
 from ptokit.text.read.strings import symbol
+from ptokit.values.dtypes import i8
+from ptokit.values.enumerations import VEC
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND, NZ
 
 NOT_SHARED = "store and load it on one core, or hand it over as a tile: t.to(...)"
 

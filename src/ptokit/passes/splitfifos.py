@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ptokit.ir.builder import new_op
+from ptokit.ir.editing import FreshNames, arithmetic_page
 from ptokit.ir.module import Binding, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, Kind, ScalarType
-from ptokit.isa.model.words import CUBE, MAT, VEC, VECTOR, KernelKind
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import MOST_FLAGS, TO_CUBE, TO_VECTOR
 from ptokit.passes.coretransfers import CoreTransfer, cannot_split
-from ptokit.passes.shared import FreshNames, arithmetic_page
 from ptokit.text.read.attributes import Raw
+from ptokit.values.enumerations import MAT, VEC
 
 DEPTH = 2  # slots of a FIFO: one is filled while the other one is used
 WAYS = {VECTOR: TO_VECTOR, CUBE: TO_CUBE}

@@ -10,14 +10,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses, PointsTo
+from ptokit.analysis.content import keeps, overwritten, read_tiles, writes_inside, written_tiles
 from ptokit.analysis.liveness import Liveness
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Op, OpaqueOp, Value
-from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
-from ptokit.passes.content import keeps, overwritten, read_tiles, writes_inside, written_tiles
-from ptokit.passes.shared import (
+from ptokit.forms.structure import structured
+from ptokit.ir.editing import (
     FreshNames,
     is_dynamic,
     is_loop,
@@ -28,7 +26,9 @@ from ptokit.passes.shared import (
     uses_of,
     values_defined,
 )
-from ptokit.passes.structure import structured
+from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
 from ptokit.text.read.comments import spaced, trimmed
 
 Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
@@ -284,3 +284,8 @@ def _without(block: Block, gone: set[Value]) -> None:
         ops.append(op)
     block.ops = ops
     block.trailing = trimmed(list(spaced((*pending, *block.trailing), not ops)))
+
+
+def to_ssa(module: Module) -> Module:
+    """The module with every tile output a result; PtoError where memory is not a value."""
+    return module.mapped(func_to_ssa)

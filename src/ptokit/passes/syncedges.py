@@ -15,13 +15,14 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
+from ptokit.explore.openvalues import is_issued
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import CORES, Instr
 from ptokit.isa.lang.traits import FLAGS, THREADS
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import KernelKind, Pipe, Word
-from ptokit.sim.pipes.openvalues import is_issued
+from ptokit.isa.model.words import KernelKind, Pipe
+from ptokit.values.enumerations import Word
 
 
 class FlagPages(NamedTuple):

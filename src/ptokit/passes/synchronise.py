@@ -1,6 +1,6 @@
 """Synchronisation as a pass: flags and barriers between the pipes, none of them superfluous.
 
-Each hazard of the dry runs (`sim.pipes.hazards`) gets an edge, until there is no hazard left: in
+Each hazard of the dry runs (`order.hazards`) gets an edge, until there is no hazard left: in
 the innermost block that holds both instructions, or, if they are of different iterations of a loop,
 in the body of that loop. Where a core passes data to another, its signal waits for the data, and
 the use of the data waits for the signal. Then superfluous edges are removed, and ids are given out.
@@ -15,23 +15,19 @@ from typing import TypeAlias
 from ptokit.analysis.unknown import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.forms.percore import OTHER
+from ptokit.ir.editing import refuse
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
 from ptokit.isa.lang.traits import CALLS, FIFO, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
+from ptokit.order.entries import QueueEntry
+from ptokit.order.hazards import Hazard, OrderFault, find, first_fault
+from ptokit.order.innerflags import has_inner_flags
 from ptokit.passes.eventids import numbered, widened
 from ptokit.passes.ownflags import KeptFlagsWarning, events, fault, meets
-from ptokit.passes.percore import OTHER
-from ptokit.passes.sampleruns import (
-    EdgedRun,
-    SampleRun,
-    SyncKernel,
-    not_run,
-    sample_runs,
-    telling,
-)
-from ptokit.passes.shared import refuse
+from ptokit.passes.sampleruns import EdgedRun, SampleRun, SyncKernel, not_run, sample_runs, telling
 from ptokit.passes.syncedges import (
     MarkedFuncs,
     Places,
@@ -41,9 +37,6 @@ from ptokit.passes.syncedges import (
     barrier_at,
     insert_edges,
 )
-from ptokit.sim.pipes.entries import QueueEntry
-from ptokit.sim.pipes.hazards import Hazard, OrderFault, find, first_fault
-from ptokit.sim.pipes.innerflags import has_inner_flags
 
 OWN_FLAGS = "set and wait for flags in the program itself"
 REPLACED = "`--passes desynchronise,synchronise` replaces it"

@@ -12,9 +12,9 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.sim.arguments import Env
-from ptokit.sim.execute import Core
-from ptokit.sim.observer import Observer
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import Core
+from ptokit.machine.observer import Observer
 from ptokit.tools.shown import place_shown, value_shown
 from ptokit.tools.tracing import defined_or_written
 

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from click import unstyle
 
-from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import SLayout
+from ptokit.values.enumerations import SLayout
+from ptokit.values.layouts import ND
 
 Paint: TypeAlias = "Callable[[str, int], str]"
 

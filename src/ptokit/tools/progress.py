@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 import click
 
-from ptokit.sim.observer import Observer
+from ptokit.machine.observer import Observer
 from ptokit.tools.terminal import drawing
 
 PERIOD = 0.1  # seconds

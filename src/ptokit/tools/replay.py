@@ -20,26 +20,29 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.api.settings import Engine, engine_named
 from ptokit.diagnostics.diagnostic import CallError, call_error
 from ptokit.ir.builder import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
 from ptokit.isa.lang.instr import Instr, Role
-from ptokit.isa.model.dtypes import SPELLINGS, DType
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import RECORDED_TARGET
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import ConvLayout, GlobalLayout, Loc, PadValue, Word
-from ptokit.numerics.fixpipe import CPU_READING
-from ptokit.numerics.formats import decode
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.execute import Core, ReadyOp
-from ptokit.sim.memory import Memory
-from ptokit.sim.tile import GlobalView, Tile
+from ptokit.isa.model.words import GlobalLayout
+from ptokit.launch.settings import Engine, engine_named
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.execute import Core, ReadyOp
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import GlobalView, Tile
+from ptokit.values.dtypes import SPELLINGS, DType
+from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
+from ptokit.values.extents import Shape
+from ptokit.values.fixpipe import CPU_READING
+from ptokit.values.formats import decode
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 Case = Mapping[str, Any]  # Any: JSON
 Bytes = NDArray[np.uint8]

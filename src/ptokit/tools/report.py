@@ -16,15 +16,15 @@ from pathlib import Path
 from string import Template
 from typing import TypeAlias
 
-from ptokit.api.files import write_files
 from ptokit.api.profiling import BY_DATA, Profile, sharing
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Source
-from ptokit.sim.costs.cost import Origin, weakest
-from ptokit.sim.pipes.lifetimes import lifetimes
-from ptokit.sim.pipes.racereports import races
-from ptokit.sim.pipes.roofline import roofline
-from ptokit.sim.pipes.timeline import Line, LineTime, Timeline
+from ptokit.launch.files import write_files
+from ptokit.machine.costs.cost import Origin, weakest
+from ptokit.order.lifetimes import lifetimes
+from ptokit.order.racereports import races
+from ptokit.order.roofline import roofline
+from ptokit.order.timeline import Line, LineTime, Timeline
 from ptokit.tools.reportcharts import (
     CORE,
     MOST_DRAWN,

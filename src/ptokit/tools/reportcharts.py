@@ -14,10 +14,10 @@ from itertools import groupby
 
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
-from ptokit.sim.pipes.byteregions import MemorySpace
-from ptokit.sim.pipes.entries import PipeQueue
-from ptokit.sim.pipes.lifetimes import Lifetime
-from ptokit.sim.pipes.timeline import Bar, Bubble, Line, TimedEntry, Timeline
+from ptokit.order.byteregions import MemorySpace
+from ptokit.order.entries import PipeQueue
+from ptokit.order.lifetimes import Lifetime
+from ptokit.order.timeline import Bar, Bubble, Line, TimedEntry, Timeline
 
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly
 CORE = "core-name"

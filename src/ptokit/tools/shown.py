@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ptokit.api import hostarrays
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import ArrayType, Member, StructType
-from ptokit.numerics.host import numpy_dtype, values_of
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.cores.group import GroupedCore
-from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import Core
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.execute import Core
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.order.group import GroupedCore
+from ptokit.values.host import numpy_dtype, values_of
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
 

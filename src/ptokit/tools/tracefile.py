@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ptokit.api.files import write_files
 from ptokit.api.profiling import Profile
-from ptokit.sim.costs.estimate import microseconds
-from ptokit.sim.pipes.entries import PipeQueue
-from ptokit.sim.pipes.timeline import Bar, Pause, TimedEntry, Timeline
+from ptokit.launch.files import write_files
+from ptokit.machine.costs.estimate import microseconds
+from ptokit.order.entries import PipeQueue
+from ptokit.order.timeline import Bar, Pause, TimedEntry, Timeline
 
 DIGITS = 6  # of microseconds
 

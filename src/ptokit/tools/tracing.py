@@ -12,11 +12,11 @@ from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import BY_SCALAR
-from ptokit.sim.arguments import Env
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.execute import Core
-from ptokit.sim.observer import Observer
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.arguments import Env
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.execute import Core
+from ptokit.machine.observer import Observer
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.tools.shown import array_of, codes_shown, place_shown, value_shown
 
 DIGEST = 4  # bytes

@@ -27,12 +27,12 @@ from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.isa.model.words import Word
-from ptokit.numerics.formats import rounded
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import Word
+from ptokit.values.formats import rounded
 
 Value: TypeAlias = "Placed | int | float | tuple[Placed | int | float, ...]"
 KINDS: dict[type, tuple[Kind, ...]] = {

@@ -15,7 +15,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES
 from ptokit.isa.model.types import EVENT, Kind
-from ptokit.isa.model.words import Word
+from ptokit.values.enumerations import Word
 
 NAME = re.compile(r"(?<![\w.:])(?:comm::)?([A-Za-z_]\w*)(?=[<(])")
 OPTIONAL = re.compile(r"\[(.*?)\]")

@@ -15,20 +15,15 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.api.cxx.callwords import BOOL, EXTENTS, LENGTHS, ConvSetting, Tag
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, Shape, TileType
-from ptokit.isa.model.words import (
-    BLayout,
-    CompactMode,
-    ConvLayout,
-    GlobalLayout,
-    Loc,
-    PadValue,
-    SLayout,
-)
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.words import CompactMode, GlobalLayout
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 VIEW = "a view of global memory"
 LOCS, LAYOUTS = list(Loc), {(each.blayout, each.slayout): each for each in Layout}

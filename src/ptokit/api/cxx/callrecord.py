@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptokit.sim.cores.signalboard import CorePlace
+from ptokit.machine.coreplace import CorePlace
 
 
 class CoreRecord(NamedTuple):

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ptokit.isa.model.dtypes import DTYPES
+from ptokit.values.dtypes import DTYPES
 
 WORDS = 4096  # in the buffer
 HEAD = 3  # words of a call before its arguments: name, return address, count of template arguments

@@ -26,7 +26,7 @@ from ptokit.api.cxx.translation import Unit, launching
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.targets import Target
-from ptokit.sim import codefolder
+from ptokit.machine import codefolder
 
 VERSION = 1  # of what this file does with a text
 STANDARD = "-std=c++20"

@@ -25,18 +25,18 @@ from ptokit.api.cxx.recordedprogram import program_of
 from ptokit.api.cxx.recordedraces import AS_HARDWARE, races_of_launches
 from ptokit.api.cxx.recordvalues import NamedArray
 from ptokit.api.cxx.sourcelines import base_of, lines_of, with_lines
-from ptokit.api.executable import require_blocks
 from ptokit.api.kernel.hostside import LaunchArguments
 from ptokit.api.program import Program
-from ptokit.api.settings import current_target, reading, target_named
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import RichList
-from ptokit.isa.model.dtypes import DTYPES, DType
 from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
-from ptokit.sim.limits import require_limits
-from ptokit.sim.undefinedstore import require_defined
+from ptokit.launch.executable import require_blocks
+from ptokit.launch.settings import current_target, reading, target_named
+from ptokit.machine.limits import require_limits
+from ptokit.machine.undefinedstore import require_defined
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 
 BYTES = (VOID, 3, 4)  # element types of pointers to memory of any type
 Library = Path

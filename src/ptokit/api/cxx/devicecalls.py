@@ -17,12 +17,14 @@ from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Role
 from ptokit.isa.lang.traits import BY_SCALAR, FLAGS, ONE_ELEMENT, SIGNALS, STOPS
-from ptokit.isa.model.dtypes import i8, i16, i32, i64, u32
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import Loc, Pipe, S, Word
+from ptokit.isa.model.words import Pipe, S
 from ptokit.isa.pages.bursts import burst_page, fill_page, tile_of_lines, view_of_lines
+from ptokit.values.dtypes import i8, i16, i32, i64, u32
+from ptokit.values.enumerations import Loc, Word
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND
 
 LINE = 32  # bytes of the smallest tile
 INTEGERS = {d.size: d for d in (i8, i16, i32, i64)}

@@ -37,8 +37,8 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.isa.lang.traits import ALIASES, DERIVES, FifoRole
 from ptokit.isa.model.targets import ROW_BLOCKS, Target
 from ptokit.isa.model.words import CUBE
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.memory import Memory
+from ptokit.machine.memory import Memory
+from ptokit.values.fixpipe import FixPipe
 
 ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)

@@ -15,8 +15,9 @@ from ptokit.api.cxx import callwords
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import MACHINES, Target
-from ptokit.isa.model.words import ACC, LEFT, RIGHT, SCALE_LEFT, SCALE_RIGHT, Loc, Pipe, Word
+from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages.synchronisation import ENDS, FURTHER_OPERATIONS, pipe_of
+from ptokit.values.enumerations import ACC, LEFT, RIGHT, SCALE_LEFT, SCALE_RIGHT, Loc, Word
 
 INCLUDE = Path(__file__).parent / "include"
 GENERATED = INCLUDE / "ptokit"

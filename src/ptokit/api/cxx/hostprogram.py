@@ -16,7 +16,7 @@ from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
 from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.isa.model.targets import Target
-from ptokit.numerics.fixpipe import FixPipe
+from ptokit.values.fixpipe import FixPipe
 
 NO_MAIN = "name the file that has it, or launch a kernel alone: ptokit cxx run FILE --launch NAME"
 FAILED = 1  # the status of a program whose kernels fail, where it says itself that all is well

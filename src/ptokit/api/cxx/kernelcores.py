@@ -29,30 +29,33 @@ from ptokit.api.cxx.calloperands import (
     put,
 )
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity, error
+from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
+from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.ir.builder import instance
 from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
-from ptokit.isa.lang.arrays import Array
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import CORES, Instr, Role
 from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
-from ptokit.isa.model.dtypes import u64
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
-from ptokit.isa.model.layouts import ND
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
-from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import SCALING, VEC, AccToVecMode, ReluPreMode
-from ptokit.numerics.fixpipe import FixPipe, narrowed
-from ptokit.sim.convtile import ConvTile
-from ptokit.sim.cores.fifoend import POPPED, PUSHED, EngineFifoEnd
-from ptokit.sim.cores.group import Grid, GroupedCore
-from ptokit.sim.cores.signalboard import CorePlace, SignalBoard
-from ptokit.sim.evaluation import NumpyArray
-from ptokit.sim.execute import ReadyOp
-from ptokit.sim.memory import Memory
-from ptokit.sim.reference.interpretedfifo import InterpretedFifoEnd
-from ptokit.sim.reference.interpreter import InterpretedMachine
-from ptokit.sim.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import AccToVecMode
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.coreplace import CorePlace
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.execute import ReadyOp
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
+from ptokit.order.group import Grid, GroupedCore
+from ptokit.order.signalboard import SignalBoard
+from ptokit.values.arrays import Array
+from ptokit.values.dtypes import u64
+from ptokit.values.enumerations import SCALING, VEC, ReluPreMode
+from ptokit.values.extents import Shape
+from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.layouts import ND
 
 SET_FIRST = "set the scale, or the place of the scales of columns, before the push"
 REPORT = 16  # elements of a tile that stands for numbers of the scalar unit

@@ -12,13 +12,13 @@ from ptokit.api.cxx.kernelcores import CxxCore, CxxFifoEnd, ReadyCall, SharedFif
 from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.lang.traits import FifoRole
-from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.epilogues import mode_in_cpp
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import CUBE, VECTOR
 from ptokit.isa.pages.slots import BOTH, TO_CUBE, TO_VECTOR
-from ptokit.sim.memory import address_of
-from ptokit.sim.tile import GlobalView, Pointer
+from ptokit.machine.memory import address_of
+from ptokit.machine.tile import GlobalView, Pointer
+from ptokit.values.dtypes import u8
 
 
 class OpenedPipe(NamedTuple):

@@ -11,12 +11,13 @@ from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelcores import CxxCore, SharedFifo
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.words import CUBE, MAT, VECTOR
-from ptokit.numerics.fixpipe import FixPipe
-from ptokit.sim.cores.group import Grid, problem_on
-from ptokit.sim.cores.schedule import Schedule
-from ptokit.sim.cores.signalboard import SignalBoard
-from ptokit.sim.memory import Memory
+from ptokit.isa.model.words import CUBE, VECTOR
+from ptokit.machine.memory import Memory
+from ptokit.order.group import Grid, problem_on
+from ptokit.order.schedule import Schedule
+from ptokit.order.signalboard import SignalBoard
+from ptokit.values.enumerations import MAT
+from ptokit.values.fixpipe import FixPipe
 
 LANES = 2  # vector cores of a block of a mixed kernel
 Program: TypeAlias = "tuple[str, Callable[[], None]]"

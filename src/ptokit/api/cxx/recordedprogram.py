@@ -17,12 +17,13 @@ from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
 from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op
+from ptokit.ir.editing import shaped
 from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import CUBE, VEC, VECTOR, KernelKind
-from ptokit.passes.shared import shaped
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.values.enumerations import VEC
 
 Numbers = tuple[int, ...]
 

@@ -10,9 +10,9 @@ from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.hostprogram import HostRun
 from ptokit.api.cxx.recordedprogram import program_of
 from ptokit.api.cxx.sourcelines import lines_of
-from ptokit.api.pipechecks import races_of
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
+from ptokit.explore.pipechecks import races_of
 from ptokit.isa.model.targets import AS, Target
 
 AS_HARDWARE = f"{AS}{Judge.HARDWARE}"

@@ -21,20 +21,21 @@ from ptokit.api.cxx.kernelcores import REPORT
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.ir.builder import new_op
+from ptokit.ir.editing import arithmetic_page
+from ptokit.ir.editing import shaped as page_of_shape
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import FifoRole
-from ptokit.isa.model.dtypes import DType, i8
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, PtrType, ScalarType, Type
-from ptokit.isa.model.words import VEC
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import BOTH
-from ptokit.passes.shared import arithmetic_page
-from ptokit.passes.shared import shaped as page_of_shape
 from ptokit.text.read.names import allocation, constant_page
+from ptokit.values.dtypes import DType, i8
+from ptokit.values.enumerations import VEC
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND
 
 LINE = 32
 

@@ -16,9 +16,9 @@ from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
 from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
-from ptokit.isa.model.dtypes import u8
-from ptokit.isa.model.words import Loc
-from ptokit.sim.memory import WRITTEN, Memory
+from ptokit.machine.memory import WRITTEN, Memory
+from ptokit.values.dtypes import u8
+from ptokit.values.enumerations import Loc
 
 Words = Sequence[int]
 BELOW = (SpecialCall.BURST, SpecialCall.FILL)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ptokit.api.settings import recording
 from ptokit.diagnostics.callsite import PACKAGE, known_name
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Source, Span
+from ptokit.launch.settings import recording
 
 STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
 # cached properties are the library's frames; NumPy's functions ask for elements on their own

@@ -22,13 +22,14 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr, Like, Operand, Role
-from ptokit.isa.model.dtypes import DTYPES, DType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType, tile_type
+from ptokit.isa.model.tiles import ConvTileType, TileType, tile_type
 from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.usual import flipped, usual_type
-from ptokit.isa.model.words import VEC, Loc, PadValue
+from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.enumerations import VEC, Loc, PadValue
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
 
 NUMBERS = (Kind.SCALAR, Kind.INDEX)
 TYPED = (Tile, ConvTile)

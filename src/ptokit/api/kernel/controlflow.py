@@ -15,12 +15,12 @@ from ptokit.api.kernel.pagesearch import page_called, shaped
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number, require_whole
-from ptokit.api.settings import current_core, recording
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Block, Value
 from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
 from ptokit.isa.pages.grid import launch_query
+from ptokit.launch.settings import current_core, recording
 
 ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do first
 NEXT = opmap["FOR_ITER"]  # what `for` does then, in the same function

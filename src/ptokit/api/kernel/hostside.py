@@ -15,18 +15,18 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.api.hostarrays import host_memory, shares_bytes
 from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.pythonstate import exact
-from ptokit.api.settings import current_core
 from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, call_error
-from ptokit.isa.model.dtypes import DType
-from ptokit.numerics.formats import pack, unpack
-from ptokit.numerics.host import codes_of, native, values_of
-from ptokit.passes.complete import dtype_of_array
+from ptokit.forms.complete import dtype_of_array
+from ptokit.launch.hostmemory import host_memory, shares_bytes
+from ptokit.launch.settings import current_core
+from ptokit.values.dtypes import DType
+from ptokit.values.formats import pack, unpack
+from ptokit.values.host import codes_of, native, values_of
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 

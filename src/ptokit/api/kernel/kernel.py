@@ -10,7 +10,6 @@ from functools import cached_property, partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ptokit.api.eager import shown
-from ptokit.api.executable import Executable, require_blocks
 from ptokit.api.hostarrays import Tile
 from ptokit.api.kernel import hostside
 from ptokit.api.kernel.controlflow import finish
@@ -24,7 +23,14 @@ from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.api.kernel.shapenames import Shapes, extents, parsed
 from ptokit.api.kernel.verification import Outputs, require_agreement
 from ptokit.api.program import ENTRY, Program
-from ptokit.api.settings import (
+from ptokit.diagnostics.callsite import door
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.rich import Rich
+from ptokit.ir.module import Block, Func, Module
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+from ptokit.launch.executable import Executable, require_blocks
+from ptokit.launch.settings import (
     ENGINES,
     current_target,
     engine_named,
@@ -32,18 +38,12 @@ from ptokit.api.settings import (
     recording,
     target_named,
 )
-from ptokit.api.settings import target as target_context
-from ptokit.diagnostics.callsite import door
-from ptokit.diagnostics.diagnostic import Diagnostic
-from ptokit.diagnostics.rich import Rich
-from ptokit.ir.module import Block, Func, Module
-from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
-from ptokit.numerics.fixpipe import CPU_READING, FixPipe
+from ptokit.launch.settings import target as target_context
+from ptokit.machine.limits import require_limits
+from ptokit.machine.undefinedstore import told
+from ptokit.order.races import detector
 from ptokit.passes.split import is_mixed, split
-from ptokit.sim.cores.races import detector
-from ptokit.sim.limits import require_limits
-from ptokit.sim.undefinedstore import told
+from ptokit.values.fixpipe import CPU_READING, FixPipe
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile

@@ -16,13 +16,13 @@ from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedView
 from ptokit.api.kernel.recorder import Recorder, at_start, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, extreme, require_whole
-from ptokit.api.settings import recording
 from ptokit.api.tensors import tensor
 from ptokit.ir.module import Value
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, ScalarType
 from ptokit.isa.model.words import GlobalLayout
+from ptokit.launch.settings import recording
+from ptokit.values.dtypes import DType
 
 AnyArray = NDArray[Any]  # Any: a user's array
 DN = GlobalLayout.DN

@@ -15,24 +15,25 @@ from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorder import recorder
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber, cdiv, chosen
 from ptokit.api.kernel.valueforms import new_tile, perform, value_form
-from ptokit.api.settings import current_target, recording
-from ptokit.isa.model.dtypes import f8e8m0
-from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ALIASES, ConvTileType, CustomPad
+from ptokit.isa.model.tiles import ALIASES, ConvTileType
 from ptokit.isa.model.types import I64, Kind, ScalarType
 from ptokit.isa.model.usual import rounded_up, usual_type
-from ptokit.isa.model.words import (
+from ptokit.isa.model.words import GlobalLayout
+from ptokit.launch.settings import current_target, recording
+from ptokit.values.dtypes import f8e8m0
+from ptokit.values.enumerations import (
     ACC,
     MAT,
     SCALE_LEFT,
     SCALE_RIGHT,
     VEC,
     ConvLayout,
-    GlobalLayout,
     Loc,
     PadValue,
     Word,
 )
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 range = ProgramRange
 

@@ -11,8 +11,8 @@ from typing import Any
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of
 from ptokit.api.kernel.recorder import Recorder, recorder
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber
-from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
+from ptokit.launch.settings import recording
 
 AFTER = "both branches are recorded: put what follows under `else`, and bind a result in both"
 LEAVING = {

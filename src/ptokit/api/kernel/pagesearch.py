@@ -6,10 +6,10 @@ from functools import cache
 
 from ptokit.api.eager import signature
 from ptokit.api.kernel.callplaces import refused
+from ptokit.ir import editing
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.passes import shared
 from ptokit.text.read import names
 
 
@@ -33,7 +33,7 @@ def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
 
 
 constant_page, allocation = cache(names.constant_page), names.allocation
-arithmetic_page = shared.arithmetic_page
+arithmetic_page = editing.arithmetic_page
 
 
 @cache

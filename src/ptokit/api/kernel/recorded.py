@@ -9,7 +9,7 @@ from ptokit.api.hostarrays import Tensor, Tile
 from ptokit.api.kernel.callplaces import refused
 from ptokit.api.kernel.runtimenumbers import Number, is_number
 from ptokit.ir.module import Value
-from ptokit.isa.model.dtypes import DType
+from ptokit.values.dtypes import DType
 
 OPERATIONS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv"}
 

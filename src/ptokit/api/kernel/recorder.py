@@ -24,21 +24,16 @@ from ptokit.api.kernel.pagesearch import (
 )
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
-from ptokit.api.kernel.runtimenumbers import (
-    SIGNS,
-    Number,
-    RunTimeNumber,
-    is_number,
-    require_whole,
-)
+from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.kernel.scalarkinds import scalar_kind
-from ptokit.api.settings import recording
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import IN_TURN, Block, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
+from ptokit.launch.settings import recording
+from ptokit.values.extents import Shape
 
 HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
 Names = Callable[[CallPlace], str]

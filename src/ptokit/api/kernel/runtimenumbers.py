@@ -9,10 +9,10 @@ from types import CodeType
 from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
 from ptokit.api.kernel.callplaces import SOURCELESS, refused, user_frame
-from ptokit.api.settings import recording
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import I1, INDEX, ScalarType
-from ptokit.numerics.host import is_scalar
+from ptokit.launch.settings import recording
+from ptokit.values.host import is_scalar
 
 MOST_FACTORS = 16  # of a power
 WORDS = "pto.range, &, |, pto.min, pto.max, pto.where"

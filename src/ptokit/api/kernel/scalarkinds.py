@@ -8,8 +8,8 @@ from functools import cache
 from ptokit.isa.formula.formulas import Const
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.vectors import Exact
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.types import ScalarType
+from ptokit.values.dtypes import DType
 
 
 def scalar_kind(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ptokit.api.settings import require_text
 from ptokit.diagnostics.diagnostic import call_error, error
 from ptokit.diagnostics.source import Source, Span
+from ptokit.launch.settings import require_text
 
 Extent: TypeAlias = "int | str"
 Shapes: TypeAlias = "dict[str, tuple[Extent, ...]]"

@@ -39,15 +39,16 @@ from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedTile
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.runtimenumbers import Number, extreme, is_number
-from ptokit.api.settings import current_target, recording
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import flipped
-from ptokit.isa.model.words import Loc, PadValue
+from ptokit.launch.settings import current_target, recording
+from ptokit.values.enumerations import Loc, PadValue
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 MOST = 512  # choices that a form remembers

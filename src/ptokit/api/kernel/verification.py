@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ptokit.api.kernel.callplaces import CallPlace, here
 from ptokit.api.kernel.kernelarrays import KernelArray
-from ptokit.api.settings import executed
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.lang.instr import Instr
+from ptokit.launch.settings import executed
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Outputs: TypeAlias = "Mapping[str, AnyArray]"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.samples import VEC_F32
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import Word
+from ptokit.values.enumerations import Word
 
 NUMBERS = {Kind.INDEX: "index", Kind.SCALAR: "f32"}
 

@@ -52,10 +52,11 @@ from ptokit.isa.lang.traits import (
     Routes,
     Trait,
 )
-from ptokit.isa.model.dtypes import i64, u64
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import KernelKind, Loc, Pipe, Word
+from ptokit.isa.model.words import KernelKind, Pipe
+from ptokit.values.dtypes import i64, u64
+from ptokit.values.enumerations import Loc, Word
 
 __all__ = [
     "NOT_ON_TARGET",

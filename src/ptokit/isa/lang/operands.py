@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
-from ptokit.isa.model.words import Loc, Word
+from ptokit.values.enumerations import Loc, Word
 
 
 class Role(Enum):

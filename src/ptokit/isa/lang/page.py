@@ -43,17 +43,7 @@ from ptokit.isa.formula.rules import (
     when,
     without,
 )
-from ptokit.isa.lang.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits, in_zz
-from ptokit.isa.lang.asm import (
-    CHIPS,
-    FP,
-    LISTED_LAST,
-    NOWHERE,
-    PRE_QUANT,
-    TYPED_LAST,
-    Asm,
-    in_cpp,
-)
+from ptokit.isa.lang.asm import CHIPS, FP, LISTED_LAST, NOWHERE, PRE_QUANT, TYPED_LAST, Asm, in_cpp
 from ptokit.isa.lang.instr import (
     Apart,
     Attr,
@@ -72,12 +62,14 @@ from ptokit.isa.lang.instr import (
     path,
 )
 from ptokit.isa.lang.samples import *
-from ptokit.isa.lang.scalars import least, most
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
 from ptokit.isa.lang.vectors import *
-from ptokit.isa.model.dtypes import *
-from ptokit.isa.model.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout
 from ptokit.isa.model.precisions import *
 from ptokit.isa.model.types import *
 from ptokit.isa.model.words import *
+from ptokit.values.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits, in_zz
+from ptokit.values.dtypes import *
+from ptokit.values.enumerations import *
+from ptokit.values.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout
+from ptokit.values.scalars import least, most

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
 from ptokit.isa.formula.rules import on as on_targets
-from ptokit.isa.model.words import Loc, Pipe
+from ptokit.isa.model.words import Pipe
+from ptokit.values.enumerations import Loc
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,10 @@ from ptokit.isa.formula.rules import (
     warns,
 )
 from ptokit.isa.lang.operands import Operand, Scratch, TypeOf
-from ptokit.isa.model.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
-from ptokit.isa.model.layouts import ND, NZ, ZZ
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.isa.model.words import VEC
+from ptokit.values.dtypes import DType, bf16, f16, f32, i8, i16, i32, i64, u8, u16, u32, u64
+from ptokit.values.enumerations import VEC
+from ptokit.values.layouts import ND, NZ, ZZ
 
 DTypes = tuple[DType, ...]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ptokit.isa.model.dtypes import DType, bf16, f8e4m3, f16, f32, hif8, i8, i32, u8
-from ptokit.isa.model.layouts import DN, ND, NZ
+from ptokit.values.dtypes import DType, bf16, f8e4m3, f16, f32, hif8, i8, i32, u8
+from ptokit.values.layouts import DN, ND, NZ
 
 
 class EpilogueMode(NamedTuple):

@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
 from ptokit.isa.formula.rules import COMPILED, Rule, both, either, named, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
-from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.extents import times
-from ptokit.isa.model.layouts import IndexMap, axis, known
-from ptokit.isa.model.tiles import ConvTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
+from ptokit.values.dtypes import DType
+from ptokit.values.extents import Shape, times
+from ptokit.values.layouts import IndexMap, axis, known
 
 
 class Steps(NamedTuple):

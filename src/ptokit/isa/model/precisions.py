@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import EnumMeta
 from typing import cast
 
-from ptokit.isa.model.words import Word
+from ptokit.values.enumerations import Word
 
 
 def _precision(name: str) -> type[Word]:

@@ -24,42 +24,24 @@ from ptokit.isa.formula.rules import (
     named,
     when,
 )
-from ptokit.isa.model.dtypes import (
-    DType,
-    bf16,
-    f4e1m2x2,
-    f4e2m1x2,
-    f8e4m3,
-    f8e5m2,
-    f8e8m0,
-    hif8,
-)
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import NZ, ZZ, Layout
 from ptokit.isa.model.tiles import ALIASES, TileType
-from ptokit.isa.model.words import (
+from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, GlobalLayout, M, Order, Pipe, S, V
+from ptokit.values.dtypes import DType, bf16, f4e1m2x2, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, hif8
+from ptokit.values.enumerations import (
     ACC,
     BIAS,
-    FIX,
     LEFT,
     MAT,
-    MTE1,
-    MTE2,
-    MTE3,
     RIGHT,
     SCALE_LEFT,
     SCALE_RIGHT,
     SCALING,
     VEC,
     GatherOOB,
-    GlobalLayout,
     Loc,
-    M,
-    Order,
-    Pipe,
-    S,
-    V,
 )
+from ptokit.values.layouts import NZ, ZZ, Layout
 
 T = TypeVar("T")
 KIB = 1024

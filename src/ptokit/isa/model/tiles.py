@@ -5,7 +5,6 @@ Global views (`globaltypes`) and convolution tiles are the other shapes of data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from math import prod
@@ -14,66 +13,23 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import COMPILED, Rule, named, of_allocations, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
-from ptokit.isa.model.dtypes import DType, i16
-from ptokit.isa.model.extents import FRACTALS, Extents
-from ptokit.isa.model.layouts import (
-    DN,
-    ND,
-    NZ,
-    Axis,
-    IndexMap,
-    Layout,
-    axis,
-    box_shape,
-    index_map,
-)
-from ptokit.isa.model.words import (
+from ptokit.isa.model.words import CompactMode
+from ptokit.values.dtypes import DType, i16
+from ptokit.values.enumerations import (
     ACC,
     LEFT,
     SCALE_LEFT,
     SCALE_RIGHT,
     VEC,
     BLayout,
-    CompactMode,
     ConvLayout,
     Loc,
     PadValue,
     SLayout,
 )
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Rows and columns; None where they are known only when the program runs."""
-
-    rows: int | None
-    cols: int | None
-
-    def __str__(self) -> str:
-        return "x".join("?" if n is None else str(n) for n in (self.rows, self.cols))
-
-    @property
-    def static(self) -> bool:
-        return self.rows is not None and self.cols is not None
-
-    def __iter__(self) -> Iterator[int | None]:
-        return iter((self.rows, self.cols))
-
-
-@dataclass(frozen=True)
-class CustomPad:
-    """A pad value given by its bits: float32 bits for 4-byte types, the low 16 or 8 else."""
-
-    bits: int
-
-    def __str__(self) -> str:
-        return f"custom(0x{self.bits:08x})"
-
-    @property
-    def code(self) -> int:
-        """The 64-bit value that C++ uses for it."""
-        return (1 << 32) | self.bits
-
+from ptokit.values.extents import FRACTALS, Extents, Shape
+from ptokit.values.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map
+from ptokit.values.pads import CustomPad
 
 CUBE_OPERANDS = (Loc.LEFT, Loc.RIGHT, Loc.ACC)
 

@@ -9,9 +9,9 @@ from math import prod
 from typing import ClassVar, TypeAlias
 
 from ptokit.isa.formula.formulas import Many
-from ptokit.isa.model.dtypes import DTYPES, DType, i64, u8
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.values.dtypes import DTYPES, DType, i64, u8
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ptokit.isa.model.dtypes import DType
-from ptokit.isa.model.layouts import DN, ND, NZ, Layout
-from ptokit.isa.model.tiles import ALIASES, Shape, TileType
-from ptokit.isa.model.words import MAT, VEC, Loc
+from ptokit.isa.model.tiles import ALIASES, TileType
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import MAT, VEC, Loc
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import DN, ND, NZ, Layout
 
 
 def usual_layout(loc: Loc, rows: int, cols: int) -> tuple[Layout, int]:

@@ -2,8 +2,9 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
+from ptokit.values.extents import Shape
 
 ALL = "say in the type what is valid of the window, or give valid [..]"
 KEPT = "a window has the pad and the compact mode of its source"

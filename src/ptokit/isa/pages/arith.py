@@ -3,16 +3,8 @@
 from functools import partial
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.lang.scalars import (
-    Integer,
-    bitwise,
-    choice,
-    quotient,
-    remainder,
-    truth,
-    wrapped,
-)
 from ptokit.isa.model.tiles import TileType
+from ptokit.values.scalars import Integer, bitwise, choice, quotient, remainder, truth, wrapped
 
 WIDTH_OF_INDEX = 64
 HALF = 1 << 63
@@ -65,7 +57,7 @@ class Constant(Instr, own="constant", name="constant", pipe=S):
     @staticmethod
     def run(value: float, result: ScalarType) -> float:
         if isinstance(value, float):
-            from ptokit.numerics.formats import rounded  # programs of integers do without NumPy
+            from ptokit.values.formats import rounded  # programs of integers do without NumPy
 
             return rounded(value, result.element)
         return in_type(value, result)

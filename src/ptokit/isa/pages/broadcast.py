@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import precise, precision
-from ptokit.numerics.functions import exp
+from ptokit.values.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
 BLOCK = 32  # bytes that a row-major narrow operand has in each row

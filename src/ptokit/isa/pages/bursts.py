@@ -7,14 +7,16 @@ behind the one before. An instruction on tiles of bytes moves the same ones.
 from __future__ import annotations
 
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.dtypes import u8
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import ND
-from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import GlobalLayout, Loc
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages.elementwise.withscalar import TExpandS
 from ptokit.isa.pages.layout.tmov import TMov
 from ptokit.isa.pages.transfers import TLoad, TStore
+from ptokit.values.dtypes import u8
+from ptokit.values.enumerations import Loc
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import ND
 
 
 def burst_page(source: Loc | None, target: Loc | None) -> type[Instr]:

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import FP4, FP8
-from ptokit.numerics.formats import keeps_nan
+from ptokit.values.formats import keeps_nan
 
 # (source, destinations)
 A2A3_PAIRS = (

@@ -7,14 +7,7 @@ from ptokit.isa.formula.formulas import Env, Evaluate, Missing, Value
 from ptokit.isa.lang.asm import CppOn
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.pages.synchronisation import (
-    OPERATION,
-    CoreFlags,
-    PipeOf,
-    known,
-    order,
-    pipe_in_cpp,
-)
+from ptokit.isa.pages.synchronisation import OPERATION, CoreFlags, PipeOf, known, order, pipe_in_cpp
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 

@@ -1,10 +1,10 @@
 """Scalar arithmetic: sums and products of integers in full, a product and a sum rounded once."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.lang.scalars import bitwise, choice, truth, wrapped
 from ptokit.isa.pages.arith import below, in_type, unsigned
 from ptokit.isa.pages.reals import REAL
-from ptokit.numerics import functions
+from ptokit.values import functions
+from ptokit.values.scalars import bitwise, choice, truth, wrapped
 
 HALVES = 32  # bits of a half of the longest integers
 LOW = (1 << HALVES) - 1

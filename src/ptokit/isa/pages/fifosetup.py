@@ -9,11 +9,7 @@ from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
 from ptokit.isa.lang.asm import Texts
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
-from ptokit.isa.pages.fifoexamples import (
-    BOTH_WAYS,
-    HANDLED,
-    OUT_OF_MEMORY,
-)
+from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OUT_OF_MEMORY
 from ptokit.isa.pages.slots import (
     BOTH,
     MOST_FLAGS,

@@ -1,10 +1,10 @@
 """Buffers of lowered text, which are memrefs: casts, parts, single elements, and their end."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.views import STATED, known_extents
+from ptokit.values.extents import times
 
 MEMORY = "memref<1024xf32, #pto.address_space<gm>>"
 MATRIX = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"

@@ -1,7 +1,7 @@
 """Partial operations: two tiles of which one may cover only a part of the result."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.pads import pad_bits
+from ptokit.values.pads import pad_bits
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"

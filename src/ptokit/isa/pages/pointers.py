@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.lang.scalars import Integer, choice, truth
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.addresses import known_array
+from ptokit.values.scalars import Integer, choice, truth
 
 
 class Place(Protocol):

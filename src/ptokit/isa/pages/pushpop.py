@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
     BY_COLUMNS,
@@ -21,6 +21,7 @@ from ptokit.isa.pages.slots import (
     release,
     split_in_cpp,
 )
+from ptokit.values.extents import Shape
 
 
 class AtFifo(

@@ -6,8 +6,8 @@ tile of it come to the same bits. What is narrower than f32 is computed in f32 a
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import COMPARED, infix, signless
-from ptokit.numerics import functions
-from ptokit.numerics.functions import clear_sign, flip_sign
+from ptokit.values import functions
+from ptokit.values.functions import clear_sign, flip_sign
 
 # parts of C++: the operands; where one is NaN the sum, which is NaN then
 BOTH = "{lhs}, {rhs}"

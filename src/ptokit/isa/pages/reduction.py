@@ -4,7 +4,7 @@ import operator
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import PEDANTIC
-from ptokit.numerics.orders import by_register, in_groups, in_pairs, lanewise, saturated
+from ptokit.values.orders import by_register, in_groups, in_pairs, lanewise, saturated
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
 MAX_A5 = (*SUM_A5, i8, u8)

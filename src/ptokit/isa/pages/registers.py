@@ -5,7 +5,7 @@ from numpy import asarray
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import PARAMETERS_DOC
-from ptokit.numerics.formats import encode
+from ptokit.values.formats import encode
 
 SIDES = Many((255, 255, 255, 255))
 MAPS = (ConvLayout.NC1HWC0, ConvLayout.NDC1HWC0)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.model.targets import LARGER_VIEWS, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.unlikeextents import as_moved
@@ -16,7 +15,8 @@ from ptokit.isa.pages.windows import (
     QUANT_F16_SUMS,
     parameters,
 )
-from ptokit.numerics.fixpipe import FixPipe, narrowed
+from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.pads import pad_bits
 
 G = GlobalLayout
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Missing
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.extents import Extents
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.pages.layout.ttrans import places
+from ptokit.values.extents import Extents
 
 G, L = GlobalLayout, ConvLayout
 MAP, MAP_VIEW = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>", "!pto.tensor_view<1x1x4x4x16xf16>"

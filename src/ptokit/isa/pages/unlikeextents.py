@@ -12,24 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from ptokit.isa.formula.rules import A2A3
-from ptokit.isa.model.dtypes import i32
-from ptokit.isa.model.extents import times
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import DN, ND, NZ, ZN
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import Shape, TileType
-from ptokit.isa.model.words import (
-    ACC,
-    BIAS,
-    LEFT,
-    MAT,
-    RIGHT,
-    SCALING,
-    VEC,
-    AccToVecMode,
-    GlobalLayout,
-    PadValue,
-)
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import AccToVecMode, GlobalLayout
+from ptokit.values.dtypes import i32
+from ptokit.values.enumerations import ACC, BIAS, LEFT, MAT, RIGHT, SCALING, VEC, PadValue
+from ptokit.values.extents import Shape, times
+from ptokit.values.layouts import DN, ND, NZ, ZN
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
 LINE = 32  # bytes of a line of a box

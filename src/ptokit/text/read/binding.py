@@ -14,11 +14,11 @@ from ptokit.isa.lang.asm import LISTED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
-from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
 from ptokit.text.read.call import Call, Item, counted
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot
+from ptokit.values.enumerations import Word
 
 Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
 Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"

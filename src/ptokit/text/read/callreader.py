@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, attached, dictionary, read_value
 from ptokit.text.read.call import (
     FLAGS,
@@ -25,6 +24,7 @@ from ptokit.text.read.call import (
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.names import Names
 from ptokit.text.read.signature import keywords
+from ptokit.values.enumerations import Word
 
 
 def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:

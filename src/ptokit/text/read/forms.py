@@ -13,7 +13,6 @@ from ptokit.isa.lang.asm import TYPED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import Loc
 from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
     Pairs,
@@ -35,6 +34,7 @@ from ptokit.text.read.binding import (
 from ptokit.text.read.call import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot, describe, signature
+from ptokit.values.enumerations import Loc
 
 
 def fitting_form(

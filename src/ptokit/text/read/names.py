@@ -153,7 +153,7 @@ class Names:
                 return float(number)
             help = f"hexadecimal digits are the {kind.bits} bits of the float"
             if 0 <= number < 1 << kind.bits:
-                from ptokit.numerics.formats import value_of  # most programs have no such number
+                from ptokit.values.formats import value_of  # most programs have no such number
 
                 return value_of(int(number), kind.element)
         elif isinstance(kind, ScalarType) and not isinstance(number, float):

@@ -15,7 +15,6 @@ from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1, ScalarType, Type
-from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named
@@ -23,6 +22,7 @@ from ptokit.text.read.call import FLAGS, flags, read_item
 from ptokit.text.read.generic import generic_call, read_generic, read_plain
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.shapes import SHAPES, finish, typed_use
+from ptokit.values.enumerations import Word
 
 SIGNS = ("signed", "unsigned")
 Forms: TypeAlias = "Sequence[tuple[type[Instr], OwnName]]"

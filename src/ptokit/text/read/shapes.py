@@ -14,7 +14,6 @@ from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
-from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
@@ -45,6 +44,7 @@ from ptokit.text.read.regions import (
 from ptokit.text.read.strings import symbol_name
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
+from ptokit.values.enumerations import Word
 
 Forms: TypeAlias = "Sequence[type[Instr]]"
 Use: TypeAlias = "tuple[Value, int]"

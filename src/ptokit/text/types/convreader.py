@@ -7,8 +7,8 @@ from typing import Any
 
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import ConvLayout, Loc
 from ptokit.text.types.parts import BadType, Parts, extents, number, number_list, unknown, word_of
+from ptokit.values.enumerations import ConvLayout, Loc
 
 # how a feature map is unrolled: the keys that are lists, and how many numbers each has
 LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptokit.isa.model.tiles import ConvTileType
-from ptokit.isa.model.words import ConvLayout
 from ptokit.text.types.convreader import IMPLIED, NUMBERS, implied
+from ptokit.values.enumerations import ConvLayout
 
 ORDER = (
     *("filter_h", "filter_w", "dilation_h", "dilation_w", "stride_h", "stride_w", "pad_value"),

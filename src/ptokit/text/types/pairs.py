@@ -13,10 +13,11 @@ from typing import TypeVar
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import BLayout, SLayout
+from ptokit.values.enumerations import BLayout, SLayout
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
 
 K = TypeVar("K", bound="TileType | GlobalType")
 PAIR = "x2"  # of names of types that are pairs

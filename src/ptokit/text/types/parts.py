@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from ptokit.diagnostics.nearest import did_you_mean, nearest
-from ptokit.isa.model.dtypes import SPELLINGS, DType, dtype_named
-from ptokit.isa.model.words import Word
+from ptokit.values.dtypes import SPELLINGS, DType, dtype_named
+from ptokit.values.enumerations import Word
 
 W = TypeVar("W", bound=Word)
 # elements that tiles have not: doubles, pairs in one register, formats of other dialects

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ptokit.isa.model.dtypes import DType, f32
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, Shape, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
-from ptokit.isa.model.words import BLayout, CompactMode, ConvLayout, Loc, PadValue, SLayout
+from ptokit.isa.model.words import CompactMode
 from ptokit.text.types.convspelling import convolution
 from ptokit.text.types.pairs import PAIR, in_pairs
+from ptokit.values.dtypes import DType, f32
+from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout
+from ptokit.values.extents import Shape
+from ptokit.values.pads import CustomPad
 
 DPS = "dps"
 TILE = "!pto.tile<...>"

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ptokit.isa.model.dtypes import dtype_named
-from ptokit.isa.model.layouts import Layout
-from ptokit.isa.model.tiles import ALIASES, CustomPad, Shape, TileType
-from ptokit.isa.model.words import ACC, VEC, BLayout, CompactMode, Loc, PadValue, SLayout, Word
+from ptokit.isa.model.tiles import ALIASES, TileType
+from ptokit.isa.model.words import CompactMode
 from ptokit.text.types.pairs import in_elements, in_pairs, pairs_named
 from ptokit.text.types.parts import (
     DIGITS,
@@ -27,6 +25,11 @@ from ptokit.text.types.parts import (
     unknown,
     word_of,
 )
+from ptokit.values.dtypes import dtype_named
+from ptokit.values.enumerations import ACC, VEC, BLayout, Loc, PadValue, SLayout, Word
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Layout
+from ptokit.values.pads import CustomPad
 
 W = TypeVar("W", bound=Word)
 CUSTOM = 1 << 32

@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 from math import prod
 
 from ptokit.isa.below import TYPES as BELOW_TILES
-from ptokit.isa.model.dtypes import SPELLINGS, dtype_named
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import VECTORS, MultiTileType, TileType, tile_type
 from ptokit.isa.model.types import (
@@ -26,7 +25,7 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import GlobalLayout, Loc
+from ptokit.isa.model.words import GlobalLayout
 from ptokit.text.types.convreader import conv_of
 from ptokit.text.types.pairs import in_elements, pairs_named
 from ptokit.text.types.parts import (
@@ -42,6 +41,8 @@ from ptokit.text.types.parts import (
     word_of,
 )
 from ptokit.text.types.tilereader import buffer_of, tile_of
+from ptokit.values.dtypes import SPELLINGS, dtype_named
+from ptokit.values.enumerations import Loc
 
 # types of other dialects, and numbers wider than any element: kept as written
 FOREIGN = re.compile(

@@ -8,10 +8,10 @@ import struct
 from ptokit.ir.module import Op
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.model.types import ScalarType
-from ptokit.isa.model.words import Word
 from ptokit.text.read.attributes import UNIT, Raw
 from ptokit.text.read.strings import key_token, quoted
 from ptokit.text.write.writer import Writer
+from ptokit.values.enumerations import Word
 
 # shapes that have a place of their own for what must be given, and for what the page's order names
 PLACED = ("section", "worded", "bracketed", "angled", "compare")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr
-from ptokit.isa.model.words import Word
 from ptokit.text.read.brackets import bracket_parts, bracket_rest
 from ptokit.text.write.attributes_out import attribute, attributes
 from ptokit.text.write.writer import Writer
+from ptokit.values.enumerations import Word
 
 PIPE = "PIPE_"
 

@@ -17,18 +17,12 @@ from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, READDRESSES, WINDOW, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import (
-    Elided,
-    Kind,
-    PtrType,
-    ScalarType,
-    Type,
-)
-from ptokit.isa.model.words import BLayout, Word
+from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type
 from ptokit.text.write.cpplacking import Lack, lack
 from ptokit.text.write.cppnumbers import Numbers, uses_of
 from ptokit.text.write.cpptypes import identifier, literal, type_cpp, unlike
 from ptokit.text.write.cppviews import GlobalViews, Term, offset
+from ptokit.values.enumerations import BLayout, Word
 
 STATED = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)")
 CHOICE = re.compile(r"\{(\w+\|(?:[^{}]|\{\w+\})*)\}")

@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CHIPS, NOWHERE, CppOn
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import SLayout
+from ptokit.values.enumerations import SLayout
 
 SLUG = "cpp-lacks"
 SIMULATOR = "the CPU simulator of the public headers does not have this call"

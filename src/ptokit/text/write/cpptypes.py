@@ -8,9 +8,8 @@ from functools import cache
 from itertools import chain, count
 
 from ptokit.isa.index import walk
-from ptokit.isa.model.dtypes import DTYPES
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, CustomPad, MultiTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import (
     EVENT,
     PREFETCHING,
@@ -24,7 +23,10 @@ from ptokit.isa.model.types import (
     StructType,
     Type,
 )
-from ptokit.isa.model.words import BLayout, CompactMode, GlobalLayout, Loc, PadValue, SLayout
+from ptokit.isa.model.words import CompactMode, GlobalLayout
+from ptokit.values.dtypes import DTYPES
+from ptokit.values.enumerations import BLayout, Loc, PadValue, SLayout
+from ptokit.values.pads import CustomPad
 
 DYNAMIC = "DYNAMIC"
 SPACE = {

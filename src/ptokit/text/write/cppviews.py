@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import CALLS, TERMINATOR
-from ptokit.isa.model.dtypes import DType
 from ptokit.isa.model.globaltypes import GlobalType, five
 from ptokit.isa.model.types import Kind, PtrType, Type
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.text.write.cppnumbers import Numbers, Use
 from ptokit.text.write.cpptypes import DYNAMIC
+from ptokit.values.dtypes import DType
 
 AXES = ("rows", "cols")  # how the extents of a matrix are called
 

@@ -8,17 +8,10 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.asm import (
-    CLAUSES_SINCE,
-    LISTED_LAST,
-    TYPED_LAST,
-    OwnName,
-    own_names,
-)
+from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.model.tiles import Shape, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
-from ptokit.isa.model.words import Word
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
@@ -41,6 +34,8 @@ from ptokit.text.write.control_out import (
     write_yield,
 )
 from ptokit.text.write.writer import Writer
+from ptokit.values.enumerations import Word
+from ptokit.values.extents import Shape
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")

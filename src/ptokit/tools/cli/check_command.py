@@ -93,7 +93,7 @@ def check(
 
 def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
     """The names of targets under readings; a usage error where there is no such reading."""
-    from ptokit.api.settings import target_named
+    from ptokit.launch.settings import target_named
 
     names = [with_readings(word, *readings) for word in words]
     with call_errors():
@@ -134,7 +134,7 @@ def _maps(program: Program, names: Iterable[str]) -> list[MemoryMap]:
 
 
 def _show(maps: list[MemoryMap], path: str, style: str) -> None:
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
     from ptokit.tools.memorypicture import memory_svg, memory_table
 
     if style == "text":

@@ -72,7 +72,7 @@ def cxx_include() -> None:
 def cxx_build(files: tuple[Path, ...], output: Path | None, **how: Any) -> None:  # Any: options
     """Compile C++ FILES against ptokit's headers, into one library."""
     from ptokit.api.cxx.compiler import library
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
 
     built = library(files, _kernel(files, how).build())
     if output is not None:
@@ -181,9 +181,9 @@ def _listed(names: list[str]) -> str:
 
 
 def _value(name: str, text: str, seed: int) -> Any:  # Any: an array or a number
-    from ptokit.api.fills import Completed
     from ptokit.ir.module import Value
     from ptokit.isa.model.types import PtrType
+    from ptokit.launch.fills import Completed
 
     value = argument(text, seed)
     if not isinstance(value, Completed):
@@ -194,8 +194,8 @@ def _value(name: str, text: str, seed: int) -> Any:  # Any: an array or a number
 
 
 def _save(files: dict[str, Path], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-    from ptokit.api.files import write_arrays
-    from ptokit.passes.complete import dtype_of_array
+    from ptokit.forms.complete import dtype_of_array
+    from ptokit.launch.files import write_arrays
 
     every = [(path, arrays[name], dtype_of_array(arrays[name])) for name, path in files.items()]
     write_arrays([(path, array, dtype) for path, array, dtype in every if dtype is not None])
@@ -220,7 +220,7 @@ def _shown(
 
 
 def _write(ran: CxxRun, file: str) -> None:
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
 
     text = ran.text("cpp" if file.endswith(".cpp") else "dps")
     if file == "-":

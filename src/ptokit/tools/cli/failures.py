@@ -13,8 +13,8 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ptokit.api import signals
 from ptokit.diagnostics.diagnostic import CallError, PtoError, call_error
+from ptokit.launch import signals
 
 F = TypeVar("F", bound=Callable[..., None])
 

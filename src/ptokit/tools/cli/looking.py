@@ -13,7 +13,7 @@ from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
     from ptokit.ir.module import Func
-    from ptokit.sim.observer import Observer
+    from ptokit.machine.observer import Observer
     from ptokit.tools.tracing import Tracer
 
 SHOWN = 8  # names in a message
@@ -63,7 +63,7 @@ def _others(func: Func) -> str:
 
 
 def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Tracer:
-    from ptokit.api.files import writing
+    from ptokit.launch.files import writing
     from ptokit.tools.tracing import Tracer
 
     names = [name.removeprefix("%") for name in asked.trace_values]

@@ -62,7 +62,7 @@ def new() -> None:
 @program_errors
 def kernel(name: str, folder: Path) -> None:
     """Write a kernel in Python, NAME.py, and its test, test_NAME.py; no file is overwritten."""
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
 
     _require_name(name)
     files = {f"{name}.py": KERNEL, f"test_{name}.py": TEST}

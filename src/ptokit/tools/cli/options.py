@@ -47,7 +47,7 @@ def target_option(*more: str) -> Callable[[F], F]:
 
 def require_pipes(*targets: str) -> None:
     """`--races` is about targets whose pipes run at once."""
-    from ptokit.api.settings import target_named
+    from ptokit.launch.settings import target_named
     from ptokit.tools.cli.failures import usage
 
     if all(target_named(name).in_order for name in targets):
@@ -87,7 +87,7 @@ def cluster_at(scheduler: str | None) -> AbstractContextManager[Any]:  # Any: a 
 
 
 def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
-    from ptokit.api.loading import decoded, load, loads
+    from ptokit.api.kernel.loading import decoded, load, loads
 
     if str(kernel) == "-":
         return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")

@@ -51,13 +51,13 @@ def layout(
 ) -> None:
     """Draw where the elements of a tile live: `ptokit layout f16 64x256 nz`."""
     from ptokit.analysis.checker import type_errors
-    from ptokit.api.files import write_files
     from ptokit.api.tensors import dtype_of, word
-    from ptokit.isa.model.layouts import Layout
     from ptokit.isa.model.tiles import tile_type
-    from ptokit.isa.model.words import Loc
+    from ptokit.launch.files import write_files
     from ptokit.tools.draw import layout_picture
     from ptokit.tools.svg import layout_svg
+    from ptokit.values.enumerations import Loc
+    from ptokit.values.layouts import Layout
 
     rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
     position = None if at is None else _numbers(at, ",", "--at takes ROW,COL, as in 3,17")

@@ -50,8 +50,8 @@ def profile(
     Arguments are those of `run`. Arrays may be left out: the time of most kernels does not depend
     on what is in them. The prediction counts cycles of the cores, not the launch itself.
     """
-    from ptokit.api.executable import require_blocks
     from ptokit.api.profiling import line_table, timed_target
+    from ptokit.launch.executable import require_blocks
 
     with call_errors():
         timed_target(target)

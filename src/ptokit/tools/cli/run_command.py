@@ -39,9 +39,9 @@ from ptokit.tools.cli.values import (
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
-    from ptokit.api.executable import Run
     from ptokit.api.program import Program
-    from ptokit.sim.pipes.loggedissue import LoggedIssue
+    from ptokit.launch.executable import Run
+    from ptokit.order.loggedissue import LoggedIssue
 
 
 @click.command(cls=TakesNumbers, short_help="Run a program on arrays.")
@@ -191,16 +191,16 @@ class RunCall:
         """What notes the order of the pipes, where that is asked for."""
         if not self.races:
             return None
-        from ptokit.api.pipechecks import synchronised
-        from ptokit.api.settings import target_named
-        from ptokit.sim.pipes.loggedissue import LoggedIssue
+        from ptokit.explore.pipechecks import synchronised
+        from ptokit.launch.settings import target_named
+        from ptokit.order.loggedissue import LoggedIssue
 
         given = target_named(self.target)
         return LoggedIssue(given, between_blocks=not synchronised(program))
 
     def _say_races(self, program: Program, issue: LoggedIssue) -> None:
         """What the order of the pipes leaves open; errors end the command."""
-        from ptokit.api.pipechecks import races_of_run
+        from ptokit.explore.pipechecks import races_of_run
 
         found = races_of_run(program, program.entry_named(self.entry), issue)
         if any(d.is_error for d in found):
@@ -211,11 +211,11 @@ class RunCall:
     def _require_words(self) -> None:
         """What a look at the call alone tells to be wrong."""
         from ptokit.api.compare import require_tolerance
-        from ptokit.api.executable import require_blocks
-        from ptokit.api.ranks import require_ranks
-        from ptokit.api.settings import engine_named, reading, target_named
-        from ptokit.sim.cores.races import detector
-        from ptokit.sim.limits import require_limits
+        from ptokit.launch.executable import require_blocks
+        from ptokit.launch.ranks import require_ranks
+        from ptokit.launch.settings import engine_named, reading, target_named
+        from ptokit.machine.limits import require_limits
+        from ptokit.order.races import detector
 
         with call_errors():
             target_named(self.target)
@@ -289,7 +289,7 @@ class RunCall:
         self, program: Program, placed: list[Any], named: dict[str, Any]
     ) -> dict[str, Any]:  # Any: arrays and numbers
         """All arguments by name; those of the launch are remembered for the report."""
-        from ptokit.api import bind
+        from ptokit.launch import bind
 
         self.func = program.func(self.entry)
         given = dict(bind.named_arguments(self.func, placed, named))
@@ -298,7 +298,7 @@ class RunCall:
 
     def _finish(self, result: Run, seconds: float) -> None:
         """Compare, save and show, in this order: what cannot be compared is saved nowhere."""
-        from ptokit.api.files import is_standard_output, write_arrays
+        from ptokit.launch.files import is_standard_output, write_arrays
 
         for name in (*self.files, *self.expected):
             if name not in result.outputs:

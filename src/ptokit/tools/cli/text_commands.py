@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @program_errors
 def fmt(kernel: Path, in_place: bool) -> None:
     """Print KERNEL in canonical form, comments kept."""
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
 
     program = read_program(kernel)
     text = program.text(program.form())
@@ -74,7 +74,7 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
     Passes that one requires run before it. Of a program that the target refuses, passes that need a
     legal one print the errors. Without --to the form is the one that the passes leave.
     """
-    from ptokit.api.files import write_files
+    from ptokit.launch.files import write_files
     from ptokit.passes.pipeline import pass_named
 
     names = [name.strip() for name in passes.split(",")]

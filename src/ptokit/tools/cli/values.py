@@ -12,7 +12,7 @@ import click
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
-    from ptokit.isa.model.dtypes import DType
+    from ptokit.values.dtypes import DType
 
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
 TRUTH = {"true": True, "false": False}
@@ -57,7 +57,7 @@ def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
 
 def output(text: str) -> Path:
     """The file that an output goes to."""
-    from ptokit.api.fills import path_and_details
+    from ptokit.launch.fills import path_and_details
 
     path, details = path_and_details(text)
     if details:
@@ -69,8 +69,8 @@ def output(text: str) -> Path:
 
 def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a type completes
     """The value that a word stands for; a .npy file is read, the name of a rank's array stays."""
-    from ptokit.api.files import read_array
-    from ptokit.api.fills import completed
+    from ptokit.launch.files import read_array
+    from ptokit.launch.fills import completed
 
     try:
         value = completed(text, seed)
@@ -92,8 +92,8 @@ def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a 
 
 def expectation(text: str) -> Expectation:
     """What an output is compared with: a file, or `zeros` or `random`; a .npy file is read."""
-    from ptokit.api.files import require_readable
-    from ptokit.api.fills import RawFile
+    from ptokit.launch.files import require_readable
+    from ptokit.launch.fills import RawFile
 
     value = argument(text, 0)
     if isinstance(value, int | float):
@@ -111,9 +111,9 @@ class Expectation:
 
     def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> Any:  # Any: an array
         """The array that is expected in the place of an output of these extents."""
-        from ptokit.api.fills import Completed
         from ptokit.ir.module import Value
         from ptokit.isa.model.types import PtrType
+        from ptokit.launch.fills import Completed
 
         if not isinstance(self.value, Completed):
             return self.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from ptokit.api.loading import loads
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.lang.asm import OWN_SINCE, own_names
@@ -13,8 +13,8 @@ from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import NOT_ON_TARGET, SHARED_STORAGE, Attr, Instr, Operand
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.types import PtrType
-from ptokit.isa.model.words import Word
 from ptokit.tools.manual.ruletree import outline
+from ptokit.values.enumerations import Word
 
 
 def instruction_page(page: type[Instr]) -> str:

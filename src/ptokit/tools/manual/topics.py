@@ -12,9 +12,7 @@ from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.samples import DOUBLE
-from ptokit.isa.model.dtypes import DTYPES, DType, f16
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.layouts import Layout
 from ptokit.isa.model.targets import MACHINES, READINGS, SPACES, TARGETS, TRAITS, Target
 from ptokit.isa.model.tiles import (
     ALIASES,
@@ -25,10 +23,13 @@ from ptokit.isa.model.tiles import (
     tile_type,
 )
 from ptokit.isa.model.types import PtrType, ScalarType
-from ptokit.isa.model.words import Loc, Order, Word
+from ptokit.isa.model.words import Order
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.draw import layout_picture
 from ptokit.tools.manual.instruction import example_section
+from ptokit.values.dtypes import DTYPES, DType, f16
+from ptokit.values.enumerations import Loc, Word
+from ptokit.values.layouts import Layout
 
 Page: TypeAlias = "Callable[[], str]"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.sim.pipes.timeline import Bar, Timeline
+from ptokit.order.timeline import Bar, Timeline
 
 LEFT, WIDTH, ROW, BAR = 110, 640, 22, 14  # pixels
 

@@ -14,7 +14,6 @@ import numpy as np
 from ptokit.analysis.legality import Verdict
 from ptokit.analysis.memorymap import MemoryMap
 from ptokit.api.compare import Comparison
-from ptokit.api.executable import Run
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.kernel import Kernel
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
@@ -25,6 +24,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.rich import RichList
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
+from ptokit.launch.executable import Run
 from ptokit.tools.memorypicture import memory_svg, memory_table
 from ptokit.tools.report import figures, line_rows
 from ptokit.tools.reportcharts import LineNumbers

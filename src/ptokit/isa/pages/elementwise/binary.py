@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.numerics.functions import floor_remainder, raised, sloped
+from ptokit.values.functions import floor_remainder, raised, sloped
 
 TMP, DST = BinaryTmp.tmp, BinaryTmp.dst
 ROOM = both(TMP.valid.cols >= DST.valid.cols, TMP.numel >= DST.cols * 2)

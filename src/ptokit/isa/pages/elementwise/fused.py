@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.numerics.functions import positive
+from ptokit.values.functions import positive
 
 THREE = (Ternary.dst, Ternary.src0, Ternary.src1, Ternary.src2)
 SUMS = (pointwise(*THREE, a2a3=VEC_A2A3, a5=VEC_A5), in_two_steps())

@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.numerics.functions import clear_sign, exp, flip_sign, log, reciprocal, reciprocal_root
+from ptokit.values.functions import clear_sign, exp, flip_sign, log, reciprocal, reciprocal_root
 
 RELU = (f16, f32, i32)
 NEGATED = (*SMALL, *FLOATS)

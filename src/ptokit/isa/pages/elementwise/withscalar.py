@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
-from ptokit.numerics.functions import floor_remainder, raised, sloped
+from ptokit.values.functions import floor_remainder, raised, sloped
 
 TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)

@@ -1,8 +1,8 @@
 """TFILLPAD and its two variants: fill what lies outside the valid region."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.pads import pad_bits
 from ptokit.isa.pages.windows import on_a2a3
+from ptokit.values.pads import pad_bits
 
 SAY_PAD = "give dst's type a pad value"
 

@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.unlikeextents import as_shared
 from ptokit.isa.pages.windows import *
-from ptokit.numerics.fixpipe import FixPipe, narrowed
+from ptokit.values.fixpipe import FixPipe, narrowed
 
 
 class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row", "col"))):

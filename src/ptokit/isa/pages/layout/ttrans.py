@@ -1,8 +1,8 @@
 """TTRANS: transpose a tile, or store a feature map in another layout."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.extents import FRACTALS, N0, WEIGHTS, Extents
 from ptokit.isa.pages.windows import on_a2a3
+from ptokit.values.extents import FRACTALS, N0, WEIGHTS, Extents
 
 MOST_BLOCKS = 255  # of 32 bytes, from line to line of what one instruction transposes
 BLOCKS = "lines are whole blocks of 32 bytes"

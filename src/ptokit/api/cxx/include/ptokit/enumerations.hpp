@@ -47,7 +47,7 @@ enum class GatherExec : std::int32_t { Scalar = 0, Simt = 1 };
 enum class GatherOOB : std::int32_t { Wrap = 2, Clamp = 1, Zero = 3, Undefined = 0 };
 enum class HistByte : std::int32_t { BYTE_0 = 0, BYTE_1 = 1, BYTE_2 = 2, BYTE_3 = 3 };
 enum class KernelKind : std::int32_t { CUBE = 0, VECTOR = 1 };
-enum class Layout : std::int32_t { ND = 0, DN = 1, NZ = 2, MX_A_ZZ = 6, MX_A_ND = 4, MX_A_DN = 5, MX_B_NN = 9, MX_B_ND = 7, MX_B_DN = 8, NC1HWC0 = 12, FRACTAL_Z = 19, NDC1HWC0 = 17, NCHW = 14, NCDHW = 18, NHWC = 16, FRACTAL_Z_3D = 21, GNCHW = 15, GNC1HWC0 = 13, SCALE = 3, HIF4_A_ZZ = 10, HIF4_B_NN = 11, FRACTAL_Z_S16S8 = 20, MAX = 22 };
+enum class Layout : std::int32_t { NC1HWC0 = 12, NDC1HWC0 = 17, FRACTAL_Z = 19, FRACTAL_Z_3D = 21, NCHW = 14, GNCHW = 15, GNC1HWC0 = 13, NCDHW = 18, ND = 0, DN = 1, NZ = 2, MX_A_ZZ = 6, MX_A_ND = 4, MX_A_DN = 5, MX_B_NN = 9, MX_B_ND = 7, MX_B_DN = 8, NHWC = 16, SCALE = 3, HIF4_A_ZZ = 10, HIF4_B_NN = 11, FRACTAL_Z_S16S8 = 20, MAX = 22 };
 enum class LayoutMode_t : std::int32_t { NZ2NZ = 0, NZ2ND = 1, NZ2DN = 2 };
 enum class LogAlgorithm : std::int32_t { DEFAULT = 0, HIGH_PRECISION = 1 };
 enum class MaskPattern : std::int32_t { P0101 = 1, P1010 = 2, P0001 = 3, P0010 = 4, P0100 = 5, P1000 = 6, P1111 = 7 };

@@ -1,0 +1,92 @@
+"""Where values are defined and used in a structured program, and what is live after each write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ptokit.analysis.liveness import Liveness
+from ptokit.ir.editing import is_tile, uses_of
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES
+
+Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramPoint:
+    """A place in the program: a position in text order and the regions around it."""
+
+    position: int
+    frames: tuple[Frame, ...]
+    block: Block
+    index: int
+
+
+@dataclass
+class DefUse:
+    """Definitions and uses of every value of a function."""
+
+    defined: dict[Value, ProgramPoint] = field(default_factory=dict[Value, ProgramPoint])
+    used: dict[Value, list[ProgramPoint]] = field(default_factory=dict[Value, "list[ProgramPoint]"])
+    written: dict[Value, Op] = field(default_factory=dict[Value, Op])  # SSA outputs
+    clock: int = 0
+
+    def __init__(self, func: Func) -> None:
+        self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
+        self.undefined: dict[Value, None] = {}  # new tiles: without content
+        self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
+        start = ProgramPoint(0, (), func.body, 0)
+        self.defined |= dict.fromkeys(func.args, start)
+        self._block(func.body, ())
+        self.live = Liveness(func, self._uses, lambda op: op.results).after
+
+    def _block(self, block: Block, frames: tuple[Frame, ...]) -> None:
+        for index, op in enumerate(block.ops):
+            self.clock += 1
+            here = ProgramPoint(self.clock, frames, block, index)
+            for value in self._uses(op):
+                self.used.setdefault(value, []).append(here)
+            for number, region in enumerate(op.regions):
+                self.defined |= dict.fromkeys(region.args, here)
+                self._block(region, (*frames, (op, number)))
+            if op.regions:
+                self.clock += 1
+                here = ProgramPoint(self.clock, frames, block, index)
+            self.defined |= dict.fromkeys(op.results, here)
+            if isinstance(op, Op):
+                self._results(op)
+
+    def _uses(self, op: AnyOp) -> Iterator[Value]:
+        """The values an op uses, and the tiles whose bytes they name."""
+        for value in self._needed(op):
+            yield value
+            if value in self.source:
+                yield self.source[value]
+
+    def _needed(self, op: AnyOp) -> Iterator[Value]:
+        """The values an op uses; an undefined tile that it only writes to is not needed."""
+        if not (isinstance(op, Op) and op.ssa):
+            yield from uses_of(op)
+            return
+        for name, value in op.values():
+            if value not in self.undefined or op.page.operand(name).role is not Role.OUT:
+                yield value
+
+    def _results(self, op: Op) -> None:
+        if ALLOCATES in op.page.traits:
+            self.undefined |= dict.fromkeys(op.results)
+        if op.ssa:
+            self.written |= dict.fromkeys(op.results[len(op.page.results()) :], op)
+        new = op.page.executes or op.regions or ALLOCATES in op.page.traits
+        if ALIASES in op.page.traits or not new:
+            tiles = [v for v in uses_of(op) if is_tile(v)]
+            if tiles:
+                root = self.source.get(tiles[0], tiles[0])
+                self.source |= {v: root for v in op.results if is_tile(v)}
+
+    def needed_after(self, value: Value, write: Value) -> bool:
+        """Whether `value` is used after the op that writes `write` has run."""
+        return value is not write and value in self.live[self.written[write]]

@@ -1,0 +1,13 @@
+"""What lower folders ask of higher ones: `ptokit/__init__` says where it is, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+PROVIDERS: dict[str, Callable[[], Any]] = {}  # Any: a module, imported when it is asked for
+
+
+def above(name: str) -> Any:  # Any: see `PROVIDERS`
+    """Return the module that is registered under a name."""
+    return PROVIDERS[name]()

@@ -1,0 +1,142 @@
+"""Assignments: what happens at each point of a walk over a window that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptokit.engines.kernels.functionbase import FunctionBase
+from ptokit.engines.kernels.lanes import Lanes, Words, element
+from ptokit.engines.kernels.loops import Loop
+from ptokit.engines.kernels.lowering import Leaf, gathers, leaves
+from ptokit.engines.kernels.transposition import Line
+from ptokit.engines.kernels.walk import Access, LanePositions, address, square_of
+from ptokit.machine.record.code import Code, Num, text
+from ptokit.machine.record.expressions import Apply, Known, Traced, WindowStore
+from ptokit.values import dtypes as t
+from ptokit.values.layouts import known
+
+COPY = 32768  # bytes from which the library's memcpy is as good as our loops
+
+
+class Assign:
+    """Store an expression; `targets` are the elements and, where tracked, their shadow."""
+
+    def __init__(
+        self,
+        function: FunctionBase,
+        store: WindowStore,
+        targets: list[Access],
+        used: dict[Leaf, Access],
+    ) -> None:
+        self.function, self.store, self.targets, self.used = function, store, targets, used
+        self.accesses = [*targets, *used.values()]
+        moved = store.value
+        while isinstance(moved, Apply) and moved.word == "bitcast":
+            moved = moved.args[0]
+        counts = len(targets), len(used)  # a constant is a leaf, too, but lies nowhere
+        self.plain = counts == (1, 1) and isinstance(moved, Leaf) and not store.where
+
+    def lanes(self, parts: Sequence[Traced]) -> int:
+        """How many elements at once: whole vectors of what is moved or computed."""
+        dtype = self.store.cells.dtype
+        if dtype.packed:
+            return 1
+        kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
+        narrow = all(k == t.bf16 for k in kinds)  # computed two by two
+        return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
+
+    def act(self, point: LanePositions) -> None:
+        function = self.function
+        lanes, words = function.words(point, self.used)
+        dtype = self.store.cells.dtype
+        keep = None if self.store.where is None else words.value(self.store.where)
+        value = words.value(self.store.value)
+        ones = {True: "15", False: "-1"}[dtype.packed]
+        for number, target in enumerate(self.targets):
+            if number:  # the shadow: every bit of the element
+                kind = f"i{dtype.size * 8}"
+                self._put(lanes, kind, target, point, lanes.splat(kind, ones), keep)
+            else:
+                self._put(lanes, element(dtype), target, point, value, keep)
+
+    def _put(
+        self,
+        lanes: Lanes,
+        kind: str,
+        target: Access,
+        point: LanePositions,
+        value: str,
+        keep: str | None,
+    ) -> None:
+        function, code = self.function, self.function.code
+        position = function.loads.position(target, point, lanes)
+        if target.dtype.packed:
+            self._put_nibble(target, position, value, keep)
+            return
+        where = address(code, target, position)
+        if keep is not None:
+            old = code.let(f"load {lanes.type(kind)}, ptr {where}, align {target.dtype.size}")
+            value = lanes.select(keep, kind, value, old)
+        code.do(f"store {lanes.type(kind)} {value}, ptr {where}, align {target.dtype.size}")
+
+    def _put_nibble(self, target: Access, position: Num, value: str, keep: str | None) -> None:
+        """Replace one of the two elements of a byte."""
+        code = self.function.code
+        where = code.let(f"getelementptr i8, ptr {target.pointer}, i64 {text(position // 2)}")
+        old = code.let(f"load i8, ptr {where}")
+        low = text(position % 2)
+        odd = code.let(f"icmp ne i64 {low}, 0")
+        shift = code.let(f"select i1 {odd}, i8 4, i8 0")
+        mask = code.let(f"select i1 {odd}, i8 15, i8 -16")
+        moved = code.let(f"shl i8 {code.let(f'and i8 {value}, 15')}, {shift}")
+        new = code.let(f"or i8 {code.let(f'and i8 {old}, {mask}')}, {moved}")
+        if keep is not None:
+            new = code.let(f"select i1 {keep}, i8 {new}, i8 {old}")
+        code.do(f"store i8 {new}, ptr {where}")
+
+    def bulk(self, loop: Loop, point: LanePositions) -> bool:
+        """One call of memmove for a long contiguous run of moved bytes."""
+        size = self.store.cells.dtype.size
+        one = all(known(s, 1) for s in loop.steps)
+        if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
+            return False
+        code = self.function.code
+        target, source = (address(code, a, point.positions[a]) for a in self.accesses)
+        count = loop.count * size
+        name = "llvm.memmove.p0.p0.i64"
+        code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
+        return True
+
+    def transpose(self, across: Loop, point: LanePositions) -> bool:
+        """One call for a row of square blocks that are moved, or of which something is computed."""
+        target, source = self.accesses[0], self.accesses[-1]
+        alone = self.plain or self._of_one_leaf()
+        if not alone or target.dtype.packed or not known(across.steps[1], 1):
+            return False
+        code = self.function.code
+        square = square_of(source, point.lanes)
+        to = address(code, target, point.positions[target]), across.steps[0]
+        block = address(code, source, point.positions[source]), point.steps[source]
+        line = None if self.plain else self._line(point.lanes)
+        square.move(code, block, to, across.count, line)
+        return True
+
+    def _of_one_leaf(self) -> bool:
+        """Whether what is stored depends on one operand alone, and constants."""
+        value, accesses = self.store.value, len(self.targets) + len(self.used)
+        if accesses != 2 or len(self.accesses) != 2 or len(self.used) != 1 or self.store.where:
+            return False
+        others = (leaf.source for leaf in leaves(value) if leaf not in self.used)
+        return not gathers(value) and all(isinstance(source, Known) for source in others)
+
+    def _line(self, count: int) -> Line:
+        """What is stored for one column of a block."""
+        code, dtype = Code(), self.store.cells.dtype
+        lanes = Lanes(code, count)
+
+        def leaf(node: Traced) -> str:
+            node = node if isinstance(node, Leaf) else Leaf(node)  # a constant of a conversion
+            return "%column" if node in self.used else self.function.constant(node, lanes)
+
+        value = Words(lanes, leaf, self.used).value(self.store.value)
+        return Line("\n".join(code.lines), value, element(dtype), 8 * dtype.size)

@@ -1,0 +1,217 @@
+"""Folds: sums and maxima along one axis, in increasing index; the other axis lies in the lanes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from ptokit.engines.kernels.functionbase import FunctionBase
+from ptokit.engines.kernels.lanes import Lanes, Words, element, float_constant
+from ptokit.engines.kernels.loops import Loop, Rectangle, nest
+from ptokit.engines.kernels.lowering import Leaf
+from ptokit.engines.kernels.transposition import SHARED, Square, written
+from ptokit.engines.kernels.walk import (
+    STILL,
+    LanePositions,
+    address,
+    count_places,
+    nested,
+    pieces,
+    square_lines,
+    square_of,
+    strided,
+)
+from ptokit.machine.evaluation import scalar
+from ptokit.machine.record.code import Code
+from ptokit.machine.record.expressions import Apply, Traced, WindowStore
+from ptokit.values import dtypes as t
+from ptokit.values.layouts import known
+
+GROUPS = 4  # accumulators that wait for each other's additions
+TRANSPOSED = 2  # of operands that are transposed: each takes many instructions
+LONG = 128  # elements of a fold from which several blocks at once get instructions of their own
+
+
+class Fold:
+    """A sequential fold along one axis; the other lies in the lanes, in several accumulators."""
+
+    def __init__(
+        self,
+        function: FunctionBase,
+        out: WindowStore,
+        x: Traced,
+        axis: int,
+        word: str,
+        start: float | None,
+    ) -> None:
+        self.function, self.code, self.x = function, function.code, x
+        self.axis, self.word, self.start = axis, word, start
+        self.dtype, self.what = out.cells.dtype, f"fold {word}"
+        self.used = function.uses([x])
+        self.target = function.access(out.cells, out.rows, out.cols)
+        if axis == 1:
+            self.target.cols = STILL
+        else:
+            self.target.rows = STILL
+
+    def run(self) -> None:
+        """One accumulator after the other is filled, and stored."""
+        accesses = [self.target, *self.used.values()]
+        if len(self.used) > 1:  # different boxes would be visited out of order
+            for access in self.used.values():
+                along = access.rows if self.axis == 0 else access.cols
+                accesses += [] if known(along.start, 0) else count_places(access)
+        rows, cols = self.function.number(self.x.rows), self.function.number(self.x.cols)
+        parts = pieces(accesses, rows, cols)
+        kept, folded = parts[::-1] if self.axis == 0 else parts
+        lanes = self.function.lanes_of([self.x])
+        for part in kept:
+            part = nest(part, Rectangle((), (0,) * len(part.offsets)))
+            loops = list(part.loops)
+            inner = loops.pop() if loops and known(loops[-1].steps[0], 1) else None
+            point = LanePositions.begin(accesses, part, inner, 1 if inner is None else lanes)
+            with nested(self.code, loops, [point], self.what) as [point]:
+                if inner is None:
+                    self._reduce([point], folded)
+                else:
+                    self._chunks(inner, point, folded)
+
+    def _chunks(self, inner: Loop, point: LanePositions, folded: list[Rectangle]) -> None:
+        """Some vectors at once, then smaller and smaller ones."""
+        count, lanes = inner.count, point.lanes
+        if not isinstance(count, int):
+            with self.code.loop(count, self.what) as index:
+                self._reduce([replace(point.moved(inner, index), lanes=1)], folded)
+            return
+        most = TRANSPOSED if any(self._across(part.loops[-1], point) for part in folded) else GROUPS
+        done, many = 0, lanes * most
+        if count >= (many if most == TRANSPOSED else 2 * many):
+            done = count // many * many
+            with self.code.loop(done, f"{self.what}, {most} x {lanes} lanes", many) as index:
+                base = point.moved(inner, index)
+                self._reduce([base.moved(inner, n * lanes) for n in range(most)], folded)
+        while done < count:
+            ends = range(done + lanes, count + 1, lanes)[:most]
+            groups = [replace(point.moved(inner, n - lanes), lanes=lanes) for n in ends]
+            if groups:
+                self._reduce(groups, folded)
+                done += len(groups) * lanes
+            else:
+                lanes //= 2
+
+    def _reduce(self, groups: list[LanePositions], folded: list[Rectangle]) -> None:
+        """All elements of the folded axis into one accumulator for each group of lanes."""
+        lanes = Lanes(self.code, groups[0].lanes)
+        kinds = lanes.type(element(self.dtype))
+        slots = [self.function.slot(kinds) for _ in groups]
+        for slot, point in zip(slots, groups, strict=True):
+            first = self._first(lanes, point.further(folded[0].offsets))
+            self.code.do(f"store {kinds} {first}, ptr {slot}")
+        for part in folded:
+            self._fold_part(part, [point.further(part.offsets) for point in groups], slots)
+        for slot, point in zip(slots, groups, strict=True):
+            total = self.code.let(f"load {kinds}, ptr {slot}")
+            if self.dtype == t.f32:
+                total = lanes.canonical(total) if self.word in ("add", "sub", "mul") else total
+            where = address(self.code, self.target, point.positions[self.target])
+            self.code.do(f"store {kinds} {total}, ptr {where}, align {self.dtype.size}")
+
+    def _first(self, lanes: Lanes, point: LanePositions) -> str:
+        if self.start is None:  # the first element; folding it once more changes nothing
+            return self._first_elements(lanes, point)
+        if self.dtype == t.f32:
+            return lanes.splat("float", float_constant(float(self.start)))
+        return lanes.splat(
+            element(self.dtype), str(int(scalar(self.start, self.dtype).codes[0, 0]))
+        )
+
+    def _first_elements(self, lanes: Lanes, point: LanePositions) -> str:
+        """Of many lines, by a function: each use adds little to the text."""
+        access = next(iter(self.used.values()), None)
+        step = None if access is None else point.steps.get(access)
+        leaf = isinstance(self.x, Leaf) and lanes.count >= SHARED and step is not None
+        if access is None or step is None or not leaf or not strided(access, step):
+            return self.function.words(point, self.used)[1].value(self.x)
+        where = address(self.code, access, point.positions[access])
+        return square_of(access, lanes.count).first(self.code, where, step)
+
+    def _fold_part(self, part: Rectangle, groups: list[LanePositions], slots: list[str]) -> None:
+        *loops, inner = part.loops
+        if not self._across(inner, groups[0]):
+            with nested(self.code, part.loops, groups, self.what) as points:
+                self._steps(points, slots)
+            return
+        with nested(self.code, loops, groups, self.what) as points:
+            self._blocks(inner, points, slots)
+
+    def _across(self, inner: Loop, point: LanePositions) -> bool:
+        """Whether operands lie across the lanes, contiguous along the fold."""
+        pairs = zip(point.steps.items(), inner.steps, strict=True)
+        steps = [s for (access, step), s in pairs if strided(access, step)]
+        whole = point.lanes >= 4 and isinstance(inner.count, int)
+        return whole and bool(steps) and all(known(s, 1) for s in steps)
+
+    def _blocks(self, inner: Loop, groups: list[LanePositions], slots: list[str]) -> None:
+        lanes = groups[0].lanes
+        assert isinstance(inner.count, int)
+        whole = inner.count // lanes * lanes
+        alone = len(groups) == 1 or whole < LONG
+        called = isinstance(self.x, Leaf) and lanes >= SHARED and alone
+        if whole:
+            with self.code.loop(whole, f"{self.what}, blocks", lanes) as index:
+                for point, slot in zip(groups, slots, strict=True):
+                    place = point.moved(inner, index)
+                    if called:
+                        self._call(place, slot)
+                        continue
+                    for line in square_lines(self.code, place, inner):
+                        self._step(line, slot)
+        for number in range(whole, inner.count):
+            self._steps([point.moved(inner, number) for point in groups], slots)
+
+    def _call(self, point: LanePositions, slot: str) -> None:
+        """A block by a function: each use adds little to the text."""
+        [access] = self.used.values()
+        square, name = square_of(access, point.lanes), f"folded_{self.word}_{self.dtype.name}"
+        if name not in self.code.kernels:
+            self.code.kernels[name] = self._function(name, square)
+        where = address(self.code, access, point.positions[access])
+        block = f"ptr {where}, i64 {square.distance(point.steps[access])}"
+        kinds = square.kinds
+        old = self.code.let(f"load {kinds}, ptr {slot}")
+        call = f"call {self.code.many}{kinds} @{name}({block}, {kinds} {old})"
+        self.code.do(f"store {kinds} {self.code.let(call)}, ptr {slot}")
+
+    def _function(self, name: str, square: Square) -> str:
+        """All columns of a block into an accumulator."""
+        code, kinds, total = Code(), square.kinds, "%total"
+        lanes = Lanes(code, square.size)
+        for column in written(code, square, "%block", "%step"):
+            words = Words(lanes, partial(self._leaf, lanes, column), self.used)
+            total = self._combined(lanes, words, total)
+        head = f"define internal {self.code.many}{kinds} @{name}(ptr %block, i64 %step, "
+        head += f"{kinds} %total) noinline nounwind {{"
+        return "\n".join([head, "entry:", *code.lines, f"  ret {kinds} {total}", "}", ""])
+
+    def _leaf(self, lanes: Lanes, column: str, node: Traced) -> str:
+        leaf = node if isinstance(node, Leaf) else Leaf(node)
+        return column if leaf in self.used else self.function.constant(leaf, lanes)
+
+    def _steps(self, groups: list[LanePositions], slots: list[str]) -> None:
+        for point, slot in zip(groups, slots, strict=True):
+            self._step(point, slot)
+
+    def _step(self, point: LanePositions, slot: str) -> None:
+        """acc = acc.word(x)."""
+        lanes, words = self.function.words(point, self.used)
+        kinds = lanes.type(element(self.dtype))
+        old = self.code.let(f"load {kinds}, ptr {slot}")
+        new = self._combined(lanes, words, old)
+        self.code.do(f"store {kinds} {new}, ptr {slot}")
+
+    def _combined(self, lanes: Lanes, words: Words, old: str) -> str:
+        if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made canonical at the end
+            return lanes.op("fadd", "float", old, words.value(self.x))
+        total = Traced(self.dtype, 2, 2)
+        words.done[total] = old
+        return words.value(Apply(self.word, (total, self.x), {}))

@@ -1,0 +1,228 @@
+"""What every part of a function's generation shares: its parameters, and how operands are walked.
+
+The parts (gathers, folds, temporaries, assignments) stand on this; `opfunction` puts them together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptokit.engines.kernels.lanes import Lanes, Words
+from ptokit.engines.kernels.loads import Loads
+from ptokit.engines.kernels.loops import Stream, placed
+from ptokit.engines.kernels.lowering import ONCE, Leaf, Preparation, Times, leaves
+from ptokit.engines.kernels.overlap import Overlap
+from ptokit.engines.kernels.walk import STILL, Access, LanePositions, counters
+from ptokit.machine.cache import Host
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Code, Int, NotNative, Num, text
+from ptokit.machine.record.expressions import (
+    AxisWindow,
+    Known,
+    Positions,
+    Traced,
+    WindowRead,
+    WindowStore,
+)
+from ptokit.values.arrays import BOOL
+from ptokit.values.dtypes import DType
+from ptokit.values.layouts import Axis, IndexMap, known
+
+
+class Scratch:
+    """Temporary storage of one instruction."""
+
+    number, name = -1, ""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def room(self, rows: Num, cols: Num, dtype: DType, line: int = 1) -> Elements:
+        """A row-major matrix, its rows padded to a multiple of `line` elements."""
+        height, width = bound(rows), -(-bound(cols) // line) * line
+        address = self.size
+        self.size += -(-(height * width + 64) * dtype.size // 64) * 64
+        where = IndexMap(Axis(((height, width),)), Axis(((width, 1),)))
+        return Elements(self, address, dtype, where)  # type: ignore[arg-type]
+
+
+def numbered(tables: list[Any], values: Any) -> int:  # Any: NumPy arrays
+    """The place of a table among others, where it is put if it is new."""
+    for number, table in enumerate(tables):
+        if table.dtype == values.dtype and table.tobytes() == values.tobytes():
+            return number
+    tables.append(values)
+    return len(tables) - 1
+
+
+def bound(count: Num) -> int:
+    """The largest value a count can have."""
+    limit = count if isinstance(count, int) else count.upper
+    if limit is None:
+        raise NotNative("a temporary of unknown size")
+    return limit
+
+
+@dataclass
+class FunctionBase(ABC):
+    """Parameters and accesses of a function under construction.
+
+    `related` tells how two operands lie.
+    """
+
+    host: Host
+    related: Callable[[Elements, Elements], Overlap]
+    tracked: Callable[[Elements], bool]
+    code: Code = field(default_factory=Code)
+    pointers: dict[tuple[Any, ...], tuple[str, Elements]] = field(default_factory=dict[Any, Any])
+    numbers: dict[str, tuple[Int, Int]] = field(default_factory=dict[str, "tuple[Int, Int]"])
+    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    scratch: Scratch = field(default_factory=Scratch)
+    slots: list[str] = field(default_factory=list[str])
+    checks: bool = False
+
+    def __post_init__(self) -> None:
+        self.code.many = self.host.many
+        self.loads = Loads(self.code)
+
+    @abstractmethod
+    def preparation(self, *written: WindowStore) -> Preparation:
+        """What makes expressions ready for loops."""
+
+    @abstractmethod
+    def store(self, store: WindowStore) -> None:
+        """One store as loops."""
+
+    @abstractmethod
+    def guard_gathers(self, store: WindowStore) -> None:
+        """Indices that must lie inside are looked at before anything is written."""
+
+    @abstractmethod
+    def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
+        """How many elements of these expressions, of so many bytes, are computed at once."""
+
+    @abstractmethod
+    def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
+        """The vocabulary on the lanes of a point."""
+
+    @abstractmethod
+    def constant(self, leaf: Leaf, lanes: Lanes) -> str:
+        """A number in every lane."""
+
+    # parameters
+
+    def number(self, value: Num) -> Num:
+        """A number of the program as a parameter."""
+        if isinstance(value, int) or value.code is self.code:
+            return value
+        if value.text not in self.numbers:
+            name = f"%n{len(self.numbers)}"
+            mine = Int(self.code, name, value.multiple, value.upper)
+            self.numbers[value.text] = (value, mine)
+        return self.numbers[value.text][1]
+
+    def pointer(self, cells: Elements, *, shadow: bool = False) -> str:
+        """The address of a view's base."""
+        space: Any = cells.memory
+        if space is self.scratch:
+            if not cells.address:
+                return "%scratch"
+            return self.code.let(f"getelementptr i8, ptr %scratch, i64 {cells.address}")
+        key = (space.number, text(cells.address), shadow)
+        if key not in self.pointers:
+            self.pointers[key] = (f"%p{len(self.pointers)}", cells)
+        return self.pointers[key][0]
+
+    def table(self, values: Any) -> str:  # Any: a NumPy array
+        """A pointer to numbers known before the program runs."""
+        return f"%t{numbered(self.tables, values)}"
+
+    def slot(self, kind: str) -> str:
+        """A local variable; LLVM keeps it in a register."""
+        self.slots.append(f"  %s{len(self.slots)} = alloca {kind}")
+        return f"%s{len(self.slots) - 1}"
+
+    def access(
+        self,
+        cells: Elements,
+        rows: AxisWindow,
+        cols: AxisWindow,
+        *,
+        shadow: bool = False,
+        repeat: Times = ONCE,
+    ) -> Access:
+        """How a window of a view moves."""
+        down, first = self._stream(cells.map.rows, rows)
+        across, second = self._stream(cells.map.cols, cols)
+        down, across = map(_repeated, (down, across), repeat)
+        offset = self.number(cells.origin) + first + second
+        return Access(self.pointer(cells, shadow=shadow), cells.dtype, down, across, offset)
+
+    def _stream(self, axis: Axis, span: AxisWindow) -> tuple[Stream, Num]:
+        digits: Any = tuple((self.number(n), self.number(step)) for n, step in axis.digits)
+        found = placed(digits, self.number(span.start), span.step)
+        if found is None:
+            raise NotNative("every n-th element of an axis whose boxes hold no whole steps")
+        return found
+
+    def uses(self, parts: Sequence[Traced]) -> dict[Leaf, Access]:
+        """An access for every leaf that moves."""
+        found: dict[Leaf, Access] = {}
+        for part in parts:
+            for leaf in leaves(part):
+                access = None if leaf in found else self._leaf(leaf)
+                if access is not None:
+                    found[leaf] = access
+        return found
+
+    def _leaf(self, leaf: Leaf) -> Access | None:
+        source = leaf.source
+        if isinstance(source, WindowRead):
+            rows, cols = source.row_span, source.col_span
+            access = self.access(source.cells, rows, cols, repeat=leaf.repeat)
+            if known(rows.count, 1):
+                access.rows = _standing(access, access.rows)
+            if known(cols.count, 1):
+                access.cols = _standing(access, access.cols)
+        elif isinstance(source, Known) and source.constant is None:
+            access = self._line(source, max(leaf.repeat))
+        elif isinstance(source, Positions):
+            access = counters()[source.axis]
+        else:
+            return None
+        if leaf.swap:
+            access.rows, access.cols = access.cols, access.rows
+        return access
+
+    def _line(self, numbers: Known, repeat: int) -> Access:
+        """A row or a column of known numbers, as narrow as they are."""
+        codes = numbers.array.codes
+        values = codes.astype(np.uint8) if numbers.dtype is BOOL else codes
+        line = _repeated(Stream(((values.size, 1),)), repeat)
+        pointer = self.table(np.ascontiguousarray(values.reshape(-1)))
+        rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
+        return Access(pointer, numbers.dtype, rows, cols)
+
+    def counts(self, window: WindowStore) -> tuple[Num, Num]:
+        """Rows and columns of a window as parameters."""
+        return self.number(window.rows.count), self.number(window.cols.count)
+
+    def lanes(self, size: int) -> int:
+        return max(4, self.host.width // size)
+
+
+def _repeated(line: Stream, times: int) -> Stream:
+    """Each place that many times in a row."""
+    return Stream((*line.digits, (times, 0)), line.start * times) if times > 1 else line
+
+
+def _standing(access: Access, line: Stream) -> Stream:
+    """One row (or column) that serves every row: its place becomes part of the offset."""
+    start: Any = line.start  # Any: a number, known or not
+    access.offset = access.offset + Axis(line.digits).offset(start)
+    return STILL

@@ -1,0 +1,251 @@
+"""Gathers: elements at indices that the program computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from math import prod
+
+from ptokit.engines.kernels.functionbase import FunctionBase
+from ptokit.engines.kernels.lanes import Lanes, Words, element
+from ptokit.engines.kernels.loads import in_row_order
+from ptokit.engines.kernels.lowering import ONCE, Gather, Leaf, leaves
+from ptokit.engines.kernels.walk import STILL, Access, LanePositions, address, load_line
+from ptokit.machine.record.code import Int, Num
+from ptokit.machine.record.expressions import Apply, Known, Traced
+from ptokit.values import dtypes as t
+from ptokit.values.enumerations import GatherOOB
+from ptokit.values.layouts import known
+
+
+class Gathers:
+    """Instructions that gather; quick ways for plain tables of 32-bit elements."""
+
+    def __init__(self, function: FunctionBase) -> None:
+        self.function, self.code, self.loads = function, function.code, function.loads
+        self.held: dict[Gather, list[str]] = {}  # tables in registers
+        self.runs = Runs()
+
+    def hold(self, node: Gather) -> None:
+        """Load a small table before the loops that look into it."""
+        if self._numbered(node) is not None and self._permutes(node):
+            self.held[node] = self._lines(node)
+
+    def _lines(self, node: Gather) -> list[str]:
+        table = Access(self.function.pointer(node.cells), t.i32, STILL, STILL)
+        return [load_line(self.code, table, n, 16) for n in range(0, prod(node.taken.over), 16)]
+
+    def _table(self, node: Gather) -> Access:
+        """Where a gather looks."""
+        return Access(self.function.pointer(node.cells), node.cells.dtype, STILL, STILL)
+
+    def _numbered(self, node: Gather) -> Leaf | None:
+        """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""
+        index, limit = node.index, prod(node.taken.over)
+        wraps = node.taken.outside is GatherOOB.WRAP and limit & (limit - 1) == 0
+        direct = wraps or node.taken.outside is GatherOOB.ERROR
+        if not (direct and isinstance(index, Apply) and index.word == "cast"):
+            return None
+        [leaf] = index.args
+        plain = isinstance(leaf, Leaf) and leaf.dtype.is_int and leaf.dtype.size == 4
+        linear = _row_major(node) and node.cells.dtype.size == 4 and node.where_ is None
+        return leaf if plain and linear and isinstance(leaf, Leaf) else None
+
+    def lanes(self, node: Gather) -> int:
+        """How many elements a gather takes at once."""
+        if node.cells.dtype.packed:
+            return 1
+        size = self.function.lanes(node.cells.dtype.size)
+        while size > 4 and not self.runs.holds(node, size):
+            size //= 2
+        if size > 4:
+            return size
+        if self._numbered(node) is None:
+            return self.function.lanes(8)
+        return 16 if self._permutes(node) else 4
+
+    def _permutes(self, node: Gather) -> bool:
+        limit = prod(node.taken.over)
+        return self.function.host.permutes and 32 <= limit <= 256 and limit & (limit - 1) == 0
+
+    def value(self, node: Gather, point: LanePositions, words: Words) -> str:
+        """Elements at computed indices; those that must not be read read element 0."""
+        lanes = words.lanes
+        if self.runs.reached(node, point, words.used):
+            return self._run(node, point, words)
+        leaf = self._numbered(node)
+        if leaf is not None and lanes.count == 16 and self._permutes(node):
+            return self._looked_up(node, words.value(leaf), lanes)
+        access = words.used.get(leaf) if leaf is not None else None
+        walked = access is not None and access.at is None
+        if access is not None and walked and lanes.count == 4 and known(point.steps[access], 1):
+            return self._in_pairs(node, access, point, lanes)
+        index, limit = words.value(node.index), prod(node.taken.over)
+        zero = lanes.splat("i64", "0")
+        keep = None if node.where_ is None else words.value(node.where_)
+        outside = node.taken.outside
+        if outside is GatherOOB.WRAP:
+            held = lanes.divided("i64", index, limit, signed=True)[1]
+        elif outside is GatherOOB.ERROR:
+            held = index
+        else:
+            low = lanes.op("icmp sgt", "i64", index, zero)
+            held = lanes.select(low, "i64", index, zero)
+            last = lanes.splat("i64", str(limit - 1))
+            held = lanes.select(lanes.op("icmp slt", "i64", held, last), "i64", held, last)
+        if outside is GatherOOB.ZERO:
+            inside = lanes.op("icmp ult", "i64", index, lanes.splat("i64", str(limit)))
+            keep = inside if keep is None else lanes.op("and", "i1", keep, inside)
+        if keep is not None:
+            held = lanes.select(keep, "i64", held, zero)
+        offsets = self.loads.offsets(node.cells, node.taken.over, held, lanes)
+        codes = self.loads.fetch(self._table(node), offsets, lanes)
+        if keep is None:
+            return codes
+        kind = element(node.cells.dtype)
+        nothing = lanes.splat(kind, "0.0" if kind == "float" else "0")
+        return lanes.select(keep, kind, codes, nothing)
+
+    def inside(
+        self, node: Gather, point: LanePositions, used: dict[Leaf, Access]
+    ) -> tuple[Lanes, str]:
+        """Lanes that are true where an index is outside."""
+        length = point.lanes if self.runs.reached(node, point, used) else 1
+        if length > 1:  # the first of them tells
+            point = LanePositions(point.positions, point.steps, 1)
+        lanes, words = self.function.words(point, used)
+        last = lanes.splat("i64", str(prod(node.taken.over) - length))
+        wrong = lanes.op("icmp ugt", "i64", words.value(node.index), last)
+        if node.where_ is not None:
+            wrong = lanes.op("and", "i1", wrong, words.value(node.where_))
+        return lanes, wrong
+
+    def _run(self, node: Gather, point: LanePositions, words: Words) -> str:
+        """Elements that lie together: one load from the place of the first."""
+        lanes, kind = words.lanes, element(node.cells.dtype)
+        _, one = self.function.words(LanePositions(point.positions, point.steps, 1), words.used)
+        place = one.value(node.index)
+        keep = None if node.where_ is None else one.value(node.where_)
+        if keep is not None:
+            place = self.code.let(f"select i1 {keep}, i64 {place}, i64 0")
+        codes = load_line(self.code, self._table(node), Int(self.code, place), lanes.count)
+        if keep is None:
+            return codes
+        kinds, zero = lanes.type(kind), "zeroinitializer"
+        return self.code.let(f"select i1 {keep}, {kinds} {codes}, {kinds} {zero}")
+
+    def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
+        """A small table in registers: a choice of two halves for each bit of the index."""
+        vector, kind = lanes.type("i32"), element(node.cells.dtype)
+        parts = self.held.get(node) or self._lines(node)
+        name = "llvm.x86.avx512.vpermi2var.d.512"
+        parts = [
+            self.code.let(f"call {vector} @{name}({vector} {a}, {vector} {index}, {vector} {b})")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        bit = 32
+        while len(parts) > 1:
+            masked = lanes.op("and", "i32", index, lanes.splat("i32", str(bit)))
+            high = lanes.op("icmp ne", "i32", masked, lanes.splat("i32", "0"))
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [lanes.select(high, "i32", b, a) for a, b in pairs]
+            bit *= 2
+        return lanes.bits("i32", parts[0], kind)
+
+    def _in_pairs(self, node: Gather, access: Access, point: LanePositions, lanes: Lanes) -> str:
+        """Two indices with each load: loads are what a gather waits for."""
+        table, wraps = self._table(node), node.taken.outside is GatherOOB.WRAP
+        mask = prod(node.taken.over) - 1 if wraps else (1 << 32) - 1
+
+        def elements() -> Iterator[str]:
+            for number in range(0, lanes.count, 2):
+                where = address(self.code, access, point.positions[access] + number)
+                pair = self.code.let(f"load i64, ptr {where}, align 4")
+                pair = self.code.let(f"and i64 {pair}, {mask << 32 | mask}")
+                low = self.code.let(f"and i64 {pair}, {(1 << 32) - 1}")
+                for index in (low, self.code.let(f"lshr i64 {pair}, 32")):
+                    yield load_line(self.code, table, Int(self.code, index), 1)
+
+        return lanes.vector(element(node.cells.dtype), elements())
+
+
+def _row_major(node: Gather) -> bool:
+    """Whether the index of an element is its storage offset."""
+    return in_row_order(node.cells.map, node.taken.over)
+
+
+class Runs:
+    """Whether gathers take elements that lie together, as the channels of a feature map do.
+
+    It is looked for along the columns, in groups of a size that begin at multiples of it. An
+    expression is `still` in every group, it is a `run` (each lane one more than the last), or
+    neither, which is "".
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Traced, int], str] = {}
+
+    def holds(self, node: Gather, size: int) -> bool:
+        """Whether each group of indices is a run, and all of it or nothing is wanted."""
+        if node.taken.outside is not GatherOOB.ERROR or not _row_major(node):
+            return False
+        if prod(node.taken.over) < size or self._along(node.index, size) != "run":
+            return False
+        return node.where_ is None or self._along(node.where_, size) == "still"
+
+    def reached(self, node: Gather, point: LanePositions, used: dict[Leaf, Access]) -> bool:
+        """Whether the lanes of a point are such a group."""
+        if point.lanes < 2 or point.transposed or not self.holds(node, point.lanes):
+            return False
+        parts = [node.index] if node.where_ is None else [node.index, node.where_]
+        for leaf in chain.from_iterable(leaves(p) for p in parts):
+            access = used.get(leaf)
+            if access is None:
+                continue
+            if access.at is not None:
+                return False
+            step, wide = point.steps[access], not known(leaf.cols, 1)
+            if not known(step, int(wide)) or (wide and _multiple(point, access) % point.lanes):
+                return False
+        return True
+
+    def _along(self, node: Traced, size: int) -> str:
+        key = node, size
+        if key not in self.known:
+            self.known[key] = self._found(node, size)
+        return self.known[key]
+
+    def _found(self, node: Traced, size: int) -> str:
+        if known(node.cols, 1):
+            return "still"
+        if isinstance(node, Leaf):
+            return _table(node, size)
+        if not isinstance(node, Apply):
+            return ""
+        kinds = [self._along(a, size) for a in node.args]
+        if all(kind == "still" for kind in kinds):
+            return "still"
+        moved = node.word == "add" and sorted(kinds) == ["run", "still"]
+        less = node.word == "sub" and kinds == ["run", "still"]
+        return "run" if node.dtype == t.i64 and (moved or less) else ""
+
+
+def _table(leaf: Leaf, size: int) -> str:
+    """What the groups of a row of known numbers are."""
+    source = leaf.source
+    if not isinstance(source, Known) or leaf.swap or leaf.repeat != ONCE:
+        return ""
+    if source.constant is not None:
+        return "still"
+    numbers = source.array.codes.reshape(-1)
+    groups = numbers[: numbers.size // size * size].reshape(-1, size)
+    apart = groups - groups[:, :1]
+    if not apart.any():
+        return "still"
+    return "run" if source.dtype == t.i64 and (apart == range(size)).all() else ""
+
+
+def _multiple(point: LanePositions, access: Access) -> int:
+    """A divisor of a position."""
+    position: Num = point.positions[access]
+    return position if isinstance(position, int) else position.multiple

@@ -1,0 +1,430 @@
+"""Vocabulary words as vector instructions: what each does to some lanes of elements at once.
+
+A lane holds an element's code: f32 as float, truth as i1, everything else as an integer as wide as
+the element (four-bit codes as i8).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ptokit.machine.record.code import Code, NotNative
+from ptokit.machine.record.expressions import Apply, Known, Traced
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import Rounding
+
+NAN = "0x7FF8000000000000"  # the positive quiet NaN, as LLVM writes a float: in double
+ROUND = {
+    Rounding.RINT: "nearbyint",
+    Rounding.NONE: "nearbyint",
+    Rounding.FLOOR: "floor",
+    Rounding.CEIL: "ceil",
+    Rounding.TRUNC: "trunc",
+    Rounding.ROUND: "round",
+    Rounding.ODD: "trunc",  # and on to the odd neighbour, see `_rint`
+}
+FLOATS = {t.f32: "float", t.f64: "double"}  # the types that lanes hold as floats
+ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq"}
+
+
+def element(dtype: DType) -> str:
+    """The LLVM type of one lane."""
+    if dtype is BOOL:
+        return "i1"
+    return FLOATS.get(dtype) or f"i{dtype.size * 8}"
+
+
+def float_constant(value: float) -> str:
+    """A float constant, by its bits."""
+    return "0x" + struct.pack(">d", value).hex().upper()
+
+
+class Lanes:
+    """Instructions on `count` lanes."""
+
+    def __init__(self, code: Code, count: int) -> None:
+        self.code, self.count = code, count
+
+    def type(self, kind: str) -> str:
+        return kind if self.count == 1 else f"<{self.count} x {kind}>"
+
+    def splat(self, kind: str, constant: str) -> str:
+        """A constant in every lane."""
+        return constant if self.count == 1 else f"splat ({kind} {constant})"
+
+    def spread(self, kind: str, scalar: str) -> str:
+        """One value in every lane."""
+        if self.count == 1 or scalar.startswith("splat"):
+            return scalar
+        one = self.code.let(f"insertelement {self.type(kind)} poison, {kind} {scalar}, i64 0")
+        zeros = f"<{self.count} x i32> zeroinitializer"
+        kinds = self.type(kind)
+        return self.code.let(f"shufflevector {kinds} {one}, {kinds} poison, {zeros}")
+
+    def vector(self, kind: str, scalars: Iterable[str]) -> str:
+        """Each value in a lane of its own."""
+        result = "poison"
+        for number, one in enumerate(scalars):
+            if self.count == 1:
+                return one
+            insert = f"insertelement {self.type(kind)} {result}, {kind} {one}, i64 {number}"
+            result = self.code.let(insert)
+        return result
+
+    def one(self, kind: str, vector: str, number: int) -> str:
+        """The value of one lane."""
+        if self.count == 1:
+            return vector
+        return self.code.let(f"extractelement {self.type(kind)} {vector}, i64 {number}")
+
+    def shuffle(self, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
+        """Lanes by their numbers in a and, after them, b."""
+        kinds, mask = self.type(kind), ", ".join(f"i32 {p}" for p in picks)
+        chosen = f"<{len(picks)} x i32> <{mask}>"
+        return self.code.let(f"shufflevector {kinds} {a}, {kinds} {b}, {chosen}")
+
+    def op(self, word: str, kind: str, *args: str) -> str:
+        return self.code.let(f"{word} {self.type(kind)} {', '.join(args)}")
+
+    def call(self, name: str, kind: str, *args: str) -> str:
+        """An intrinsic of one type."""
+        kinds = self.type(kind)
+        texts = ", ".join(f"{kinds} {value}" for value in args)
+        return self.code.let(f"call {kinds} @llvm.{name}.{self.mangled(kind)}({texts})")
+
+    def mangled(self, kind: str) -> str:
+        """The type as the names of intrinsics end."""
+        one = {"float": "f32", "double": "f64"}.get(kind, kind)
+        return one if self.count == 1 else f"v{self.count}{one}"
+
+    def select(self, condition: str, kind: str, yes: str, no: str) -> str:
+        kinds = self.type(kind)
+        return self.code.let(f"select {self.type('i1')} {condition}, {kinds} {yes}, {kinds} {no}")
+
+    def convert(self, word: str, source: str, value: str, target: str) -> str:
+        return self.code.let(f"{word} {self.type(source)} {value} to {self.type(target)}")
+
+    def bits(self, kind: str, value: str, target: str) -> str:
+        """The same bits as another type of lane."""
+        return value if kind == target else self.convert("bitcast", kind, value, target)
+
+    def canonical(self, value: str, kind: str = "float") -> str:
+        """Every NaN as the positive quiet one: payloads differ between processors."""
+        nan = self.op("fcmp uno", kind, value, value)
+        return self.select(nan, kind, self.splat(kind, NAN), value)
+
+    def divided(self, kind: str, value: str, by: int, *, signed: bool = False) -> tuple[str, str]:
+        """Quotient, rounded down, and remainder by a positive constant."""
+        if by & (by - 1) == 0:
+            shift, mask = (self.splat(kind, str(n)) for n in (by.bit_length() - 1, by - 1))
+            down = self.op("ashr" if signed else "lshr", kind, value, shift)
+            return down, self.op("and", kind, value, mask)
+        constant, word = self.splat(kind, str(by)), "s" if signed else "u"
+        down = self.op(f"{word}div", kind, value, constant)
+        rest = self.op(f"{word}rem", kind, value, constant)
+        if not signed:
+            return down, rest
+        zero, less = self.splat(kind, "0"), self.splat(kind, "-1")
+        short = self.op("icmp slt", kind, rest, zero)
+        back, more = (self.select(short, kind, n, zero) for n in (less, constant))
+        return self.op("add", kind, down, back), self.op("add", kind, rest, more)
+
+    def iota(self, first: str) -> str:
+        """first, first + 1, ... as 64-bit numbers."""
+        if self.count == 1:
+            return first
+        steps = ", ".join(f"i64 {n}" for n in range(self.count))
+        return self.op("add", "i64", self.spread("i64", first), f"<{steps}>")
+
+
+class Words:
+    """The values of expressions on lanes; leaves are given by `leaf`."""
+
+    def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
+        self.lanes, self.leaf = lanes, leaf
+        self.used = used  # leaf -> access
+        self.done: dict[Traced, str] = {}
+        self.deferred: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
+
+    def value(self, node: Traced) -> str:
+        """The lanes of an expression."""
+        if node not in self.done:
+            result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
+            kind = element(node.dtype)
+            deferred = node in self.deferred
+            self.done[node] = self.lanes.canonical(result, kind) if deferred else result
+        return self.done[node]
+
+    def raw(self, node: Traced) -> str:
+        """Lanes for a word that asks not which NaN it gets: it is made canonical only later."""
+        if node in self.done or not isinstance(node, Apply):
+            return self.value(node)
+        if node not in self.deferred:
+            result = self._apply(node)
+            if node not in self.deferred:
+                self.done[node] = result
+            return result
+        return self.deferred[node]
+
+    def _apply(self, node: Apply) -> str:
+        word = getattr(self, f"_{node.word}", None)
+        if word is not None:
+            return word(node)
+        if node.word in ORDERED:
+            return self._compare(ORDERED[node.word], node.args)
+        return self._integer(node)
+
+    def _number(self, arg: Traced, dtype: DType) -> str:
+        """Values to compute with: narrow floats as float."""
+        if dtype.is_int and dtype.packed:  # four bits with a sign
+            four = self.lanes.splat("i8", "4")
+            return self.lanes.op(
+                "ashr", "i8", self.lanes.op("shl", "i8", self.value(arg), four), four
+            )
+        if dtype.is_int or dtype in FLOATS:
+            return self.raw(arg)
+        if dtype == t.bf16:  # the upper half of an f32, whose NaN may be any here
+            lanes = self.lanes
+            wide = lanes.convert("zext", "i16", self.value(arg), "i32")
+            return lanes.bits(
+                "i32", lanes.op("shl", "i32", wide, lanes.splat("i32", "16")), "float"
+            )
+        return self.raw(self._as(arg, t.f32))
+
+    def _as(self, x: Traced, dtype: DType) -> Traced:
+        found = x.cast(dtype)
+        assert isinstance(found, Traced)
+        return found
+
+    def _arithmetic(self, node: Apply) -> str:
+        dtype, kind = node.dtype, element(node.dtype)
+        if dtype.is_int:
+            if dtype.packed:
+                raise NotNative("arithmetic on four-bit integers")
+            args = [self._number(a, dtype) for a in node.args]
+            return self.lanes.op(node.word, kind, *args)
+        if dtype == t.bf16 and self.lanes.count % 2 == 0:
+            return self._in_halves(node)
+        args = [self._number(a, dtype) for a in node.args]
+        result = self.lanes.op(f"f{node.word}", FLOATS.get(dtype, "float"), *args)
+        return self._arithmetic_result(node, result)
+
+    def _sqrt(self, node: Apply) -> str:
+        """The root, of NaN where there is none.
+
+        A choice of NaN after the root would not do: LLVM, for which all NaN are one, drops it.
+        """
+        lanes, kind = self.lanes, FLOATS.get(node.dtype, "float")
+        number = self._number(node.args[0], node.dtype)
+        none = lanes.op("fcmp ult", kind, number, lanes.splat(kind, float_constant(0.0)))
+        number = lanes.select(none, kind, lanes.splat(kind, NAN), number)
+        return self._arithmetic_result(node, lanes.call("sqrt", kind, number))
+
+    def _div(self, node: Apply) -> str:
+        return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[0]
+
+    def _rem(self, node: Apply) -> str:
+        return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[1]
+
+    def _quotients(self, node: Apply) -> tuple[str, str]:
+        """Truncated quotient and remainder; 0 where the divisor is, and no trap."""
+        lanes, kind = self.lanes, element(node.dtype)
+        x, by = (self._number(a, node.dtype) for a in node.args)
+        sign = "s" if node.dtype.signed else "u"
+        zero, one = lanes.splat(kind, "0"), lanes.splat(kind, "1")
+        none = lanes.op("icmp eq", kind, by, zero)
+        safe = lanes.select(none, kind, one, by)
+        minus = lanes.op("icmp eq", kind, by, lanes.splat(kind, "-1"))
+        if node.dtype.signed:  # the least integer by -1 has no quotient: it is negated, and wraps
+            safe = lanes.select(minus, kind, one, safe)
+        down = lanes.op(f"{sign}div", kind, x, safe)
+        if node.dtype.signed:
+            down = lanes.select(minus, kind, lanes.op("sub", kind, zero, x), down)
+        quotient = lanes.select(none, kind, zero, down)
+        rest = lanes.op("sub", kind, x, lanes.op("mul", kind, quotient, by))
+        return quotient, lanes.select(none, kind, zero, rest)
+
+    def _in_halves(self, node: Apply) -> str:
+        """bf16 two by two: each lane of 32 bits has one number above and one below."""
+        wide, lanes = Lanes(self.lanes.code, self.lanes.count // 2), self.lanes
+        pairs = [
+            wide.code.let(f"bitcast {lanes.type('i16')} {self.value(a)} to {wide.type('i32')}")
+            for a in node.args
+        ]
+        upper, below = wide.splat("i32", str(0xFFFF0000)), wide.splat("i32", "16")
+        parts: list[str] = []
+        for word, by in (("shl", below), ("and", upper)):
+            numbers = [wide.bits("i32", wide.op(word, "i32", p, by), "float") for p in pairs]
+            result = wide.op(f"f{node.word}", "float", *numbers)
+            parts.append(self._rounded_up(wide, result))
+        low = wide.op("lshr", "i32", parts[0], below)
+        high = wide.op("and", "i32", parts[1], upper)
+        both = wide.op("or", "i32", low, high)
+        return wide.code.let(f"bitcast {wide.type('i32')} {both} to {lanes.type('i16')}")
+
+    def _rounded_up(self, lanes: Lanes, value: str) -> str:
+        """f32 whose upper half is the nearest bf16, half to even."""
+        bits, one = lanes.bits("float", value, "i32"), lanes.splat("i32", "1")
+        odd = lanes.op("lshr", "i32", bits, lanes.splat("i32", "16"))
+        odd = lanes.op("and", "i32", odd, one)
+        total = lanes.op("add", "i32", bits, lanes.splat("i32", str(0x7FFF)))
+        nan = lanes.op("fcmp uno", "float", value, value)
+        quiet = lanes.splat("i32", str(0x7FC00000))
+        return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
+
+    def _arithmetic_result(self, node: Apply, result: str) -> str:
+        """Float lanes, whose NaN are made canonical when somebody looks at their bits."""
+        if node.dtype not in FLOATS:
+            return self.encoded(result, node.dtype)
+        self.deferred[node] = result
+        return result
+
+    _add = _sub = _mul = _arithmetic
+
+    def encoded(self, value: str, dtype: DType) -> str:
+        """f32 lanes rounded to a narrower type."""
+        number = Traced(t.f32, 2, 2)
+        self.done[number] = value
+        return self.value(self._as(number, dtype))
+
+    def _integer(self, node: Apply) -> str:
+        """Words that LLVM has for integers of every width."""
+        signed, kind = node.dtype.signed, element(node.dtype)
+        word = ("ashr" if signed else "lshr") if node.word == "shr" else node.word
+        if word not in ("and", "or", "xor", "shl", "ashr", "lshr"):
+            raise NotNative(f"the word {word}")
+        args = [self.value(a) for a in node.args]
+        if "sh" in word:
+            return self._shifted(word, node, *args)
+        return self.lanes.op(word, kind, *args)
+
+    def _shifted(self, word: str, node: Apply, value: str, by: str) -> str:
+        """A shift by any amount: by the width or more, read without a sign, every bit leaves."""
+        lanes, kind, bits = self.lanes, element(node.dtype), node.dtype.bits
+        amount = node.args[1]
+        known = amount.constant if isinstance(amount, Known) else None
+        if known is not None and known < bits:
+            return lanes.op(word, kind, value, by)
+        over = lanes.op("icmp uge", kind, by, lanes.splat(kind, str(bits)))
+        if word == "ashr":
+            last = lanes.select(over, kind, lanes.splat(kind, str(bits - 1)), by)
+            return lanes.op(word, kind, value, last)
+        return lanes.select(over, kind, lanes.splat(kind, "0"), lanes.op(word, kind, value, by))
+
+    def _floordiv(self, node: Apply) -> str:
+        return self._divided(node)[0]
+
+    def _mod(self, node: Apply) -> str:
+        return self._divided(node)[1]
+
+    def _divided(self, node: Apply) -> tuple[str, str]:
+        """Quotient rounded down and remainder, by a positive constant."""
+        x, divisor = node.args
+        known = getattr(divisor, "source", divisor)
+        by = int(known.array.values[0, 0]) if isinstance(known, Known) and known.constant else 0
+        if by <= 0:
+            raise NotNative("division by what is not a positive constant")
+        number = self._number(x, node.dtype)
+        return self.lanes.divided(element(node.dtype), number, by, signed=node.dtype.signed)
+
+    def _compare(self, word: str, args: Sequence[Traced]) -> str:
+        x = args[0]
+        a, b = (self._number(arg, x.dtype) for arg in args)
+        if x.dtype.is_float:
+            return self.lanes.op(f"fcmp {word}", FLOATS.get(x.dtype, "float"), a, b)
+        order = word[1:] if word == "oeq" else ("s" if x.dtype.signed else "u") + word[1:]
+        return self.lanes.op(f"icmp {order}", element(x.dtype), a, b)
+
+    def _max(self, node: Apply) -> str:
+        return self._chosen("olt", node)
+
+    def _min(self, node: Apply) -> str:
+        return self._chosen("ogt", node)
+
+    def _chosen(self, word: str, node: Apply) -> str:
+        """The second argument where the comparison holds, else the first: bits unchanged."""
+        second = self._compare(word, node.args)
+        x, y = (self.value(a) for a in node.args)
+        return self.lanes.select(second, element(node.dtype), y, x)
+
+    def _where(self, node: Apply) -> str:
+        condition, yes, no = node.args
+        codes = (self.value(yes), self.value(no))
+        return self.lanes.select(self.value(condition), element(node.dtype), *codes)
+
+    def _isnan(self, node: Apply) -> str:
+        x = node.args[0]
+        number = self._number(x, x.dtype)
+        return self.lanes.op("fcmp uno", FLOATS.get(x.dtype, "float"), number, number)
+
+    def _rint(self, node: Apply) -> str:
+        rounding = node.parameters.get("rounding", Rounding.RINT)
+        number, lanes = self._number(node.args[0], node.dtype), self.lanes
+        whole = lanes.call(ROUND[rounding], FLOATS.get(node.dtype, "float"), number)
+        if rounding is Rounding.ODD:
+            whole = self._odd(number, whole)
+        return self._arithmetic_result(node, whole)
+
+    def _odd(self, number: str, whole: str) -> str:
+        """The odd one of the two whole numbers around a number that is not whole."""
+        lanes, kind = self.lanes, "float"
+        half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_constant(0.5)))
+        even = lanes.op("fcmp oeq", kind, lanes.call("trunc", kind, half), half)
+        between = lanes.op("fcmp one", kind, number, whole)
+        both = lanes.op("and", "i1", even, between)
+        one = lanes.splat(kind, float_constant(1.0))
+        step = lanes.call("copysign", kind, one, number)
+        return lanes.select(both, kind, lanes.op("fadd", kind, whole, step), whole)
+
+    def _bitcast(self, node: Apply) -> str:
+        x = node.args[0]
+        return self.lanes.bits(element(x.dtype), self.value(x), element(node.dtype))
+
+    def _cast(self, node: Apply) -> str:
+        """The conversions the processor has."""
+        x = node.args[0]
+        value, lanes, dtype = self.raw(x), self.lanes, node.dtype
+        source, target = element(x.dtype), element(dtype)
+        if dtype.is_int and x.dtype.is_int:
+            if x.dtype.size == dtype.size and x.dtype is not BOOL:
+                return value
+            wider = x.dtype is BOOL or x.dtype.size < dtype.size
+            word = "trunc" if not wider else "sext" if x.dtype.signed else "zext"
+            return lanes.convert(word, source, value, target)
+        if t.f64 in (x.dtype, dtype) and x.dtype.is_float:
+            word = "fpext" if dtype == t.f64 else "fptrunc"
+            return self._arithmetic_result(node, lanes.convert(word, source, value, target))
+        if x.dtype.is_int:
+            return lanes.convert("sitofp" if x.dtype.signed else "uitofp", source, value, target)
+        if dtype.is_int:
+            return self._truncated(value)
+        if x.dtype == t.f16:
+            half = lanes.bits("i16", value, "half")
+            return self._arithmetic_result(node, lanes.convert("fpext", "half", half, "float"))
+        half = lanes.bits("half", lanes.convert("fptrunc", "float", value, "half"), "i16")
+        nan = lanes.op("fcmp uno", "float", value, value)
+        return lanes.select(nan, "i16", lanes.splat("i16", "32256"), half)
+
+    def _truncated(self, value: str) -> str:
+        """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0.
+
+        Every step is exact. Few processors convert vectors to 64 bits, so what 32 cannot hold is
+        subtracted before.
+        """
+        lanes, kind = self.lanes, "float"
+
+        def all_of(number: float) -> str:
+            return lanes.splat(kind, float_constant(number))
+
+        high = lanes.call("trunc", kind, lanes.op("fmul", kind, value, all_of(2.0**-32)))
+        low = lanes.op("fsub", kind, value, lanes.op("fmul", kind, high, all_of(2.0**32)))
+        for word, limit, step in (("oge", 2.0**31, -(2.0**32)), ("olt", -(2.0**31), 2.0**32)):
+            over = lanes.op(f"fcmp {word}", kind, low, all_of(limit))
+            moved = lanes.op("fadd", kind, low, all_of(step))
+            low = lanes.select(over, kind, moved, low)
+        number = lanes.op("fcmp ord", kind, low, low)
+        return lanes.convert("fptosi", kind, lanes.select(number, kind, low, all_of(0.0)), "i32")

@@ -1,0 +1,169 @@
+"""Lanes from memory: together, one for all, every n-th, transposed, or each from an address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from ptokit.engines.kernels.lanes import Lanes, element
+from ptokit.engines.kernels.walk import Access, LanePositions, address, load_line
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Code, Int, NotNative, Num, text
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL
+from ptokit.values.layouts import IndexMap, known
+
+
+class Loads:
+    """Instructions that read an access at a point."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+    def load(self, access: Access, point: LanePositions) -> str:
+        """The lanes of an access."""
+        if access in point.transposed:
+            return point.transposed[access]
+        lanes = Lanes(self.code, point.lanes)
+        if access.at is not None:
+            offsets = self._offsets(access, point, lanes)
+            return self.fetch(access, offsets, lanes)
+        position, step = point.positions[access], point.steps[access]
+        if not access.pointer:
+            return self._count(position, step, lanes)
+        kind = element(access.dtype)
+        if access.dtype.packed:
+            return self._nibble(access, position)
+        if point.lanes == 1 or known(step, 0):
+            return lanes.spread(kind, self._one(access, position))
+        if known(step, 1):
+            return self._line(access, position, lanes)
+        if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
+            return self._sampled(access, position, step, lanes)
+        return self._picked(access, position, step, lanes)
+
+    def _line(self, access: Access, position: Num, lanes: Lanes) -> str:
+        """Contiguous elements; a truth value is a byte."""
+        if access.dtype is not BOOL:
+            return load_line(self.code, access, position, lanes.count)
+        octets = load_line(self.code, replace(access, dtype=t.u8), position, lanes.count)
+        return lanes.op("icmp ne", "i8", octets, lanes.splat("i8", "0"))
+
+    def _one(self, access: Access, position: Num) -> str:
+        where = address(self.code, access, position)
+        if access.dtype is BOOL:
+            byte = self.code.let(f"load i8, ptr {where}")
+            return self.code.let(f"icmp ne i8 {byte}, 0")
+        return load_line(self.code, access, position, 1)
+
+    def _count(self, position: Num, step: Num, lanes: Lanes) -> str:
+        if isinstance(step, int) and step in (0, 1):
+            first = text(position)
+            if isinstance(position, int) and step == 0:
+                return lanes.splat("i64", first)
+            return lanes.spread("i64", first) if step == 0 else lanes.iota(first)
+        raise NotNative("row numbers that are apart")
+
+    def _nibble(self, access: Access, position: Num) -> str:
+        byte = self.code.let(f"load i8, ptr {self._byte(access, position)}")
+        if isinstance(position, int):
+            shift = str(4 * (position % 2))
+        else:
+            shift = self.code.let(f"trunc i64 {text((position % 2) * 4)} to i8")
+        return self.code.let(f"and i8 {self.code.let(f'lshr i8 {byte}, {shift}')}, 15")
+
+    def _byte(self, access: Access, position: Num) -> str:
+        return self.code.let(f"getelementptr i8, ptr {access.pointer}, i64 {text(position // 2)}")
+
+    def _picked(self, access: Access, position: Num, step: Num, lanes: Lanes) -> str:
+        """Lanes far apart, one by one."""
+        places = (position + number * step for number in range(lanes.count))
+        return lanes.vector(element(access.dtype), (self._one(access, p) for p in places))
+
+    def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
+        """Every step-th of contiguous elements: whole vectors, then a choice of their lanes."""
+        count, kind = lanes.count, element(access.dtype)
+        last = (count - 1) * step
+        bases = [min(n * count, last + 1 - count) for n in range(step)]
+        parts = [load_line(self.code, access, position + base, count) for base in bases]
+        result = parts[0]
+        for number in range(1, step):
+            picks = [
+                lane if lane * step < number * count else count + lane * step - bases[number]
+                for lane in range(count)
+            ]
+            if number == 1:
+                picks = [p * step if p < count else p for p in picks]
+            picks = [p if p < 2 * count else count for p in picks]  # later parts replace it
+            result = lanes.shuffle(kind, result, parts[number], picks)
+        return result
+
+    def position(self, access: Access, point: LanePositions, lanes: Lanes) -> Num:
+        """The place of one element, walked or computed."""
+        if access.at is None:
+            return point.positions[access]
+        assert lanes.count == 1
+        return Int(self.code, self._offsets(access, point, lanes))
+
+    def _offsets(self, access: Access, point: LanePositions, lanes: Lanes) -> str:
+        """Storage offsets of an irregular access, computed from its row and column."""
+        assert access.at is not None
+        total = lanes.spread("i64", text(access.offset)) if not known(access.offset, 0) else ""
+        for place, stream in zip(access.at, (access.rows, access.cols), strict=True):
+            index = self._count(point.positions[place], point.steps[place], lanes)
+            if not known(stream.start, 0):
+                constant = isinstance(stream.start, int)
+                start = (lanes.splat if constant else lanes.spread)("i64", text(stream.start))
+                index = lanes.op("add", "i64", index, start)
+            part = self.along(stream.digits, index, lanes)
+            total = lanes.op("add", "i64", total, part) if total else part
+        return total
+
+    def offsets(self, cells: Elements, over: tuple[int, int], index: str, lanes: Lanes) -> str:
+        """Storage offsets of elements at row-major indices over a static shape."""
+        (rows, cols), where = over, cells.map
+        if in_row_order(where, over):
+            return index
+        if rows == 1:
+            return self.along(where.cols.digits, index, lanes)
+        row, col = lanes.divided("i64", index, cols)
+        across = self.along(where.cols.digits, col, lanes)
+        return lanes.op("add", "i64", across, self.along(where.rows.digits, row, lanes))
+
+    def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: numbers, known or not
+        """The storage offset of indices along an axis."""
+        parts: list[str] = []
+        for number, (_, step) in enumerate(digits):
+            width = prod(count for count, _ in digits[number + 1 :])
+            digit = index
+            if width > 1:
+                digit, index = lanes.divided("i64", index, width)
+            constant = lanes.splat("i64", text(step)) if isinstance(step, int) else None
+            factor = constant or lanes.spread("i64", text(step))
+            parts.append(digit if known(step, 1) else lanes.op("mul", "i64", digit, factor))
+        total = parts[0]
+        for part in parts[1:]:
+            total = lanes.op("add", "i64", total, part)
+        return total
+
+    def fetch(self, access: Access, offsets: str, lanes: Lanes) -> str:
+        """Elements at these offsets from the pointer of an access."""
+        if access.dtype.packed:
+            assert lanes.count == 1
+            return self._nibble(access, Int(self.code, offsets))
+
+        def one(number: int) -> str:
+            place = offsets
+            if lanes.count > 1:
+                extract = f"extractelement {lanes.type('i64')} {offsets}, i64 {number}"
+                place = self.code.let(extract)
+            return self._one(access, Int(self.code, place))
+
+        return lanes.vector(element(access.dtype), map(one, range(lanes.count)))
+
+
+def in_row_order(where: IndexMap, over: tuple[int, int]) -> bool:
+    """Whether the row-major index of an element is its storage offset."""
+    rows, cols = where.rows.digits, where.cols.digits
+    return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == over[1]

@@ -1,0 +1,211 @@
+"""From index maps to loops: how a window of several operands is walked without dividing.
+
+Each operand (access) moves along an axis by the digits of its layout. `rectangles` cuts the axis so
+that within each part every access is affine in a few loops; `Nest` orders the loops of a part by
+the storage of the destination and joins those that are contiguous for everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+from ptokit.machine.record.code import NotNative, Num
+from ptokit.values.layouts import Digits, known
+
+
+class Irregular(Exception):
+    """The access with this number does not walk the window in loops."""
+
+    def __init__(self, access: int) -> None:
+        super().__init__(access)
+        self.access = access
+
+
+@dataclass(frozen=True)
+class Stream:
+    """How an access moves along one axis: the digits of an index, and the index it starts at."""
+
+    digits: Digits
+    start: Num = 0
+
+    @property
+    def width(self) -> int:
+        """Indices in one step of the outermost digit."""
+        return prod(count for count, _ in self.digits[1:])
+
+    @property
+    def step(self) -> int:
+        return self.digits[0][1]
+
+    def at(self, start: Num) -> Stream:
+        return Stream(self.digits, start)
+
+
+def placed(digits: Digits, start: Num, step: int) -> tuple[Stream, Num] | None:
+    """Every step-th index from `start` on, as a stream and the offset of its base.
+
+    None where the boxes of the layout do not hold whole steps.
+    """
+    counts: list[Any] = [count for count, _ in digits[1:]]
+    if not all(isinstance(count, int) for count in counts):
+        raise NotNative("a view of several extents that only the running program knows")
+    if step == 1:
+        return Stream(digits, start), 0
+    *outer, (count, stride) = digits
+    if not outer:
+        return Stream(((count, stride * step),)), start * stride
+    if isinstance(start, int) and count % step == 0:
+        first, rest = divmod(start, step)
+        return Stream((*outer, (count // step, stride * step)), first), rest * stride
+    return None
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A number of iterations and how far each access moves in one of them, in elements."""
+
+    count: Num
+    steps: tuple[Num, ...]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A part of an axis: loops from outside in, and where each access begins."""
+
+    loops: tuple[Loop, ...]
+    offsets: tuple[Num, ...]
+
+
+Streams: TypeAlias = "Sequence[Stream]"
+
+
+def rectangles(count: Num, streams: Streams) -> list[Rectangle]:
+    """Cut `count` indices into rectangles; Irregular if an access starts who knows where.
+
+    Together they visit every index once, in ascending order unless accesses start at different
+    places of their boxes.
+    """
+    offsets: list[Num] = []
+    placed: list[Stream] = []
+    for number, s in enumerate(streams):
+        if isinstance(s.start, int) and isinstance(count, int):
+            offsets.append(0)
+            placed.append(s)
+        elif known(s.start % s.width, 0):
+            offsets.append((s.start // s.width) * s.step)
+            placed.append(s.at(0))
+        else:
+            raise Irregular(number)
+    parts = _static(count, placed) if isinstance(count, int) else _dynamic(count, placed)
+    return [_moved(p, offsets) for p in parts]
+
+
+def _moved(part: Rectangle, offsets: Sequence[Num]) -> Rectangle:
+    return Rectangle(part.loops, tuple(a + b for a, b in zip(part.offsets, offsets, strict=True)))
+
+
+def _widest(streams: Streams) -> int:
+    """The period of the boxes; every other width divides it."""
+    widest = max(s.width for s in streams)
+    for number, s in enumerate(streams):
+        if widest % s.width:
+            raise Irregular(number)
+    return widest
+
+
+def _periods(streams: Streams, period: int) -> tuple[int, ...]:
+    """How far each access moves in one period."""
+    return tuple(period // s.width * s.step for s in streams)
+
+
+def _dynamic(count: Num, streams: Streams) -> list[Rectangle]:
+    """A count known when the program runs; every access starts at a box."""
+    period = _widest(streams)
+    nothing = (0,) * len(streams)
+    if period == 1:
+        return [Rectangle((Loop(count, tuple(s.step for s in streams)),), nothing)]
+    full, steps = count // period, _periods(streams, period)
+    inner = [Stream(s.digits[1:]) if s.width == period else s for s in streams]
+    parts = [Rectangle((Loop(full, steps), *p.loops), p.offsets) for p in _static(period, inner)]
+    rest = count % period
+    if known(rest, 0):
+        return parts
+    tail = _dynamic(rest, inner)
+    return parts + [_moved(p, [full * step for step in steps]) for p in tail]
+
+
+def _static(count: int, streams: Streams) -> list[Rectangle]:
+    offsets: list[int] = []
+    inner: list[Stream] = []
+    for s in streams:  # an access that stays in one box walks that box only
+        offset, start = 0, s.start
+        assert isinstance(start, int)
+        while len(s.digits) > 1 and start // s.width == (start + count - 1) // s.width:
+            offset += start // s.width * s.step
+            start %= s.width
+            s = Stream(s.digits[1:])
+        offsets.append(offset)
+        inner.append(s.at(start))
+    return [_moved(p, offsets) for p in _cut(count, inner)]
+
+
+def _cut(count: int, streams: Streams) -> list[Rectangle]:
+    """Cut at the boxes: a head, whole periods, a tail."""
+    if count == 0:
+        return []
+    period = _widest(streams)
+    starts = [_fixed(s) for s in streams]
+    if period == 1:
+        loop = Loop(count, tuple(s.step for s in streams))
+        return [Rectangle((loop,), tuple(a * s.step for a, s in zip(starts, streams, strict=True)))]
+    lead = next(a for a, s in zip(starts, streams, strict=True) if s.width == period)
+    head = min(-lead % period, count)
+    if head:
+        return _static(head, streams) + _static(count - head, _shifted(streams, head))
+    parts: list[Rectangle] = []
+    full, rest = divmod(count, period)
+    if full:
+        outer = Loop(full, _periods(streams, period))
+        parts = [Rectangle((outer, *p.loops), p.offsets) for p in _static(period, streams)]
+    return parts + (_static(rest, _shifted(streams, full * period)) if rest else [])
+
+
+def _fixed(stream: Stream) -> int:
+    assert isinstance(stream.start, int)
+    return stream.start
+
+
+def _shifted(streams: Streams, by: int) -> list[Stream]:
+    return [s.at(s.start + by) for s in streams]
+
+
+def nest(rows: Rectangle, cols: Rectangle, order: int | None = 0) -> Rectangle:
+    """The loops of both axes, those far apart in the storage of access `order` outside.
+
+    None keeps the order. Neighbours that are contiguous for every access become one loop.
+    """
+    loops = [x for x in (*rows.loops, *cols.loops) if not known(x.count, 1)]
+    if order is not None:
+        loops.sort(key=lambda x: _distance(x.steps[order]), reverse=True)
+    joined: list[Loop] = []
+    for loop in loops:
+        if joined and _contiguous(joined[-1], loop):
+            joined[-1] = Loop(joined[-1].count * loop.count, loop.steps)
+        else:
+            joined.append(loop)
+    offsets = tuple(a + b for a, b in zip(rows.offsets, cols.offsets, strict=True))
+    return Rectangle(tuple(joined), offsets)
+
+
+def _distance(step: Num) -> float:
+    return step if isinstance(step, int) else float("inf")
+
+
+def _contiguous(outer: Loop, inner: Loop) -> bool:
+    if not isinstance(inner.count, int):
+        return False
+    pairs = zip(outer.steps, inner.steps, strict=True)
+    return all(isinstance(a, int) and isinstance(b, int) and a == b * inner.count for a, b in pairs)

@@ -1,0 +1,242 @@
+"""Preparation: an expression made ready for loops.
+
+Transposes and repetitions move down to the leaves, where they only change how an operand is walked.
+What cannot be computed element by element (a product, a fold, a compaction) or would read what the
+same instruction has overwritten becomes a temporary first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import NotNative, text
+from ptokit.machine.record.expressions import (
+    Apply,
+    AxisWindow,
+    Known,
+    ScatterStore,
+    Taken,
+    Traced,
+    Whole,
+    WindowRead,
+    WindowStore,
+)
+from ptokit.machine.record.slices import slice_windows
+from ptokit.values.layouts import Axis, IndexMap, known
+
+IDEMPOTENT = ("max", "min", "and", "or")
+
+
+Times: TypeAlias = tuple[int, int]  # how often each row, and each column, is repeated
+ONCE: Times = (1, 1)
+
+
+class Leaf(Traced):
+    """A leaf as the loops see it: repeated, and then, with `swap`, its axes exchanged.
+
+    An axis of one element is not repeated: it serves every index.
+    """
+
+    def __init__(self, source: Traced, swap: bool = False, repeat: Times = ONCE) -> None:
+        down = 1 if known(source.rows, 1) else repeat[0]
+        across = 1 if known(source.cols, 1) else repeat[1]
+        rows, cols = source.rows * down, source.cols * across
+        super().__init__(source.dtype, *((cols, rows) if swap else (rows, cols)))
+        self.source, self.swap, self.repeat = source, swap, (down, across)
+
+
+class Gather(Traced):
+    """A prepared `Taken`: index and condition are expressions over the loops."""
+
+    def __init__(self, taken: Taken, index: Traced, where: Traced | None, cells: Elements) -> None:
+        super().__init__(taken.dtype, taken.rows, taken.cols)
+        self.taken, self.index, self.where_, self.cells = taken, index, where, cells
+
+
+def leaves(node: Traced) -> list[Leaf]:
+    """Every leaf of a prepared expression."""
+    if isinstance(node, Leaf):
+        return [node]
+    return [n for n in _nodes(node, inside=True) if isinstance(n, Leaf)]
+
+
+def gathers(node: Traced) -> list[Gather]:
+    """Every gather of a prepared expression but those that compute another's index."""
+    if isinstance(node, Leaf):
+        return []
+    return [n for n in _nodes(node, inside=False) if isinstance(n, Gather)]
+
+
+def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
+    """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
+    found, left = dict[Traced, None](), [node]
+    while left:
+        node = left.pop()
+        if node in found:
+            continue
+        found[node] = None
+        if isinstance(node, Apply):
+            left += reversed(node.args)
+        elif isinstance(node, Gather) and inside:
+            left += [n for n in (node.where_, node.index) if n is not None]
+    return iter(found)
+
+
+@dataclass
+class Preparation:
+    """Makes the expressions of one instruction ready, stores in order.
+
+    `written` are the stores of the instruction up to the one that is prepared; `made` are its
+    temporaries, all made before its first store.
+    """
+
+    related: Callable[[Elements, Elements], Overlap]
+    temporary: Callable[[Traced], WindowRead]  # emits the loops that fill it
+    written: list[WindowStore]
+    made: dict[Traced, WindowRead]
+
+    def __post_init__(self) -> None:
+        self.done: dict[tuple[Traced, bool, Times], Traced] = {}
+
+    def stores(self, stores: Sequence[WindowStore]) -> list[WindowStore]:
+        """The stores with lowered values; empty and dead ones are dropped."""
+        ready: list[WindowStore] = []
+        stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
+        stores = [s for n, s in enumerate(stores) if not any(_kills(o, s) for o in stores[n + 1 :])]
+        for number, store in enumerate(stores):
+            store = _unfolded(store)
+            self.written, self.done = [*stores[:number], store], {}
+            ready.append(store.mapped(self))
+        return ready
+
+    def __call__(self, node: Traced, swap: bool = False, repeat: Times = ONCE) -> Traced:
+        """The prepared form of an expression in this orientation."""
+        key = (node, swap, repeat)
+        if key not in self.done:
+            self.done[key] = self._prepared(node, swap, repeat)
+        return self.done[key]
+
+    def _prepared(self, node: Traced, swap: bool, repeat: Times) -> Traced:
+        if isinstance(node, Apply) and repeat != ONCE:  # computed once, not for each copy
+            return Leaf(self._temporary(node), swap, repeat)
+        if isinstance(node, Apply):
+            args = [self(a, swap) for a in node.args]
+            return Apply(node.word, args, node.parameters)
+        if isinstance(node, Taken):
+            if swap or repeat != ONCE:
+                raise NotNative("a gather in another shape")
+            where = None if node.where_ is None else self(node.where_)
+            return Gather(node, self(node.index), where, self._table(node))
+        if isinstance(node, Whole):
+            down, across = repeat
+            if node.word == "transpose":
+                return self(node.first, not swap, (across, down))
+            if node.word == "repeat":
+                return self(node.first, swap, (down, across * node.parameters["count"]))
+            if node.word == "window" and _begins(node):
+                return self(node.first, swap, repeat)
+            if node.word == "window":
+                return Leaf(self._part(node), swap, repeat)
+            return Leaf(self._temporary(node), swap, repeat)
+        if isinstance(node, WindowRead) and self._overwritten(node, swap):
+            return Leaf(self._temporary(node), swap, repeat)
+        return Leaf(node, swap, repeat)
+
+    def _temporary(self, node: Traced) -> WindowRead:
+        if node not in self.made:
+            self.made[node] = self.temporary(node)
+        return self.made[node]
+
+    def _part(self, node: Whole) -> WindowRead:
+        """A part of what is in memory, or in a temporary."""
+        whole = node.first
+        if not isinstance(whole, WindowRead) or self._overwritten(whole, False):
+            whole = self._temporary(whole)
+        inner = slice_windows(node.first.shape, **node.parameters)
+        return WindowRead(whole.cells, *map(_within, (whole.row_span, whole.col_span), inner))
+
+    def _table(self, node: Taken) -> Elements:
+        """What a gather reads: a copy if the instruction writes there."""
+        if all(self.related(s.cells, node.cells) is NO_ALIAS for s in self.written):
+            return node.cells
+        rows, cols = node.over
+        return self.temporary(
+            WindowRead(node.cells, AxisWindow(0, rows), AxisWindow(0, cols))
+        ).cells
+
+    def _overwritten(self, node: WindowRead, swap: bool) -> bool:
+        """Whether a store of the instruction may change what is read before it is read."""
+        *before, store = self.written
+        if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
+            return True
+        relation = self.related(store.cells, node.cells)
+        swap = swap or isinstance(store, ScatterStore)
+        pointwise = relation is MUST_ALIAS and not swap and _pointwise(store, node)
+        return relation is not NO_ALIAS and not pointwise
+
+
+def _begins(window: Whole) -> bool:
+    """A window of the first rows and columns: what is beyond them is just not asked for."""
+    whole = window.first.rows, window.first.cols
+    inner = zip(slice_windows(whole, **window.parameters), whole, strict=True)
+    return all(
+        known(w.start, 0) and w.step == 1 and (known(n, 1) or not known(w.count, 1))
+        for w, n in inner
+    )
+
+
+def _within(outer: AxisWindow, inner: AxisWindow) -> AxisWindow:
+    """A window of a window."""
+    start = outer.start + inner.start * outer.step
+    return AxisWindow(start, inner.count, outer.step * inner.step, outer.limit)
+
+
+def _pointwise(store: WindowStore, node: WindowRead) -> bool:
+    """The store writes each element where it was read."""
+    mine, theirs = store.cells, node.cells
+    windows = (mine.map, mine.origin, store.rows, store.cols)
+    same = repr(windows) == repr((theirs.map, theirs.origin, node.row_span, node.col_span))
+    return same and mine.dtype.bits == theirs.dtype.bits
+
+
+def _kills(later: WindowStore, store: WindowStore) -> bool:
+    """A later store writes every element of the storage that this one fills."""
+    cells, spans = later.cells, (later.rows, later.cols)
+    whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
+    if not whole or not later.definite or text(cells.origin) != text(store.cells.origin):
+        return False
+    same = cells.memory is store.cells.memory and text(cells.address) == text(store.cells.address)
+    elements = later.rows.count * later.cols.count
+    return same and cells.map.span == store.cells.map.span == elements
+
+
+def _unfolded(store: WindowStore) -> WindowStore:
+    """A matrix written row after row into one line, as a matrix."""
+    value, line = store.value, store.cells.map
+    if not (isinstance(value, Whole) and value.word == "reshape" and store.definite):
+        return store  # the digits of a view may be numbers that only the program knows
+    if not (line.rows.digits == ((1, 1),) and len(line.cols.digits) == 1):
+        return store
+    x = value.first
+    digits: Any = ((1 << 40, x.cols),)  # Any: a number, known or not
+    where = IndexMap(Axis(digits), Axis(((1 << 40, 1),)))
+    first: Any = store.cells.origin + store.cols.start  # Any: as above
+    cells = Elements(store.cells.memory, store.cells.address, store.cells.dtype, where, first)
+    return WindowStore(cells, AxisWindow(0, x.rows), AxisWindow(0, x.cols), x)
+
+
+__all__ = [
+    "IDEMPOTENT",
+    "ONCE",
+    "Gather",
+    "Known",
+    "Leaf",
+    "Preparation",
+    "Times",
+    "gathers",
+    "leaves",
+]

@@ -1,0 +1,176 @@
+"""The matrix product as LLVM IR: a block of sums stays in registers over the whole depth.
+
+All three matrices are row-major, element (row, col) at row * ld + col of its scratch:
+
+- A is m x k; only its elements are read.
+- B is k x n, its rows padded to a multiple of 16 columns: the padding is read, its value is free.
+- C is m x n, padded likewise: garbage is written to the padding.
+
+B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
+Each sum starts at +0, or where `onto` is true at what C holds, and takes one fused multiply-add for
+each step of the depth, in ascending order. Of f64 factors the product and the sum are rounded to
+f64, then to f32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ptokit.engines.kernels.lanes import Lanes
+from ptokit.machine.record.code import Code, Int, Num, text
+
+PADDING = 16  # columns
+PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
+    i64 %lda, i64 %ldb, i64 %ldc, i1 %onto"""
+
+
+@dataclass(frozen=True)
+class RegisterBlock:
+    """The sums kept in registers: `rows` x `vectors`, each of some lanes of `kind`.
+
+    `factor` is the type of the elements that are multiplied.
+    """
+
+    code: Code
+    lanes: Lanes
+    kind: str
+    factor: str
+    rows: int
+    vectors: int
+    fma: bool
+
+    @property
+    def width(self) -> int:
+        return self.vectors * self.lanes.count
+
+    def strip(self, col: Num) -> None:
+        """The columns of a block from `col` on, for all rows.
+
+        Rows past the last are the last one again: its sums are computed, and stored, repeatedly.
+        """
+        code, kinds = self.code, self.lanes.type(self.kind)
+        what = f"blocks of {self.rows} rows; past the last row, the last one again"
+        with code.loop(Int(code, "%m"), what, self.rows) as row:
+            last = Int(code, "%m") - 1
+            rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
+            left = [self._at(self.factor, "%a", each * Int(code, "%lda")) for each in rows]
+            starts = [self._at(self.kind, "%c", each * Int(code, "%ldc") + col) for each in rows]
+            places = [place for start in starts for place in self._vectors(self.kind, start)]
+            align = f"align {self.lanes.count * 4}"
+            begin = self._begin([f"load {kinds}, ptr {place}, {align}" for place in places])
+            for place, value in zip(
+                places, self._depth(left, self._at(self.factor, "%b", col), begin), strict=True
+            ):
+                value = self.lanes.canonical(value) if self.kind == "float" else value
+                code.do(f"store {kinds} {value}, ptr {place}, {align}")
+
+    def _begin(self, loads: list[str]) -> list[str]:
+        """The sums to begin with."""
+        code, kinds, before = self.code, self.lanes.type(self.kind), self.code.block
+        onto, begin = code.name("onto"), code.name("begin")
+        code.branch("%onto", onto, begin)
+        code.start(onto)
+        old = [code.let(load) for load in loads]
+        code.jump(begin)
+        code.start(begin)
+        phi = f"phi {kinds} [ {{}}, %{onto} ], [ zeroinitializer, %{before} ]"
+        return [code.let(phi.format(value)) for value in old]
+
+    def _depth(self, left: list[str], right: str, begin: list[str]) -> list[str]:
+        """The sums of a block, row by row: `left` are its rows of A, `right` its columns of B."""
+        code, kinds = self.code, self.lanes.type(self.kind)
+        loop, done, before = code.name("depth"), code.name("done"), code.block
+        code.jump(loop)
+        code.start(loop)
+        head = len(code.lines)  # of the phi instructions, written at the end
+        step = Int(code, f"%{code.name('p')}")
+        code.note(f"for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
+        size = 8 if self.factor == "double" else 4
+        align = min(self.lanes.count * size, 64)
+        load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
+        start = self._at(self.factor, right, step * Int(code, "%ldb"))
+        vectors = [code.let(load.format(place)) for place in self._vectors(self.factor, start)]
+        old, new = list[str](), list[str]()
+        for row in left:
+            where = self._at(self.factor, row, step)
+            one = code.let(f"load {self.factor}, ptr {where}, align {size}")
+            factor = self.lanes.spread(self.factor, one)
+            for vector in vectors:
+                old.append(f"%{code.name('sum')}")
+                new.append(self._multiply_add(factor, vector, old[-1]))
+        after = code.let(f"add nuw nsw i64 {step}, 1")
+        phi = [f"  {step} = phi i64 [ 0, %{before} ], [ {after}, %{loop} ]"]
+        for value, first, later in zip(old, begin, new, strict=True):
+            phi.append(f"  {value} = phi {kinds} [ {first}, %{before} ], [ {later}, %{loop} ]")
+        code.lines[head:head] = phi
+        code.branch(code.let(f"icmp slt i64 {after}, %k"), loop, done)
+        code.start(done)
+        return new
+
+    def _at(self, kind: str, start: str, offset: Num) -> str:
+        """The address `offset` elements further."""
+        return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
+
+    def _vectors(self, kind: str, start: str) -> list[str]:
+        """The addresses of a block's vectors in one row."""
+        further = range(self.lanes.count, self.width, self.lanes.count)
+        return [start, *(self._at(kind, start, number) for number in further)]
+
+    def _multiply_add(self, a: str, b: str, c: str) -> str:
+        """a * b + c; of f32 in one rounding, of f64 in three."""
+        lanes = self.lanes
+        if self.factor == "double":
+            wide = lanes.convert("fpext", "float", c, "double")
+            total = lanes.op("fadd", "double", wide, lanes.op("fmul", "double", a, b))
+            return lanes.convert("fptrunc", "double", total, "float")
+        if self.kind == "i32":
+            return lanes.op("add", "i32", lanes.op("mul", "i32", a, b), c)
+        return lanes.call("fma", "float", a, b, c) if self.fma else _emulated(lanes, a, b, c)
+
+
+@cache
+def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
+    """A function that multiplies; `kind` is f64, f32 or i32, `lanes` the elements of a register.
+
+    Without `fma`, a machine that has no fused
+    multiply-add, it is emulated exactly. `few`: there are never more rows.
+    """
+    code = Code()
+    # what 32 registers (AVX-512, NEON) or 16 hold
+    rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
+    if 0 < few < rows:  # as many sums of fewer rows
+        rows, vectors = few, vectors << (rows // few).bit_length() - 1
+    factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
+    element = "i32" if kind == "i32" else "float"
+    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma)
+    padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
+    whole = padded & -block.width
+    with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
+        block.strip(col)
+    if block.width > PADDING:
+        with code.loop(padded - whole, "the last columns", PADDING) as col:
+            replace(block, vectors=PADDING // lanes).strip(whole + col)
+    code.do("ret void")
+    head = f"define internal void @{name}({PARAMETERS})"
+    return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
+
+
+def _emulated(lanes: Lanes, a: str, b: str, c: str) -> str:
+    """The product is exact in f64, the sum is rounded to odd: then f32 is the one rounding."""
+    wide, whole = "double", "i64"
+    a, b, c = (lanes.convert("fpext", "float", each, wide) for each in (a, b, c))
+    product = lanes.op("fmul", wide, a, b)
+    total = lanes.op("fadd", wide, product, c)
+    back = lanes.op("fsub", wide, total, product)
+    rest = lanes.op("fsub", wide, total, back)
+    short = lanes.op("fsub", wide, product, rest), lanes.op("fsub", wide, c, back)
+    lost = lanes.op("fadd", wide, *short)  # exact; NaN where total is not finite
+    bits = [lanes.bits(wide, each, whole) for each in (total, lost)]
+    differ = lanes.op("xor", whole, *bits)
+    inward = lanes.op("lshr", whole, differ, "splat (i64 63)")  # 1: the exact sum is nearer to 0
+    down = lanes.op("sub", whole, bits[0], inward)
+    odd = lanes.bits(whole, lanes.op("or", whole, down, "splat (i64 1)"), wide)
+    inexact = lanes.op("fcmp one", wide, lost, "zeroinitializer")
+    rounded = lanes.select(inexact, wide, odd, total)
+    return lanes.convert("fptrunc", wide, rounded, "float")

@@ -1,0 +1,226 @@
+"""One instruction as an LLVM function: its stores, each a few nests of loops over vectors.
+
+The function knows no addresses: memories, numbers and tables come as parameters, so instructions
+on the same types share it. It returns 1, before it has written anything, where the reference must
+have a look: an index out of range, an element never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from itertools import combinations
+
+from ptokit.engines.kernels.assign import Assign
+from ptokit.engines.kernels.functionbase import FunctionBase
+from ptokit.engines.kernels.gathers import Gathers
+from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
+from ptokit.engines.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
+from ptokit.engines.kernels.overlap import MAY_ALIAS
+from ptokit.engines.kernels.scatters import Scatter
+from ptokit.engines.kernels.temporaries import Temporaries
+from ptokit.engines.kernels.walk import FAR, LINE, Access, LanePositions, Walk, address
+from ptokit.machine.record.code import NotNative, Undecided, text
+from ptokit.machine.record.expressions import (
+    Known,
+    Recording,
+    Scalar,
+    ScatterStore,
+    Traced,
+    UndefineStore,
+    WindowRead,
+    WindowStore,
+)
+from ptokit.values import dtypes as t
+from ptokit.values.enumerations import GatherOOB
+
+
+class OpFunction(FunctionBase):
+    """A function under construction."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.gathers = Gathers(self)
+        self.temporary = Temporaries(self)
+        self.made: dict[Traced, WindowRead] = {}
+
+    def preparation(self, *written: WindowStore) -> Preparation:
+        """What makes expressions ready for loops."""
+        return Preparation(self.related, self.temporary, list(written), self.made)
+
+    @property
+    def crossing(self) -> bool:
+        """Whether operands may alias but for element by element."""
+        cells = [c for (_, _, shadow), (_, c) in self.pointers.items() if not shadow]
+        return any(self.related(a, b) is MAY_ALIAS for a, b in combinations(cells, 2))
+
+    # what it does
+
+    def body(self, recording: Recording) -> None:
+        """The checks and the stores of a recording."""
+        try:
+            self.check_reads(recording)
+            ready = self.preparation().stores(recording.stores)
+            for store in ready:
+                self.guard_gathers(store)
+            for store in ready:
+                self.store(store)
+        except Undecided as question:  # about a number of the function: nobody can tell
+            raise NotNative(str(question)) from None
+
+    def store(self, store: WindowStore) -> None:
+        """One store as loops."""
+        if isinstance(store, UndefineStore):
+            self._undefine(store)
+            return
+        target = self.access(store.cells, store.rows, store.cols)
+        targets = [target]
+        if self.tracked(store.cells):
+            shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
+            targets.append(shadow)
+        parts = store.parts
+        what = "{} {} x {}".format(store.cells.dtype, *map(text, self.counts(store)))
+        for part in parts:
+            for gather in gathers(part):
+                self.gathers.hold(gather)
+        if isinstance(store, ScatterStore):
+            Scatter(self, store, targets).run()
+            return
+        run = Assign(self, store, targets, self.uses(parts))
+        shape = (run.lanes(parts), *self.counts(store))
+        Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
+
+    def _undefine(self, store: UndefineStore) -> None:
+        """Clear the shadow of a window."""
+        if not self.tracked(store.cells):  # nothing reads it
+            return
+        if store.cells.dtype.packed:
+            raise NotNative("halves of bytes lose their values")
+        size = store.cells.dtype.size
+        shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
+
+        def act(point: LanePositions) -> None:
+            lanes, kind = Lanes(self.code, point.lanes), f"i{size * 8}"
+            place = address(self.code, shadow, self.loads.position(shadow, point, lanes))
+            vector, none = lanes.type(kind), lanes.splat(kind, "0")
+            self.code.do(f"store {vector} {none}, ptr {place}, align {size}")
+
+        lanes = self.host.width // size
+        Walk(self.code, lanes, *self.counts(store), [shadow], act, "nothing computed it").run()
+
+    # what must be done before
+
+    @contextmanager
+    def flagging(self) -> Generator[Callable[[Lanes, str], None]]:
+        """Loops that look for a lane that is wrong; one leaves all to the reference."""
+        slots, begin = dict[int, str](), len(self.code.lines)
+
+        def flag(lanes: Lanes, wrong: str) -> None:
+            kinds = lanes.type("i1")
+            if lanes.count not in slots:
+                slots[lanes.count] = self.slot(kinds)
+            old = self.code.let(f"load {kinds}, ptr {slots[lanes.count]}")
+            self.code.do(
+                f"store {kinds} {lanes.op('or', 'i1', old, wrong)}, ptr {slots[lanes.count]}"
+            )
+
+        yield flag
+        self.checks = True
+        for count, slot in slots.items():
+            kinds = Lanes(self.code, count).type("i1")
+            none = "zeroinitializer" if count > 1 else "false"
+            self.code.lines.insert(begin, f"  store {kinds} {none}, ptr {slot}")
+            wrong = self.code.let(f"load {kinds}, ptr {slot}")
+            if count > 1:
+                name = f"vector.reduce.or.v{count}i1"
+                wrong = self.code.let(f"call i1 @llvm.{name}({kinds} {wrong})")
+            self.code.fail(wrong)
+
+    def check_reads(self, recording: Recording) -> None:
+        """Everything read from a tracked memory must have been written."""
+        for read in recording.reads:
+            if self.tracked(read.cells):
+                self._check_read(read)
+
+    def _check_read(self, read: WindowRead) -> None:
+        access = self.access(read.cells, read.row_span, read.col_span, shadow=True)
+        window = WindowStore(read.cells, read.row_span, read.col_span, read)
+        with self.flagging() as flag:
+
+            def act(point: LanePositions) -> None:
+                lanes = Lanes(self.code, point.lanes)
+                kind = f"i{read.dtype.size * 8}"
+                codes = self.loads.load(access, point)
+                if read.dtype == t.f32:
+                    codes = lanes.bits("float", codes, kind)
+                full = lanes.splat(kind, "15" if read.dtype.packed else "-1")
+                flag(lanes, lanes.op("icmp ne", kind, codes, full))
+
+            lanes = 1 if read.dtype.packed else self.host.width // read.dtype.size
+            Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
+
+    def guard_gathers(self, store: WindowStore) -> None:
+        """Indices that must lie inside are looked at before anything is written."""
+        for part in store.parts:
+            for gather in gathers(part):
+                if gather.taken.outside is GatherOOB.ERROR:
+                    self._guard(gather, store)
+        if isinstance(store, ScatterStore):
+            scatter = Scatter(self, store, [])
+            with self.flagging() as flag:
+                scatter.walk(lambda point: flag(*scatter.outside(point)), "indices inside?")
+
+    def _guard(self, gather: Gather, window: WindowStore) -> None:
+        inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
+        used = self.uses(inner)
+        lanes = self.lanes_of([gather])
+        with self.flagging() as flag:
+
+            def act(point: LanePositions) -> None:
+                flag(*self.gathers.inside(gather, point, used))
+
+            first = Access("", t.i64, FAR, LINE)  # columns innermost
+            accesses, what = [first, *used.values()], "indices inside?"
+            Walk(self.code, lanes, *self.counts(window), accesses, act, what).run()
+
+    # lanes
+
+    def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
+        """How many elements of these expressions, of so many bytes, are computed at once."""
+        found = [g for part in parts for g in gathers(part)]
+        if any(leaf.dtype.packed for part in parts for leaf in leaves(part)):
+            return 1
+        return min((self.gathers.lanes(g) for g in found), default=self.lanes(size))
+
+    def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
+        """The vocabulary on the lanes of a point."""
+        lanes = Lanes(self.code, point.lanes)
+
+        def leaf(node: Traced) -> str:
+            if isinstance(node, Gather):
+                return self.gathers.value(node, point, words)
+            node = node if isinstance(node, Leaf) else Leaf(node)  # a constant of a conversion
+            return (
+                self.loads.load(used[node], point) if node in used else self.constant(node, lanes)
+            )
+
+        words = Words(lanes, leaf, used)
+        return lanes, words
+
+    def constant(self, leaf: Leaf, lanes: Lanes) -> str:
+        source, kind = leaf.source, element(leaf.dtype)
+        if isinstance(source, Known):
+            code = source.constant
+            assert code is not None
+            if leaf.dtype in FLOATS:
+                bits = f"i{leaf.dtype.bits}"
+                return lanes.bits(bits, lanes.splat(bits, str(code)), kind)
+            return lanes.splat(kind, ("true" if code else "false") if kind == "i1" else str(code))
+        assert isinstance(source, Scalar)
+        number = text(self.number(source.value))
+        if leaf.dtype.is_float and not source.coded:
+            raise NotNative("a float that only the running program knows")
+        bits = f"i{leaf.dtype.size * 8}"
+        if leaf.dtype.size < 8:
+            number = self.code.let(f"trunc i64 {number} to {bits}")
+        return lanes.bits(bits, lanes.spread(bits, number), kind)

@@ -1,0 +1,346 @@
+"""Temporaries: what cannot be computed element by element gets loops and storage of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+from ptokit.engines.kernels import matmul, ordering
+from ptokit.engines.kernels.folds import Fold
+from ptokit.engines.kernels.functionbase import FunctionBase, bound
+from ptokit.engines.kernels.lanes import Lanes, element
+from ptokit.engines.kernels.lowering import IDEMPOTENT, Leaf
+from ptokit.engines.kernels.walk import LanePositions, Walk, counters
+from ptokit.machine.evaluation import scalar
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Int, NotNative, Num, text
+from ptokit.machine.record.expressions import (
+    AxisWindow,
+    Known,
+    Traced,
+    Whole,
+    WindowRead,
+    WindowStore,
+    spans,
+)
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL, Array
+from ptokit.values.dtypes import DType
+from ptokit.values.layouts import Axis, IndexMap, known
+
+FEW = 4  # rows of a product that has a function of its own
+LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
+ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
+ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
+
+
+def _as(x: Array, dtype: DType) -> Traced:
+    found = x.cast(dtype)
+    assert isinstance(found, Traced)
+    return found
+
+
+def _by_eights(octets: Elements) -> Elements:
+    """Rows of bytes, padded to whole words, as words."""
+    rows, line = octets.map.rows.digits[0]
+    where = IndexMap(Axis(((rows, line // 8),)), Axis(((line // 8, 1),)))
+    return Elements(octets.memory, octets.address, t.u64, where)
+
+
+def _few(rows: Num) -> int:
+    """The rows of a product that has a function of its own for as many, or 0."""
+    return rows if isinstance(rows, int) and rows < FEW else 0
+
+
+class Temporaries:
+    """Called with a product, a fold, a compaction or a window to copy: where the result is."""
+
+    def __init__(self, function: FunctionBase) -> None:
+        self.function, self.code, self.scratch = function, function.code, function.scratch
+        self.merges: dict[tuple[Traced, ...], tuple[Elements, Elements]] = {}
+
+    def __call__(self, node: Traced) -> WindowRead:
+        """Loops that compute what cannot be computed element by element, and where it is then."""
+        words: dict[str, Callable[[Whole], Elements]] = {
+            "matmul": self._product,
+            "fold": self._folded,
+            "compact": self._compacted,
+            "count": self._counted,
+            "pack": self._packed,
+            "bits": self._bits,
+            "pad": self._widened,
+            "join_columns": self._join_columns,
+            "sort": self._sorted,
+            "merge": lambda node: self._merged(node)[0],
+            "taken": lambda node: self._merged(node)[1],
+            "tally": self._tallied,
+        }
+        if isinstance(node, Whole) and node.word in words:
+            cells = words[node.word](node)
+        else:
+            cells = self._copied(node)
+        return WindowRead(cells, *spans(node))
+
+    def _copied(self, node: Traced) -> Elements:
+        """A copy, row by row; a reshape reads it in its own rows."""
+        reshaped = isinstance(node, Whole) and node.word == "reshape"
+        source = node.first if isinstance(node, Whole) and reshaped else node
+        cells = self.scratch.room(source.rows, source.cols, source.dtype)
+        self.fill(cells, Leaf(source) if isinstance(node, WindowRead) else source)
+        if reshaped:
+            fixed = known(source.rows, 1) or isinstance(source.cols, int)
+            if not (fixed and isinstance(node.cols, int)):
+                raise NotNative("a reshape of unknown size")
+            where = IndexMap(Axis(((1 << 40, node.cols),)), Axis(((node.cols, 1),)))
+            cells = Elements(cells.memory, cells.address, cells.dtype, where)
+        return cells
+
+    def fill(self, cells: Elements, value: Traced, col: Num = 0) -> None:
+        """Loops that store a value into a temporary, from a column on."""
+        store = WindowStore(cells, AxisWindow(0, value.rows), AxisWindow(col, value.cols), value)
+        if not isinstance(value, Leaf):
+            [store] = self.function.preparation().stores([store])
+        self.function.guard_gathers(store)
+        self.function.store(store)
+
+    def _widened(self, node: Whole) -> Elements:
+        """The padding everywhere, and the elements over it."""
+        source, value = node.args
+        cells = self.scratch.room(node.rows, node.cols, node.dtype)
+        self.function.store(WindowStore(cells, *spans(node), Leaf(value)))
+        self.fill(cells, source)
+        return cells
+
+    def _product(self, node: Whole) -> Elements:
+        """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""
+        a, b, *start = node.args
+        total = t.i32 if a.dtype.is_int else t.f32
+        wide = t.f64 if a.dtype == t.f64 else total
+        packed: list[Elements] = []
+        for factor, line in ((a, 1), (b, 16)):
+            cells = self.scratch.room(factor.rows, factor.cols, wide, line)
+            converted = factor.cast(wide)
+            assert isinstance(converted, Traced)
+            self.fill(cells, converted)
+            packed.append(cells)
+        out = self.scratch.room(node.rows, node.cols, total, 16)
+        for value in start:
+            store = WindowStore(out, *spans(node), value)
+            self.function.store(*self.function.preparation(store).stores([store]))
+        sizes = (node.rows, node.cols, a.cols)
+        if wide is not t.f64 or _few(node.rows):
+            self._multiply(wide, packed, out, sizes, onto=bool(start))
+            return out
+        lines = [self._narrowed(f, c, n) for f, c, n in zip((a, b), packed, (1, 16), strict=True)]
+        short = self.code.let("and i1 {}, {}".format(*(found for _, found in lines)))
+        long = self.code.let(f"xor i1 {short}, true")
+        for met, kind, factors in ((short, total, [c for c, _ in lines]), (long, wide, packed)):
+            with self.code.when(met):
+                self._multiply(kind, factors, out, sizes, onto=bool(start))
+        return out
+
+    def _narrowed(self, factor: Traced, cells: Elements, line: int) -> tuple[Elements, str]:
+        """f64 factors as f32, and whether each is an f32 of 12 significant bits.
+
+        Then products have 24, and the f64 sum of two numbers of 24 bits, rounded to f32, is what
+        one rounding of the exact sum gives: f32 may be multiplied instead.
+        """
+        wide = WindowRead(cells, *spans(factor))
+        narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
+        self.fill(room, narrow)
+        short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
+        every: Any = short.cast(t.i32).fold("min", 0).fold("min", 1)  # Any: a `Whole`
+        found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
+        return room, self.code.let(f"icmp ne i32 {found}, 0")
+
+    def _multiply(
+        self,
+        kind: DType,
+        factors: list[Elements],
+        out: Elements,
+        sizes: tuple[Num, Num, Num],
+        *,
+        onto: bool,
+    ) -> None:
+        """Call the function that multiplies elements of this type."""
+        few = _few(sizes[0])
+        name = f"product_{kind.name}{few or ''}"
+        self.code.kernels[name] = matmul.kernel(
+            name, kind.name, self.function.lanes(4), self.function.host.fma, few
+        )
+        pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
+        lines = (c.map.rows.digits[0][1] for c in (*factors, out))
+        numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *lines))
+        start = str(onto).lower()
+        self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start})")
+
+    def _counted(self, node: Whole) -> Elements:
+        total = node.first.cast(t.i32).fold("add", axis=1, start=0)
+        assert isinstance(total, Whole)
+        return self._folded(total)
+
+    def _compacted(self, node: Whole) -> Elements:
+        """Row by row: every element is written, and the next one over it unless it is kept."""
+        keep = node.args[1]
+        window = WindowStore(
+            self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node
+        )
+        prepare = self.function.preparation(window)
+        parts = [prepare(node.first), prepare(keep)]
+        used, slot = self.function.uses(parts), self.function.slot("i64")
+        line = window.cells.map.rows.digits[0][1]
+        pointer = self.function.pointer(window.cells)
+        rows, cols = counters()
+
+        def act(point: LanePositions) -> None:
+            lanes, words = self.function.words(point, used)
+            value, kept = (words.value(p) for p in parts)
+            kind, row, col = element(node.dtype), point.positions[rows], point.positions[cols]
+            fresh = self.code.let(f"icmp eq i64 {text(col)}, 0")
+            old = self.code.let(f"load i64, ptr {slot}")
+            count = self.code.let(f"select i1 {fresh}, i64 0, i64 {old}")
+            place = Int(self.code, count) + row * line
+            where = self.code.let(f"getelementptr {kind}, ptr {pointer}, i64 {text(place)}")
+            if lanes.count == 1:
+                self.code.do(f"store {kind} {value}, ptr {where}")
+                step = self.code.let(f"zext i1 {kept} to i64")
+            else:
+                step = self._compress(lanes, kind, value, kept, where)
+            after = self.code.let(f"add i64 {count}, {step}")
+            self.code.do(f"store i64 {after}, ptr {slot}")
+
+        self.code.do(f"store i64 0, ptr {slot}")
+        accesses = [cols, rows, *used.values()]
+        shape = (self.function.lanes_of(parts), *self.function.counts(window))
+        Walk(self.code, *shape, accesses, act, "compact", ordered=True).run()
+        return window.cells
+
+    def _compress(self, lanes: Lanes, kind: str, value: str, kept: str, where: str) -> str:
+        """The kept lanes moved left and stored with what follows them; returns how many."""
+        kinds, count = lanes.type(kind), lanes.count
+        name = f"experimental.vector.compress.{lanes.mangled(kind)}"
+        mask = f"{lanes.type('i1')} {kept}"
+        moved = self.code.let(f"call {kinds} @llvm.{name}({kinds} {value}, {mask}, {kinds} poison)")
+        self.code.do(f"store {kinds} {moved}, ptr {where}, align 1")
+        bits = self.code.let(f"bitcast {mask} to i{count}")
+        number = self.code.let(f"call i{count} @llvm.ctpop.i{count}(i{count} {bits})")
+        return self.code.let(f"zext i{count} {number} to i64")
+
+    def _packed(self, node: Whole) -> Elements:
+        """Truth values as bytes; eight of them as one word, whose product has their bits on top."""
+        octets = self.scratch.room(node.rows, node.first.cols, t.u8, 8)
+        whole = (AxisWindow(0, bound(node.rows)), AxisWindow(0, octets.map.rows.digits[0][1]))
+        none = Leaf(Known(scalar(0, t.u8)))
+        self.function.store(WindowStore(octets, *whole, none))
+        self.fill(octets, _as(node.first, t.u8))
+        words = WindowRead(_by_eights(octets), AxisWindow(0, node.rows), AxisWindow(0, node.cols))
+        cells = self.scratch.room(node.rows, node.cols, t.u8)
+        self.fill(cells, _as(words * ON_TOP >> 56, t.u8))
+        return cells
+
+    def _bits(self, node: Whole) -> Elements:
+        """Each byte as a word of eight copies, of which each keeps one bit, as its lowest."""
+        octets = self.scratch.room(node.rows, node.cols, BOOL, 8)
+        each = (_as(node.first, t.u64) * LOWEST) & ONE_EACH
+        self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
+        return octets
+
+    def _join_columns(self, node: Whole) -> Elements:
+        cells, start = self.scratch.room(node.rows, node.cols, node.dtype), 0
+        for part in node.args:
+            if not known(part.cols, 0):
+                self.fill(cells, part, start)
+            start = start + part.cols
+        return cells
+
+    def _in_room(self, part: Traced, line: int) -> Elements:
+        """An operand in storage of its own, its rows padded."""
+        cells = self.scratch.room(part.rows, part.cols, part.dtype, line)
+        self.fill(cells, part)
+        return cells
+
+    def _sorted(self, node: Whole) -> Elements:
+        """Block by block; a row of blocks is followed by room for the lanes of the last one."""
+        block, lanes = node.parameters["block"], self.function.lanes(8)
+        records, keys = (self._in_room(part, block * lanes) for part in node.args)
+        out = self.scratch.room(node.rows, node.cols, node.dtype, block * lanes)
+        self.code.kernels["sort"] = ordering.sort(lanes)
+        rows, cols = self.function.number(node.rows), self.function.number(node.cols)
+        with self.code.loop(rows, "sort") as row, self.code.loop(cols, "blocks", block) as col:
+            count = Int(self.code, text(cols - col)).least(block)
+            places = (self._place(c, row, col) for c in (keys, records, out))
+            self.code.do(f"call void @sort({', '.join(places)}, i64 {text(count)})")
+        return out
+
+    def _place(self, cells: Elements, row: Num, col: Num = 0) -> str:
+        """An element of a temporary, as an argument."""
+        (_, line), *_ = cells.map.rows.digits
+        kind, base = f"i{cells.dtype.bits}", self.function.pointer(cells)
+        index = text(col + row * line)
+        return f"ptr {self.code.let(f'getelementptr {kind}, ptr {base}, i64 {index}')}"
+
+    def _merged(self, node: Whole) -> tuple[Elements, Elements]:
+        """The elements, and how many of each run were taken."""
+        if node.args not in self.merges:
+            lengths = [self.function.number(n) for n in node.parameters["lengths"]]
+            records, keys = (self._in_room(part, 1) for part in node.args)
+            out = self.scratch.room(records.map.rows.extent, bound(node.first.cols), t.u64)
+            taken = self.scratch.room(node.rows, len(lengths), t.i32)
+            self.code.kernels[f"merge{len(lengths)}"] = ordering.merge(len(lengths))
+            ends = [f"i64 {text(end)}" for end in accumulate(lengths)]
+            with self.code.loop(self.function.number(node.rows), "merge") as row:
+                places = (self._place(c, row) for c in (keys, records, out, taken))
+                self.code.do(f"call void @merge{len(lengths)}({', '.join([*places, *ends])})")
+            self.merges[node.args] = out, taken
+        return self.merges[node.args]
+
+    def _tallied(self, node: Whole) -> Elements:
+        """Each bin, and then each with those before it."""
+        cells, none = self.scratch.room(node.rows, node.cols, t.u32), Leaf(Known(scalar(0, t.u32)))
+        self.function.store(WindowStore(cells, *spans(node), none))
+        window = WindowStore(cells, *spans(node.first), node)
+        parts = [self.function.preparation(window)(_as(part, t.i64)) for part in node.args]
+        used, pointer = self.function.uses(parts), self.function.pointer(cells)
+        rows, cols = counters()
+
+        def act(point: LanePositions) -> None:
+            lanes, words = self.function.words(point, used)
+            places, *ones = (words.value(p) for p in parts)
+            row = point.positions[rows] * node.cols
+            for number in range(lanes.count):
+                place, step = lanes.one("i64", places, number), "1"
+                for keep in ones:  # what does not count adds 0 to the first bin
+                    one = lanes.one("i64", keep, number)
+                    place = self.code.let(f"mul i64 {place}, {one}")
+                    step = self.code.let(f"trunc i64 {one} to i32")
+                self._add(self._bin(pointer, Int(self.code, place) + row), step)
+
+        shape = self.function.lanes_of(parts, 8), *self.function.counts(window)
+        Walk(self.code, *shape, [cols, rows, *used.values()], act, "tally", ordered=True).run()
+        count, more = self.function.number(node.rows), node.cols - 1
+        with self.code.loop(count, "sums") as row, self.code.loop(more, "of bins") as col:
+            before = self._bin(pointer, row * node.cols + col)
+            where = self._bin(pointer, row * node.cols + col + 1)
+            self._add(where, self.code.let(f"load i32, ptr {before}"))
+        return cells
+
+    def _bin(self, pointer: str, place: Num) -> str:
+        return self.code.let(f"getelementptr i32, ptr {pointer}, i64 {text(place)}")
+
+    def _add(self, where: str, more: str) -> None:
+        total = self.code.let(f"add i32 {self.code.let(f'load i32, ptr {where}')}, {more}")
+        self.code.do(f"store i32 {total}, ptr {where}")
+
+    def _folded(self, node: Whole) -> Elements:
+        """Along one axis in increasing index; the other axis lies in the lanes."""
+        axis, word, start = (node.parameters[k] for k in ("axis", "word", "start"))
+        if start is None and word not in IDEMPOTENT:
+            raise NotNative(f"fold of {word} without a start")
+        if known(node.first.rows if axis == 0 else node.first.cols, 0):
+            raise NotNative("fold of nothing")
+        cells = self.scratch.room(node.rows, node.cols, node.dtype)
+        out = WindowStore(cells, *spans(node), node)
+        x = self.function.preparation(out)(node.first)
+        Fold(self.function, out, x, axis, word, start).run()
+        return cells

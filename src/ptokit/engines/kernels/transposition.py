@@ -1,0 +1,226 @@
+"""Square blocks transposed in registers, by functions that all instructions of a program share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from ptokit.engines.kernels.lanes import Lanes
+from ptokit.machine.record.code import Code, Int, Num, text
+
+SHARED = 16  # rows of a block from which a call costs little beside what it does
+STORED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %count)"
+
+
+class Line(NamedTuple):
+    """What a column becomes: lines that compute `value` of %column, and its type in lanes."""
+
+    text: str
+    value: str
+    kind: str
+    bits: int
+
+
+@dataclass(frozen=True)
+class Square:
+    """A block of `size` rows and columns of elements of an LLVM type of so many `bits`."""
+
+    kind: str
+    bits: int
+    size: int
+
+    @property
+    def kinds(self) -> str:
+        """The type of a row."""
+        return f"<{self.size} x {self.kind}>"
+
+    def columns(self, code: Code, where: str, step: Num) -> list[str]:
+        """The columns of a block whose rows begin at `where` and lie `step` elements apart."""
+        return written(code, self, where, self.distance(step))
+
+    def called(self, code: Code, where: str, step: Num) -> list[str]:
+        """The same by a function: each use adds little to the text."""
+        self._share(code)
+        return self.shared(code, where, self.distance(step))
+
+    def shared(self, code: Code, where: str, step: str) -> list[str]:
+        """The same where the function is there; the step in bytes."""
+        block = f"[{self.size} x {self.kinds}]"
+        call = f"call {code.many}{block} @transposed_{self.kind}(ptr {where}, i64 {step})"
+        found = code.let(call)
+        return [code.let(f"extractvalue {block} {found}, {number}") for number in range(self.size)]
+
+    def _share(self, code: Code) -> None:
+        name = f"transposed_{self.kind}"
+        if name not in code.kernels:
+            code.kernels[name] = _function(self, name, f"{code.many}[{self.size} x {self.kinds}]")
+
+    def first(self, code: Code, where: str, step: Num) -> str:
+        """The first column of a block, by a function."""
+        name = f"first_{self.kind}"
+        if name not in code.kernels:
+            code.kernels[name] = _picker(self, name)
+        return code.let(f"call {self.kinds} @{name}(ptr {where}, i64 {self.distance(step)})")
+
+    def move(
+        self,
+        code: Code,
+        block: tuple[str, Num],
+        to: tuple[str, Num],
+        count: Num,
+        line: Line | None = None,
+    ) -> None:
+        """A row of blocks, `count` columns, of which each becomes a row: where both begin, steps.
+
+        `line`: and something else is stored for each column.
+        """
+        name = f"moved_{self.kind}"
+        if line is None:
+            line = Line("", "%column", self.kind, self.bits)
+        else:
+            name += f"_{sha256(repr(line).encode()).hexdigest()[:12]}"
+        self._share(code)
+        code.kernels[name] = _mover(self, name, line, code.many)
+        places = (
+            f"ptr {where}, i64 {text(step * (bits // 8))}"
+            for (where, step), bits in ((block, self.bits), (to, line.bits))
+        )
+        code.do(f"call void @{name}({', '.join(places)}, i64 {text(count)})")
+
+    def distance(self, step: Num) -> str:
+        """So many elements in bytes."""
+        return text(step * (self.bits // 8))
+
+
+def written(code: Code, square: Square, where: str, step: str) -> list[str]:
+    """Lines that transpose a block, whose rows lie so many bytes apart; what holds the columns."""
+    text, columns = _inlined(square)
+    where = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {where})")
+    mine = f"%{code.name('b')}v"
+    code.lines.append(text.replace("%v", mine).replace("%block", where).replace("%step", step))
+    return [column.replace("%v", mine) for column in columns]
+
+
+@cache
+def _inlined(square: Square) -> tuple[str, list[str]]:
+    """Lines, with a block and a step to put in, and what holds the columns."""
+    code = Code()
+    columns = _columns(code, square)
+    return "\n".join(code.lines), columns
+
+
+@cache
+def _function(square: Square, name: str, block: str) -> str:
+    code, result = Code(), "poison"
+    whole = block[block.index("[") :]
+    for number, column in enumerate(_columns(code, square)):
+        result = code.let(f"insertvalue {whole} {result}, {square.kinds} {column}, {number}")
+    head = f"define internal {block} @{name}(ptr %block, i64 %step) noinline nounwind {{"
+    return "\n".join([head, "entry:", *code.lines, f"  ret {whole} {result}", "}", ""])
+
+
+@cache
+def _picker(square: Square, name: str) -> str:
+    code = Code()
+    rows = (_row(code, "%block", "%step", number) for number in range(square.size))
+    align = f"align {square.bits // 8}"
+    column = [code.let(f"load {square.kind}, ptr {row}, {align}") for row in rows]
+    result = Lanes(code, square.size).vector(square.kind, column)
+    head = f"define internal {square.kinds} @{name}(ptr %block, i64 %step) noinline nounwind {{"
+    return "\n".join([head, "entry:", *code.lines, f"  ret {square.kinds} {result}", "}", ""])
+
+
+@cache
+def _mover(square: Square, name: str, line: Line, many: str) -> str:
+    """Block after block, of which each is stored as rows that lie `apart`."""
+    code, size, kinds = Code(many), square.size, f"<{square.size} x {line.kind}>"
+    with code.loop(Int(code, "%count"), f"{size} x {size}", size) as first:
+        where = code.let(f"getelementptr {square.kind}, ptr %block, i64 {text(first)}")
+        to = code.let(f"getelementptr i8, ptr %to, i64 {text(first * Int(code, '%apart'))}")
+        to = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {to})")
+        for number, column in enumerate(square.shared(code, where, "%step")):
+            mine = f"%{code.name('l')}v"
+            lines, value = (
+                part.replace("%v", mine).replace("%column", column)
+                for part in (line.text, line.value)
+            )
+            code.lines += lines.splitlines()
+            row = _row(code, to, "%apart", number)
+            code.do(f"store {kinds} {value}, ptr {row}, align {line.bits // 8}")
+    head = f"define internal void @{name}{STORED} noinline nounwind {{"
+    return "\n".join([head, "entry:", *code.lines, "  ret void", "}", ""])
+
+
+def _columns(code: Code, square: Square) -> list[str]:
+    """The columns of a block whose rows are contiguous.
+
+    Pieces of rows that lie `width` apart are loaded side by side: that saves the first stages of
+    the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
+    take half the loads; their halves are exchanged first.
+    """
+    kind, size = square.kind, square.size
+    lanes, width = Lanes(code, size), min(size, 128 // square.bits)
+    apart = size // width
+    piece = 2 * width if apart == 4 else width
+    columns: list[str] = []
+    for first in range(0, size, piece):
+        lines: list[list[str]] = []
+        for number in range(width):
+            rows = [_row(code, "%block", "%step", number + n * width) for n in range(apart)]
+            pieces = [_loaded(code, square, row, first, piece) for row in rows]
+            if piece == width:
+                lines.append([_concatenated(code, kind, pieces, width)])
+            else:
+                a, b = (_concatenated(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
+                lines.append(_halves(lanes, kind, a, b, width))
+        for part in zip(*lines, strict=True):
+            columns += _interleaved(lanes, kind, list(part))
+    return columns
+
+
+def _row(code: Code, begin: str, step: str, number: int) -> str:
+    """The address of a row; that of a lower one from row 8 on, which saves multiples of steps."""
+    for distance in (number // 8 * 8, number % 8):
+        if distance:
+            by = code.let(f"mul i64 {step}, {distance}")
+            begin = code.let(f"getelementptr i8, ptr {begin}, i64 {by}")
+    return begin
+
+
+def _loaded(code: Code, square: Square, row: str, first: int, count: int) -> str:
+    """Contiguous elements of a row."""
+    where = code.let(f"getelementptr {square.kind}, ptr {row}, i64 {first}")
+    kinds = Lanes(code, count).type(square.kind)
+    return code.let(f"load {kinds}, ptr {where}, align {square.bits // 8}")
+
+
+def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
+    """The even pieces of two vectors, and the odd ones."""
+    found: list[str] = []
+    for begin in (0, width):
+        starts = range(begin, 2 * lanes.count, 2 * width)
+        picks = [s + n for s in starts for n in range(width)]
+        found.append(lanes.shuffle(kind, a, b, picks))
+    return found
+
+
+def _concatenated(code: Code, kind: str, pieces: list[str], width: int) -> str:
+    """Vectors one after another in a longer one."""
+    while len(pieces) > 1:
+        lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)
+        width *= 2
+        pieces = [lanes.shuffle(kind, a, b, range(width)) for a, b in pairs]
+    return pieces[0]
+
+
+def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
+    """Square blocks side by side, each transposed."""
+    size, width, half = lanes.count, len(rows), len(rows) // 2
+    places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
+    masks = [[begin + p for p in places] for begin in (0, half)]
+    for _ in range(width.bit_length() - 1):
+        pairs = list(zip(rows[:half], rows[half:], strict=True))
+        rows = [lanes.shuffle(kind, a, b, mask) for a, b in pairs for mask in masks]
+    return rows

@@ -1,0 +1,301 @@
+"""Walking a window: vectors along the destination's storage, square blocks transposed where the
+source's storage runs across it.
+
+A `Walk` gives each access of a store its place in every iteration and asks `act` for the
+instructions on some lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TypeAlias
+
+from ptokit.engines.kernels.lanes import Lanes, element
+from ptokit.engines.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
+from ptokit.engines.kernels.transposition import SHARED, Square
+from ptokit.machine.record.code import Code, Iterations, NotNative, Num, text
+from ptokit.values import dtypes as t
+from ptokit.values.dtypes import DType
+from ptokit.values.layouts import known
+
+MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
+COPIES = {4: 8, 2: 24}  # in a loop, by the lines of text that one has at most: more save nothing
+STRAIGHT = 4  # vectors that need no loop
+STILL = Stream(((1, 0),))
+LINE = Stream(((1 << 40, 1),))
+FAR = Stream(((1 << 40, 1 << 40),))
+
+
+@dataclass(eq=False)
+class Access:
+    """An operand of a store: where it begins, how it moves along both axes of the window.
+
+    No `pointer`: a number that counts along one axis. `at`: irregular, and the two accesses that
+    count its rows and columns; its own streams tell the digits then.
+    """
+
+    pointer: str
+    dtype: DType
+    rows: Stream
+    cols: Stream
+    offset: Num = 0
+    at: tuple[Access, Access] | None = None
+
+
+Act: TypeAlias = "Callable[[LanePositions], None]"
+
+
+@dataclass
+class LanePositions:
+    """Some lanes of one iteration: positions in elements, and how far lanes are apart."""
+
+    positions: dict[Access, Num]
+    steps: dict[Access, Num]
+    lanes: int
+    transposed: dict[Access, str] = field(default_factory=dict[Access, str])
+
+    @staticmethod
+    def begin(
+        accesses: Iterable[Access], part: Rectangle, inner: Loop | None, lanes: int
+    ) -> LanePositions:
+        """The first point of a part; `inner` is the loop that lies in the lanes."""
+        places = {a: a.offset for a in accesses if a.at is None}
+        steps = [0] * len(places) if inner is None else inner.steps
+        return LanePositions(places, dict(zip(places, steps, strict=True)), lanes).further(
+            part.offsets
+        )
+
+    def further(self, by: Iterable[Num]) -> LanePositions:
+        """Every access so many elements further."""
+        places = zip(self.positions.items(), by, strict=True)
+        positions = {a: p + more for (a, p), more in places}
+        return LanePositions(positions, self.steps, self.lanes, self.transposed)
+
+    def moved(self, loop: Loop, iterations: Num) -> LanePositions:
+        """The same so many iterations of a loop later."""
+        if known(iterations, 0):
+            return self
+        return self.further(iterations * step for step in loop.steps)
+
+
+@contextmanager
+def nested(
+    code: Code, loops: Iterable[Loop], points: list[LanePositions], what: str
+) -> Generator[list[LanePositions]]:
+    """Inside loops, one in the other: the points in each of their iterations."""
+    with ExitStack() as stack:
+        for loop in loops:
+            if not known(loop.count, 1):
+                index = stack.enter_context(code.loop(loop.count, what))
+                points = [p.moved(loop, index) for p in points]
+        yield points
+
+
+def pieces(accesses: list[Access], rows: Num, cols: Num) -> tuple[list[Rectangle], list[Rectangle]]:
+    """The parts of both axes; accesses that fit into no loops have their places counted."""
+    while True:
+        moving = [a for a in accesses if a.at is None]
+        try:
+            down = rectangles(rows, [a.rows for a in moving])
+            return down, rectangles(cols, [a.cols for a in moving])
+        except Irregular as found:
+            accesses += count_places(moving[found.access])
+
+
+@dataclass
+class Walk:
+    """Loops over rows x cols; `accesses[0]` decides their order."""
+
+    code: Code
+    lanes: int
+    rows: Num
+    cols: Num
+    accesses: list[Access]
+    act: Act
+    what: str
+    bulk: Callable[[Loop, LanePositions], bool] | None = None
+    transpose: Callable[[Loop, LanePositions], bool] | None = None
+    ordered: bool = False  # row by row, each in increasing columns
+
+    def run(self) -> None:
+        for rows, cols in product(*self._parts()):
+            self._part(nest(rows, cols, None if self.ordered else 0))
+
+    def _parts(self) -> tuple[list[Rectangle], list[Rectangle]]:
+        """The pieces of both axes, not too many; accesses in small pieces are counted instead."""
+        while True:
+            down, across = pieces(self.accesses, self.rows, self.cols)
+            if len(down) * len(across) <= (1 if self.ordered else MOST_PARTS):
+                return down, across
+            irregular = [a for a in self.accesses if a.at is None and a.pointer and _irregular(a)]
+            if not irregular:
+                raise NotNative("rows in order whose number only the running program knows")
+            self.accesses += count_places(irregular[-1])
+
+    def _part(self, part: Rectangle) -> None:
+        loops, target = list(part.loops), self.accesses[0]
+        wide = self.lanes > 1 and target.at is None and loops and known(loops[-1].steps[0], 1)
+        inner = loops.pop() if wide else None
+        point = LanePositions.begin(self.accesses, part, inner, self.lanes if wide else 1)
+        across = None if inner is None or self.ordered else self._contiguous(loops, inner, point)
+        if across is not None:
+            loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
+        with nested(self.code, loops, [point], self.what) as [point]:
+            if inner is None:
+                self.act(point)
+            elif across is None:
+                self._along(inner, point)
+            else:
+                self._transposed(inner, across, point)
+
+    def _along(self, loop: Loop, point: LanePositions) -> None:
+        """The innermost loop, in vectors and smaller and smaller tails."""
+        if self.bulk is not None and self.bulk(loop, point):
+            return
+        lanes, count = self.lanes, loop.count
+        if not isinstance(count, int):
+            whole = (count // lanes) * lanes
+            with self.code.loop(whole, f"{self.what}, {lanes} lanes", lanes) as index:
+                self.act(point.moved(loop, index))
+            tail = replace(point.moved(loop, whole), lanes=1)
+            with self.code.loop(count - whole, f"{self.what}, what is left") as index:
+                self.act(tail.moved(loop, index))
+            return
+        done = 0 if count < 2 * lanes else self._whole(loop, count, point)
+        while done < count:
+            if lanes <= count - done:
+                self.act(replace(point.moved(loop, done), lanes=lanes))
+                done += lanes
+            else:
+                lanes //= 2
+
+    def _whole(self, loop: Loop, count: int, point: LanePositions) -> int:
+        """A loop over whole vectors, if they are not few; how many elements have been done."""
+        lanes, done = self.lanes, 0
+        whole = count // lanes * lanes
+        begin = len(self.code.lines)
+        if whole <= STRAIGHT * lanes:
+            self.act(point)
+            if len(self.code.lines) - begin <= COPIES[2]:
+                return lanes
+            point, done = point.moved(loop, lanes), lanes
+        iterations = Iterations(whole - done, lanes)
+        with self.code.iterations(iterations, f"{self.what}, {lanes} lanes") as index:
+            base = point.moved(loop, index)
+            self.act(base)
+            lines = len(self.code.lines) - begin
+            copies = next((number for number, most in COPIES.items() if lines <= most), 1)
+            for copy in range(1, copies):
+                self.act(base.moved(loop, copy * lanes))
+            iterations.step = copies * lanes
+            iterations.count = (whole - done) // iterations.step * iterations.step
+            whole = done + iterations.count
+        return whole
+
+    def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
+        """The loop along which operands that are strided along `inner` are contiguous."""
+        for number, (access, step) in enumerate(point.steps.items()):
+            if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
+                continue
+            for loop in loops:
+                if known(loop.steps[number], 1):
+                    return loop
+        return None
+
+    def _transposed(self, inner: Loop, across: Loop, point: LanePositions) -> None:
+        """Blocks of both loops at once: rows of a block are read whole, transposed in registers."""
+        size = min(16, self.lanes)
+        for count in (inner.count, across.count):
+            while isinstance(count, int) and 1 < count < size:
+                size //= 2
+        whole, rest = _split(inner.count, size)
+        if not known(whole, 0):
+            with self.code.loop(whole, f"{self.what}, blocks", size) as index:
+                self._column(across, replace(point.moved(inner, index), lanes=size))
+        if not known(rest, 0):
+            with nested(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
+                self._along(Loop(rest, inner.steps), tail)
+
+    def _column(self, across: Loop, point: LanePositions) -> None:
+        size = point.lanes
+        whole, rest = _split(across.count, size)
+        if not known(whole, 0):
+            self._squares(Loop(whole, across.steps), point)
+        if not known(rest, 0):
+            left = Loop(rest, across.steps)
+            with nested(self.code, [left], [point.moved(across, whole)], self.what) as [tail]:
+                self.act(tail)
+
+    def _squares(self, across: Loop, point: LanePositions) -> None:
+        """Blocks one after another along a loop; what is only moved has a function for them all."""
+        size = point.lanes
+        if size >= SHARED and self.transpose is not None and self.transpose(across, point):
+            return
+        with self.code.loop(across.count, f"{self.what}, {size} x {size}", size) as index:
+            for line in square_lines(self.code, point.moved(across, index), across, called=True):
+                self.act(line)
+
+
+def counters() -> tuple[Access, Access]:
+    """The numbers of the row and of the column."""
+    return Access("", t.i64, LINE, STILL), Access("", t.i64, STILL, LINE)
+
+
+def count_places(access: Access) -> tuple[Access, Access]:
+    """Give up walking an access: count its rows and columns, its address will be computed."""
+    access.at = counters()
+    return access.at
+
+
+def _irregular(access: Access) -> bool:
+    starts = known(access.rows.start, 0) and known(access.cols.start, 0)
+    return not starts or len(access.cols.digits) > 1 or len(access.rows.digits) > 1
+
+
+def strided(access: Access, step: Num) -> bool:
+    """Whether lanes of an access lie apart."""
+    return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
+
+
+def square_of(access: Access, size: int) -> Square:
+    """A block of an access."""
+    return Square(element(access.dtype), 8 * access.dtype.size, size)
+
+
+def square_lines(
+    code: Code, point: LanePositions, across: Loop, *, called: bool = False
+) -> Iterator[LanePositions]:
+    """The lines of a square block; what is contiguous across is read whole, and transposed, first.
+
+    `called`: by a function, where the block is large.
+    """
+    vectors: dict[Access, list[str]] = {}
+    for (access, step), other in zip(point.steps.items(), across.steps, strict=True):
+        if strided(access, step) and known(other, 1):
+            square = square_of(access, point.lanes)
+            transpose = square.called if called and point.lanes >= SHARED else square.columns
+            vectors[access] = transpose(code, address(code, access, point.positions[access]), step)
+    for number in range(point.lanes):
+        lines = {access: lines[number] for access, lines in vectors.items()}
+        yield replace(point.moved(across, number), transposed=lines)
+
+
+def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:
+    """Contiguous elements."""
+    kinds = Lanes(code, lanes).type(element(access.dtype))
+    where = address(code, access, position)
+    return code.let(f"load {kinds}, ptr {where}, align {access.dtype.size}")
+
+
+def address(code: Code, access: Access, position: Num) -> str:
+    kind = f"i{access.dtype.size * 8}"
+    return code.let(f"getelementptr {kind}, ptr {access.pointer}, i64 {text(position)}")
+
+
+def _split(count: Num, size: int) -> tuple[Num, Num]:
+    """The largest multiple of `size` in a count, and the rest."""
+    whole = (count // size) * size
+    return whole, count - whole

@@ -1,0 +1,47 @@
+"""The native engine: programs compiled to machine code from the very bodies the pages have.
+
+Whatever it cannot take - an instruction, or a whole program - the reference runs, on the same
+memories and with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptokit.engines.native.compile import CompiledFunction, compile_op
+from ptokit.engines.native.compiledkernel import CompiledJob, CompiledKernel
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.traits import ALIASES
+from ptokit.machine import execute
+from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
+from ptokit.machine.execute import Core
+from ptokit.machine.record.code import NotNative
+from ptokit.machine.tile import Tile
+
+
+def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
+    """Run one instruction on handles and numbers; no rule is checked."""
+    try:
+        session = compile_op(op, env, core)
+    except NotNative:
+        execute.run_op(op, env, core)
+        return
+    after, _ = session.run(1)
+    for value, handle in after.items():
+        if ALIASES in op.page.traits and isinstance(handle, Tile):
+            env[value].elements = handle.elements
+
+
+def prepare(
+    bound: Bound | BoundKernel | BoundJob, how: LaunchSettings
+) -> CompiledFunction | CompiledKernel | CompiledJob:
+    """A function, or the functions of a kernel's cores, to be compiled when they first run."""
+    if isinstance(bound, BoundJob):
+        return CompiledJob(bound, how)
+    if isinstance(bound, BoundKernel):
+        return CompiledKernel(bound, how)
+    return CompiledFunction(bound, how)
+
+
+__all__ = ["prepare", "run_op"]

@@ -1,0 +1,70 @@
+"""The functions of single instructions, as the main function defines and calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ptokit.engines.kernels.functionbase import numbered
+from ptokit.engines.kernels.opfunction import OpFunction
+from ptokit.engines.native.mainfunction import MainFunction
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Condition, every, text
+from ptokit.machine.record.trace import FRAME
+
+
+@dataclass
+class FirstUse:
+    """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
+
+    name: str
+    function: OpFunction
+    op: Op
+    operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
+
+
+def definition(function: OpFunction) -> str:
+    """Parameters and body: what instructions have in common that share one function."""
+    apart = "noalias " if not function.crossing else ""
+    parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
+    parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
+    parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
+    parameters.append(f"ptr {apart}%scratch")
+    left = ["failed:", "  ret i32 1"] if function.checks else []
+    lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", *left, "}"]
+    return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
+
+
+def passed(main: MainFunction, function: OpFunction) -> str:
+    """The arguments of a call, in the order of the parameters."""
+    found: list[str] = []
+    for (number, _, shadow), (_, cells) in function.pointers.items():
+        base = main.memory(number, 1 if shadow else 0)
+        if text(cells.address) != "0":
+            base = main.code.let(f"getelementptr i8, ptr {base}, i64 {text(cells.address)}")
+        found.append(f"ptr {base}")
+    found += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
+    found += [f"ptr @table{numbered(main.tables, t)}" for t in function.tables]
+    return ", ".join([*found, "ptr %scratch"])
+
+
+def size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
+    """Whether every output has elements: an instruction whose output is empty does nothing."""
+    outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
+    return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
+
+
+def counts_of_output(op: Op, env: Mapping[Value, Any]) -> tuple[str, ...]:  # Any: handles
+    """The extents of the only output's valid region, as code has them; none of several outputs."""
+    outs = [env[v] for o in op.page.operands if o.role is Role.OUT for v in op.bound(o.name)]
+    return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()
+
+
+def arrays_of(cells: Iterable[Elements]) -> set[int]:
+    """The numbers of the arrays among the memories of these operands."""
+    memories: list[Any] = [c.memory for c in cells]
+    spaces = [m for m in memories if m.number != FRAME.number]
+    return {space.number for space in spaces if space.memory is not None}

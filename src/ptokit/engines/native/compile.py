@@ -1,0 +1,393 @@
+"""From a function or an instruction to machine code, and to sessions of it on given values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ptokit.analysis.checker import learned
+from ptokit.analysis.earlywaits import has_flags, waits_early
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import Interference, spoiled
+from ptokit.analysis.placement import Planned, plan
+from ptokit.engines.native.cachekey import described
+from ptokit.engines.native.generator import Compiler
+from ptokit.engines.native.issuequeues import QueueingCompiler
+from ptokit.engines.native.plan import Plan
+from ptokit.engines.native.plantext import Unkept, plan_of, plan_text
+from ptokit.engines.native.queuedfifos import Rings, slots_behind
+from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
+from ptokit.engines.reference.interpreter import InterpretedMachine
+from ptokit.engines.reference.launch import InterpretedFunction
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Kind
+from ptokit.machine import cache
+from ptokit.machine.arguments import Bound, Env, LaunchSettings, Outcome, SlotNumber
+from ptokit.machine.execute import LOG, Core
+from ptokit.machine.executionlog import Logged
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.memory import Codes, Memory
+from ptokit.machine.observer import Observer
+from ptokit.machine.printing import prints
+from ptokit.machine.record.code import NotNative
+from ptokit.machine.record.definite import Initial, Place
+from ptokit.machine.record.expressions import AxisWindow, Traced
+from ptokit.machine.record.handles import traced
+from ptokit.machine.record.trace import FRAME, Recorded
+from ptokit.machine.undefinedstore import undefined_results
+from ptokit.values.fixpipe import FixPipe
+
+Variant: TypeAlias = "tuple[bool, cache.Processor]"
+MOST_TRIES = 12  # a try tracks one more memory at least
+
+
+class CompiledBody:
+    """A function that is compiled for cores, when it first runs on one."""
+
+    @gc_disabled()
+    def __init__(self, bound: Bound, target: Target, *, queued: bool = False) -> None:
+        """`queued`: its pipes have queues, if it has flags."""
+        self.func = bound.func
+        self.known = learned(bound.func, target, bound.numbers)
+        self.planned = plan(Interference(bound.func), self.known)
+        self.shown = bound.candidate_outputs
+        self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
+        self.made: dict[object, Made | NotNative] = {}
+        self.queued = waits_early(bound.func) or (queued and has_flags(bound.func))
+
+    def job_on(self, core: Core, real: Env) -> Job:
+        """What there is to compile for a core, with these arguments."""
+        core.behind = self.planned.behind
+        given = self.known, self.planned, real, self.shown
+        job = Job(core, *given, self._generate)
+        job.queued, job.ops = self.queued, self.things
+        if self.queued:
+            job.rings, core.behind = slots_behind(self.func, core, self.known, core.behind)
+        return job
+
+    def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
+        """The code for a core with arguments; NotNative if there is none.
+
+        What is compiled for one `kind` of core serves all of it.
+        """
+        if kind not in self.made:
+            job.limited = limits.most is not None
+            self.made[kind] = job.compiled(self.func.body)
+        made = self.made[kind]
+        if isinstance(made, NotNative):
+            raise NotNative(*made.args)
+        return job.session(made, self.things, limits)
+
+    def log(self, worker: Worker) -> Logged:
+        """What one thread has executed: a copy, for the next run overwrites it."""
+        words = worker.core.log.data.view(np.int64)
+        about = worker.session.plan.points, worker.session.things, self.func.body, worker.core
+        return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)
+
+    def _generate(self, compiler: Compiler, env: Env) -> None:
+        if self.queued and (compiler.limited or compiler.logged):
+            raise NotNative("somebody asks what queues execute")
+        compiler.function(self.func, env)
+        for value in self.shown:
+            _require_initialised(compiler.initial, compiler.now(env.get(value)))
+
+
+class CompiledFunction(CompiledBody):
+    """A function made ready to run again and again, on arguments that differ in content only.
+
+    It is compiled when it first runs, once with and once without a limit of instructions.
+    """
+
+    def __init__(self, bound: Bound, how: LaunchSettings) -> None:
+        super().__init__(bound, how.target)
+        self.how = how
+        self.prints = prints(bound.func)  # block after block, and once
+        self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
+        self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
+        self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
+
+    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run all blocks; what cannot be compiled, or is watched, runs by the reference."""
+        logged = any(observer.logs for observer in observers)
+        try:
+            if any(observer.stepwise for observer in observers):
+                raise NotNative("somebody looks at every instruction")
+            return self._finish(bound, self._renewed(bound, limits, logged), observers)
+        except NotNative:
+            reference = InterpretedFunction(bound, self.how, self.planned)
+            return reference.run(bound, limits, observers)
+        except Grown:
+            session = self.session(bound, limits, logged=logged)
+            return self._finish(bound, session, observers, one_thread=True)
+
+    def _finish(
+        self,
+        bound: Bound,
+        session: Session,
+        observers: Sequence[Observer],
+        *,
+        one_thread: bool = False,
+    ) -> Outcome:
+        """Outputs and counts; what further runs may use again is kept."""
+        for observer in observers:
+            observer.begins(session.done)
+        env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
+        outputs, found = bound.outputs(env), taken_warnings(session.crew)
+        found += undefined_results(env, bound.computed)
+        for observer in observers:
+            observer.warned(found)
+        for name, memory in session.arrays.items() if self.repeats else ():
+            if memory.shape is not None:
+                self.grown[name] = memory.size, memory.shape
+        logged = LOG in session.plan.spaces
+        for worker in session.crew if logged else ():
+            log = self.log(worker)
+            for observer in observers:
+                observer.executed(log)
+        self.idle.setdefault((logged, variant_of(session.limits)), []).append(session)
+        return outputs, count
+
+    def _renewed(self, bound: Bound, limits: RunLimits, logged: bool) -> Session:
+        """A session that ended, with these arguments, or a new one."""
+        session: Session | None = None
+        with suppress(LookupError):  # several threads ask
+            session = self.idle[logged, variant_of(limits)].pop()
+        if session is None:
+            session = self.session(bound, limits, logged=logged)
+        else:
+            session.renew(bound, limits)
+        for name, (size, shape) in self.grown.items():
+            session.arrays[name].grow(size, shape)
+        return session
+
+    def session(
+        self,
+        bound: Bound,
+        limits: RunLimits,
+        *,
+        apart: bool = False,
+        kept: frozenset[str] = frozenset(),
+        logged: bool = False,
+    ) -> Session:
+        """The code with these arguments; NotNative if there is none.
+
+        `apart` and `kept`: see `Bound.apart`; `logged`: it writes down what it executes.
+        """
+        job = self.job(bound, apart=apart, kept=kept)
+        job.logged = logged
+        return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
+
+    def job(self, bound: Bound, *, apart: bool = False, kept: frozenset[str] = frozenset()) -> Job:
+        """What there is to compile, with handles on these arguments."""
+        target, fixpipe, blocks = self.how
+        core = Core(target, fixpipe, 0, blocks)
+        core.behind = self.planned.behind
+        real = bound.apart(kept) if apart else bound.shared()
+        if blocks == 1:
+            real |= bound.local(InterpretedMachine(core), self.planned.addresses)
+        job = self.job_on(core, real)
+        if apart:
+            job.marked = frozenset(f"%{a.name}" for a in bound.written if a.name not in kept)
+        return job
+
+
+def variant_of(limits: RunLimits) -> Variant:
+    """What decides which machine code a run takes."""
+    return limits.most is not None, cache.this_processor()
+
+
+def _reads_numbers(op: AnyOp) -> bool:
+    """Whether it makes a number of what memory holds: then runs may differ in more than content."""
+    if not isinstance(op, Op):
+        return True
+    kinds = [op.page.operand(name).kind for name, _ in op.values()]
+    numbers = any(o.kind in (Kind.SCALAR, Kind.INDEX) for o in op.page.results())
+    return numbers and any(k in (Kind.TILE, Kind.CONV, Kind.GLOBAL, Kind.PTR) for k in kinds)
+
+
+def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
+    """A session of a function with its arguments; NotNative if it cannot be compiled."""
+    how = LaunchSettings(target, fixpipe, blocks)
+    return CompiledFunction(bound, how).session(bound, RunLimits())
+
+
+def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
+    """A session of one instruction on handles, without its rules."""
+    job = single(op, env, core)
+    made = job.compiled(Block(ops=[op]))
+    if isinstance(made, NotNative):
+        raise made
+    return job.session(made, [op], RunLimits(), rules=False)
+
+
+def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
+    """One instruction as something to compile."""
+    shown, known = [v for v in env if ALIASES in op.page.traits], Facts(core.target)
+
+    def generate(compiler: Compiler, env: Env) -> None:
+        compiler.single(op, env)
+
+    return Job(core, known, Planned(), dict(env), shown, generate)
+
+
+class Made(NamedTuple):
+    """Machine code, and what it takes to run it."""
+
+    plan: Plan
+    code: cache.MachineCode
+    owners: dict[str, Value]  # of arrays, by the names of their spaces
+
+
+@dataclass
+class Job:
+    """Something to compile: `generate` does so on the compiler's handles of `real`."""
+
+    core: Core
+    known: Facts
+    planned: Planned
+    real: Env
+    shown: Sequence[Value]  # looked at after the run
+    generate: Callable[[Compiler, Env], None]
+    limited: bool = False  # see `Compiler`
+    logged: bool = False
+    suspends: bool = False
+    queued: bool = False  # its pipes have queues
+    rings: Rings = field(default_factory=Rings)  # where tiles lie that they pop
+    ops: Sequence[Any] = ()  # Any: ops and regions, where handles are defined
+    marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
+
+    @gc_disabled()
+    def compiled(self, body: Block) -> Made | NotNative:
+        """From the cache, or made now; or why not."""
+
+        made: list[Plan] = []
+
+        def make() -> tuple[str, bytes | None]:
+            compiler, text = self.settled()
+            made.append(compiler.plan())
+            with suppress(Unkept):
+                return text, plan_text(made[0])
+            return text, None
+
+        how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {sorted(self.marked)}"
+        key = f"{how}\n{described(body, self.core, self.real)}"
+        try:
+            code, kept = cache.compiled(key, make, cache.this_processor())
+        except NotNative as reason:
+            return reason
+        return Made(plan_of(kept) if kept else made[0], code, self._owners())
+
+    def session(
+        self, made: Made, things: list[Any], limits: RunLimits, *, rules: bool = True
+    ) -> Session:
+        """`things` are instructions and regions, for requests."""
+        given = (self.core, self.known, self.planned, self.real, things, self.shown)
+        arrays = {name: self.real[value].memory for name, value in made.owners.items()}
+        return Session(made.plan, made.code, *given, arrays, limits, rules)
+
+    def settled(self) -> tuple[Compiler, str]:
+        """Compiled again with more memories tracked until every read is safe."""
+        tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
+        for _ in range(MOST_TRIES):
+            compiler = self._compiler(tracked)
+            env = {value: self._argument(compiler, value) for value in self.real}
+            self.generate(compiler, env)
+            text = compiler.text(env.get(v) for v in self.shown)
+            if compiler.initial.unproven <= tracked:
+                return compiler, text
+            tracked |= compiler.initial.unproven
+        raise NotNative("what is read was not settled")
+
+    def _unproven(self) -> set[str]:
+        """The memories of which the order of the text proves nothing."""
+        found = set[str](SPACES.values())
+        for value, handle in self.real.items():
+            memory = getattr(handle, "memory", None)
+            if isinstance(memory, Memory) and not memory.given:
+                found.add(f"%{value.name}")
+        return found
+
+    def _compiler(self, tracked: set[str]) -> Compiler:
+        host, core = cache.this_processor().host, self.core
+        Traced.native_half = host.half
+        compiler: Compiler
+
+        def start(name: str) -> Codes | None:
+            if name == FRAME.name:
+                return None
+            space = next((s for s in compiler.spaces if s.name == name), None)
+            given = None if space is None else space.memory
+            memory: Memory = given or core.space_named(name)
+            return None if memory.given else memory.shadow
+
+        def fresh(op: Op) -> Any:  # Any: a type and an address
+            if op.bound("addr"):
+                return None
+            result = op.results[0]
+            return self.known.type_of(result), self.planned.addresses[result]
+
+        definitions = {v: op for op in self.ops if isinstance(op, Op) for v in op.results}
+
+        def spoils(op: Op) -> Iterator[Place]:
+            for value in (op.bound(name)[0] for name in spoiled(op, self.known)):
+                kind, made = self.known.type_of(value), definitions.get(value)
+                address: object = self.planned.addresses.get(value)
+                if address is None and made is not None and made.bound("addr"):
+                    address = self.known.numbers.get(made.bound("addr")[0])
+                if isinstance(kind, TileType):
+                    yield SPACES[kind.loc], address, kind.nbytes
+
+        initial = Initial(start, fresh, spoils)
+        made = QueueingCompiler if self.queued else Compiler
+        compiler = made(host, core, self.known, self.planned, initial, set(tracked))
+        if isinstance(compiler, QueueingCompiler):
+            compiler.rings = self.rings
+        compiler.limited, compiler.logged = self.limited, self.logged
+        compiler.suspends = self.suspends
+        return compiler
+
+    def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number
+        """An argument as the compiled program sees it."""
+        handle = self.real[value]
+        memory = getattr(handle, "memory", None)
+        if isinstance(handle, SlotNumber):
+            return compiler.load(compiler.place(compiler.slot()))
+        if not isinstance(memory, Memory):
+            return handle
+        space = next((s for s in compiler.spaces if s.real is memory), None)
+        if space is None:
+            own = self._own(memory)
+            name = memory.name if own else f"%{value.name}"
+            space = compiler.new_space(name, memory.size, None if own else memory)
+            space.real = memory
+        return traced(handle, space)
+
+    def _own(self, memory: Memory) -> bool:
+        """Whether a memory is one of the core's."""
+        return memory.name in SPACES.values() and self.core.space_named(memory.name) is memory
+
+    def _owners(self) -> dict[str, Value]:
+        """An argument for each memory that is not the core's, by the name of its space."""
+        found: dict[str, Value] = {}
+        for value, handle in self.real.items():
+            memory = getattr(handle, "memory", None)
+            shared = any(memory is self.real[other].memory for other in found.values())
+            if isinstance(memory, Memory) and not self._own(memory) and not shared:
+                found[f"%{value.name}"] = value
+        return found
+
+
+def _require_initialised(initial: Initial, handle: Any) -> None:  # Any: a handle or a number
+    """A result that is shown after the run if it was written: a tile's valid region."""
+    if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
+        rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))
+        spans = (AxisWindow(0, n, limit=m) for n, m in ((rows, handle.rows), (cols, handle.cols)))
+        initial.read(handle.elements, *spans)

@@ -1,0 +1,55 @@
+"""FIFOs between cores in compiled code: the counters are numbers in shared memory."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
+from ptokit.ir.module import Op
+from ptokit.machine.record.code import Int, Num, Truth, text
+from ptokit.machine.record.trace import Space, TracedPointer
+from ptokit.order.fifoend import COUNTERS, SLOTS, EngineFifoEnd
+from ptokit.values.dtypes import DType
+
+
+class CompiledFifoEnd(EngineFifoEnd):
+    """One end of a FIFO; only a core that must wait suspends."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
+        super().__init__(fifo, main.core)
+        self.main, self.op = main, op
+
+    def _place(self, cell: Num) -> str:
+        base = self.main.memory(self.main.shared_space(COUNTERS).number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {text(cell)}")
+
+    def count(self, cell: Num) -> Int:
+        return self.main.load(self._place(cell), (0, MOST_COUNTED))
+
+    def wait(self, cell: Num, least: Num) -> None:
+        self.main.wait(self.op, self._place(cell), least)
+
+    def set(self, cell: Num, value: Num) -> None:
+        self.main.recording.after.append(partial(self._store, cell, value))
+
+    def _store(self, cell: Num, value: Num) -> None:
+        self.main.store(self._place(cell), value)
+
+    def slots(self) -> Space:
+        return self.main.shared_space(SLOTS)
+
+    @property
+    def opened(self) -> dict[str, Any]:
+        return self.main.opened
+
+    def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:
+        return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]
+
+    def require(self, holds: bool | Truth, problem: PtoError) -> None:
+        if isinstance(holds, Truth):
+            self.main.recording.guards.append(holds)
+        elif not holds:
+            raise problem

@@ -1,0 +1,371 @@
+"""Kernels of several cores in compiled code: one program for each core, which call back to wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+
+from ptokit.analysis.earlywaits import waits_apart
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.source import Span
+from ptokit.engines.native.compile import CompiledBody, Variant, variant_of
+from ptokit.engines.native.drive import drive
+from ptokit.engines.native.plan import BLOCK, CELL, WAITING, Plan
+from ptokit.engines.native.queuewaits import waiting_lines
+from ptokit.engines.native.session import Worker, taken_warnings
+from ptokit.engines.reference.interpretedkernel import InterpretedJob, InterpretedKernel
+from ptokit.ir.module import Op
+from ptokit.isa.lang.traits import SIGNALS
+from ptokit.isa.model.words import KernelKind
+from ptokit.machine.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
+from ptokit.machine.coreplace import CorePlace
+from ptokit.machine.execute import QUEUES, Core
+from ptokit.machine.executionlog import Logged
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.memory import Memory, address_of
+from ptokit.machine.observer import Observer
+from ptokit.machine.printing import prints
+from ptokit.machine.record.code import NotNative
+from ptokit.order.fifoend import COUNTERS, reason
+from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
+from ptokit.order.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
+from ptokit.order.schedule import Schedule, Wait, deadlock
+from ptokit.order.signalboard import CoreSignals, SignalBoard
+from ptokit.order.signalcells import SIGNALS_MEMORY
+
+
+class CompiledKernel:
+    """The functions of a kernel's cores, compiled when they first run.
+
+    What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
+    """
+
+    def __init__(
+        self,
+        bound: BoundKernel,
+        how: LaunchSettings,
+        rank: int | None = None,
+        *,
+        queued: bool = False,
+    ) -> None:
+        """`queued`: what waits for other cores holds up its queue alone."""
+        self.how, self.queued = how, queued
+        self.again: CompiledKernel | None = None  # where the order of the text has no end
+        self.grid = Grid.of(bound, how.target, how.blocks, rank)
+        self.fifos = fifo_uses(self.grid)
+        self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
+        self.bodies = {
+            kind: CompiledBody(one, how.target, queued=queued) for kind, one in bound.cores.items()
+        }
+        # cores are scheduled in compiled code; such a run may be given up for one by the reference
+        printing = any(prints(one.func) for one in bound.cores.values())
+        self.waits_apart = waits_apart((one.func for one in bound.cores.values()), how.target)
+        self.switches = rank is None and not self.grid.polls and not printing
+        self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
+
+    def run(
+        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
+    ) -> Outcome:
+        """Run the cores of each block at once, block after block."""
+        apart = self.switches and not self.grid.signals
+        logging = [o for o in observers if o.logs and o.between_blocks and apart]
+        try:
+            require_unwatched(limits, [o for o in observers if o not in logging])
+            if self.waits_apart and not self.switches:
+                raise NotNative("a core that waits may have to begin again")
+            outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
+            if not all(observer.executed_apart(logs) for observer in logging):
+                raise NotNative("somebody asks what the cores tell one another")
+            return outcome
+        except NotNative:
+            kernel = InterpretedKernel(bound, self.how)
+            kernel.queued = self.queued
+            return kernel.run(bound, limits, observers)
+        except PtoError as problem:
+            again = self.waits_apart and not self.queued
+            if not (again and problem.diagnostics[0].slug == "deadlock"):
+                raise
+        if self.again is None:
+            self.again = CompiledKernel(bound, self.how, queued=True)
+        return self.again.run(bound, limits, observers)
+
+    def _run(
+        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
+    ) -> tuple[Outcome, list[Logged]]:
+        count, launch, done = Counter[str](), self._renewed(bound, limits, logged), list[int]()
+        launched = launch.switched() if self.switches else self._launched(launch)
+        for observer in observers:
+            observer.begins(lambda: len(done))
+        for ran in launched:
+            for worker in ran:
+                count.update(worker.counts())
+            done.append(1)
+        launch.tell(observers)
+        outputs = bound.outputs(launch.envs)
+        logs = launch.logs() if logged else []
+        self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
+        return (outputs, count), logs
+
+    def apart(
+        self,
+        bound: BoundKernel,
+        limits: RunLimits,
+        span: range,
+        kept: frozenset[str] = frozenset(),
+    ) -> _Launch:
+        """A launch of some blocks on arrays of its own, which tells what it has written.
+
+        With `kept` arrays, see `Bound.apart`, it is logged. NotNative where blocks wait for one
+        another, or only the reference can run them.
+        """
+        if not self.switches or self.grid.together:
+            raise NotNative("the blocks run at once")
+        require_unwatched(limits, ())
+        names = frozenset(f"%{arg.name}" for arg in bound.written if arg.name not in kept)
+        own = bound.apart(kept)
+        return _Launch(self, own, limits, span=span, marked=names, logged=bool(kept))
+
+    def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
+        return launch_cores(self.grid, launch.board.schedule, launch.programs)
+
+    def _renewed(self, bound: BoundKernel, limits: RunLimits, logged: bool) -> _Launch:
+        """A launch that ended, with these arguments, or a new one."""
+        try:
+            launch = self.idle[logged, variant_of(limits)].pop()
+        except LookupError:
+            return _Launch(self, bound.shared(), limits, logged=logged)
+        bound.renew(launch.envs)
+        launch.renew(limits)
+        return launch
+
+
+def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
+    """NotNative where instructions are counted or looked at one by one."""
+    if limits.most is not None or any(o.stepwise or o.logs for o in observers):
+        raise NotNative("somebody looks at every instruction")
+
+
+def _grows(env: Env, written: frozenset[str]) -> bool:
+    """Whether an array that a core writes has no size yet."""
+    handles = (handle for arg, handle in env.items() if arg.name in written)
+    memories = (getattr(handle, "memory", None) for handle in handles)
+    return any(isinstance(memory, Memory) and memory.growable for memory in memories)
+
+
+class _Launch:
+    """One launch: its cores are used again by later blocks and launches.
+
+    Blocks that wait for one another have cores of their own, else all have the same.
+    """
+
+    def __init__(
+        self,
+        kernel: CompiledKernel,
+        envs: Mapping[KernelKind, Env],
+        limits: RunLimits,
+        schedule: Schedule | None = None,
+        *,
+        logged: bool = False,
+        span: range | None = None,
+        marked: frozenset[str] = frozenset(),
+    ) -> None:
+        if any(_grows(env, kernel.written) for env in envs.values()):
+            raise NotNative("an output is as large as its views")
+        self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
+        self.span, self.marked = span or range(kernel.grid.blocks), marked
+        schedule = _WithoutWaits() if kernel.switches else schedule or Schedule()
+        self.board = SignalBoard(tuple(kernel.grid), schedule)
+        self.workers: dict[int, list[Worker]] = {}
+        self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
+        self.signals = kernel.grid.signal_memory()
+        # what blocks left whose cores others use again, in all
+        self.earlier = {COUNTERS: kernel.grid.shared_memories()[COUNTERS]}
+        self.told: dict[int, str] = {}  # what is waited for, by the places of counters
+
+    def renew(self, limits: RunLimits) -> None:
+        """As it was made."""
+        self.limits = limits
+        self.board.counts.clear()
+        self.board.arrived.clear()
+        for shared in (self.earlier, *self.shared.values()):
+            shared[COUNTERS].data[:] = 0
+
+    def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
+        """What the cores of a block run."""
+        grid = self.kernel.grid
+        places, number = grid.of_block(block), block if grid.together else 0
+        if number in self.workers:
+            self._keep(number)
+            for memory in self.shared[number].values():
+                memory.data[:] = 0
+            for worker, place in zip(self.workers[number], places, strict=True):
+                self._restart(worker, place)
+        else:
+            self.shared[number] = shared = grid.shared_memories()
+            self.workers[number] = [self._worker(place, shared) for place in places]
+        return [partial(_finished, worker) for worker in self.workers[number]]
+
+    def switched(self) -> Iterator[Sequence[Worker]]:
+        """Run all blocks in compiled code, in which the cores switch from one to another."""
+        grid = self.kernel.grid
+        at_once, rounds = (grid.blocks, 1) if grid.together else (1, len(self.span))
+        for block in self.span[:at_once]:
+            self.programs(block)
+        workers = [worker for number in range(at_once) for worker in self.workers[number]]
+        zeroed = [] if grid.together else list(self.shared[0].values())
+        kept = [] if grid.together else [(self.shared[0][COUNTERS], self.earlier[COUNTERS])]
+        left = drive(workers, [*zeroed, self.signals], rounds, kept)
+        for worker in workers:
+            if worker.problem is not None:
+                problem, block = worker.problem
+                if isinstance(problem, PtoError):
+                    problem = problem_on(grid, _place(worker, block), problem)
+                raise problem from None
+        if left:
+            self.told.clear()
+            raise deadlock([line for worker in left for line in self._waiting(worker)])
+        yield workers
+
+    def _keep(self, number: int) -> None:
+        """What a block left, before its cores begin another."""
+        kept = self.earlier[COUNTERS].data.view(np.int64)
+        kept += self.shared[number][COUNTERS].data.view(np.int64)
+
+    def tell(self, observers: Iterable[Observer]) -> None:
+        """Of what the cores warn, and what the blocks left in FIFOs."""
+        every = [self.earlier, *self.shared.values()]
+        found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
+        for observer in observers:
+            observer.warned(found)
+            observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how.target, every))
+
+    def plans(self) -> list[Plan]:
+        """What the cores of a block run."""
+        self.programs(self.span.start)
+        return [worker.session.plan for worker in self.workers[0]]
+
+    def logs(self) -> list[Logged]:
+        """What each core has executed, of all blocks."""
+        places = self.kernel.grid.of_block(0)
+        pairs = zip(places, self.workers[0], strict=True)
+        return [self.kernel.bodies[place.kind].log(worker) for place, worker in pairs]
+
+    def _waiting(self, worker: Worker) -> Iterator[tuple[str, str, Span | None, str]]:
+        """Which core waits, where and for what."""
+        name = str(_place(worker, int(worker.frame[BLOCK])))
+        session, frame, what = worker.session, worker.frame, partial(self._what, worker.core)
+        if QUEUES in session.plan.spaces:
+            yield from ((name, *line) for line in waiting_lines(worker.queued, what))
+            return
+        op: Op = session.things[session.plan.requests[int(frame[WAITING])].op]
+        yield name, op.name, op.span, what(op, int(frame[CELL]))
+
+    def _what(self, core: Core, op: Op, address: int) -> str:
+        """What a core waits for at an instruction that waits for the counter at an address."""
+        assert isinstance(core, GroupedCore)
+        if SIGNALS in op.page.uses:
+            return self._awaited(address - address_of(self.signals.data))
+        return reason(core.ends[op], (address - address_of(core.shared[COUNTERS].data)) // 8)
+
+    @cached_property
+    def cores(self) -> tuple[CorePlace, ...]:
+        """Those that run at once."""
+        grid = self.kernel.grid
+        return tuple(grid if grid.together else grid.of_block(0))
+
+    def _awaited(self, offset: int) -> str:
+        """What a core waits for that waits for a signal or a `syncall`: many for the same."""
+        if offset not in self.told:
+            cells = self.signals.data.view(np.int64)
+            self.told[offset] = self.kernel.grid.cells.awaited(offset // 8, cells, self.cores)
+        return self.told[offset]
+
+    def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
+        target, fixpipe, blocks = self.kernel.how
+        kind_of_core = _SwitchedCore if self.kernel.switches else GroupedCore
+        core = kind_of_core(target, fixpipe, place, self.kernel.grid, self.board)
+        core.shared = {**memories, SIGNALS_MEMORY: self.signals}
+        body = self.kernel.bodies[place.kind]
+        kind = place.lane, self.logged, self.marked, variant_of(self.limits)
+        job = body.job_on(core, self.envs[place.kind])
+        job.suspends, job.logged = self.kernel.switches, self.logged
+        job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}
+        session = body.started(job, self.limits, kind)
+        return Worker(session, core, place.block, place.block + 1, blocks)
+
+    def _restart(self, worker: Worker, place: CorePlace) -> None:
+        """The same core for another block: its memories count as unwritten."""
+        core = worker.core
+        assert isinstance(core, GroupedCore)
+        core.clear()
+        core.enter(place.block)
+        worker.first, worker.last = place.block, place.block + 1
+        worker.session.limits = self.limits
+        worker.session.crew.clear()
+        worker.begin()
+
+
+class _SwitchedCore(GroupedCore):
+    """A core whose signals are in compiled code alone."""
+
+    @property
+    def signals(self) -> CoreSignals:
+        """NotNative: the reference begins the run anew."""
+        raise NotNative("a signal that only the reference gives")
+
+
+class _WithoutWaits(Schedule):
+    """The schedule of cores that switch in compiled code: only that code can wait."""
+
+    def wait(self, wait: Wait) -> None:
+        """NotNative where the core would have to wait."""
+        if not wait.met():
+            raise NotNative("the reference waits for another core")
+
+
+def _place(worker: Worker, block: int) -> CorePlace:
+    core = worker.core
+    assert isinstance(core, GroupedCore)
+    return core.place._replace(block=block)
+
+
+def _finished(worker: Worker) -> Worker:
+    """Run a core's program to its end; PtoError where something is wrong."""
+    worker.run()
+    if worker.problem is not None:
+        raise worker.problem[0] from None
+    return worker
+
+
+class CompiledJob:
+    """A kernel on several ranks, compiled when it first runs: for each with its own numbers."""
+
+    def __init__(self, bound: BoundJob, how: LaunchSettings) -> None:
+        self.how = how
+        ranks = enumerate(bound.ranks)
+        self.kernels = [CompiledKernel(one, how, rank) for rank, one in ranks]
+
+    def run(
+        self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
+    ) -> Outcome:
+        """Run all cores of all blocks of all ranks at once."""
+        try:
+            require_unwatched(limits, observers)
+            return self._run(bound, limits, observers)
+        except NotNative:
+            return InterpretedJob(bound, self.how).run(bound, limits, observers)
+
+    def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
+        envs, count, schedule = bound.shared(), Counter[str](), Schedule()
+        pairs = zip(self.kernels, envs, strict=True)
+        launches = [_Launch(kernel, env, limits, schedule) for kernel, env in pairs]
+        for observer in observers:
+            observer.begins(lambda: 0)
+        for worker in launch_ranks([(one.kernel.grid, one.programs) for one in launches], schedule):
+            count.update(worker.counts())
+        for launch in launches:
+            launch.tell(observers)
+        return bound.outputs(envs), count

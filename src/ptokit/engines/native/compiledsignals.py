@@ -1,0 +1,197 @@
+"""Signals between cores in compiled code: the counters are numbers in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
+from ptokit.engines.native.plan import BLOCK, BLOCKS
+from ptokit.ir.module import Op
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.machine.record.code import Condition, Int, NotNative, Num, Truth, every, text
+from ptokit.order.group import GroupedCore
+from ptokit.order.signalboard import OF_SECOND
+from ptokit.order.signalcells import (
+    ARRIVALS,
+    ARRIVED,
+    BARRIER_KINDS,
+    NUMBERS,
+    SIGNALS_MEMORY,
+    STRIDE,
+    SignalPart,
+)
+
+MOST_CORES = LARGEST_GRID * 3
+
+
+class CompiledSignals:
+    """The words of `CoreSignals`; a number that no signal has ends the run: the reference begins.
+
+    Only a core that must wait suspends.
+    """
+
+    def __init__(self, main: MainFunction, core: GroupedCore, op: Op) -> None:
+        self.main, self.op = main, op
+        self.cells, self.here, self.lane = core.grid.cells, core.place.kind, core.place.lane
+        self.separate, self.together = core.grid.separate, core.grid.together
+        self.most = core.target.most_signals
+        self.blocks: Any = main.load(main.place(BLOCKS), (1, LARGEST_GRID)) if self.together else 1
+        self.block: Any = main.load(main.place(BLOCK), (0, LARGEST_GRID)) if self.together else 0
+
+    # what bodies say
+
+    def of_kind(self, number: Num) -> None:
+        """All cores of this kind in the launch signal one another."""
+        number, kind = self._number(number), self.here
+        count: Any = self.blocks * self.cells.of(kind)
+        first = self.cells.core(kind, self.blocks, 0)
+        have = self.cells.have(kind, number)
+        self._together(have, SignalPart.OF_KIND, number, first, count, first, count)
+
+    def of_block(self, number: Num) -> None:
+        """The vector cores of the block signal one another."""
+        number = self._number(number)
+        if self.here is VECTOR:
+            first, count = self._first(VECTOR), self.cells.lanes
+            have = self._cell(first, SignalPart.BLOCK_HAS, number)
+            self._together(have, SignalPart.OF_BLOCK, number, first, count, first, count)
+
+    def across(self, number: Num, *, every_lane: bool) -> None:
+        """The cube signals its vector cores, or they signal it."""
+        if self.separate and self.here is VECTOR:
+            self.direct(number)
+            return
+        number = self._number(number)
+        vectors, lanes = self._first(VECTOR), self.cells.lanes
+        if self.here is CUBE:
+            self._up(vectors, number, lanes if every_lane or not self.separate else min(lanes, 1))
+            return
+        have = self._cell(vectors, SignalPart.ACROSS_HAS, number)
+        receivers = self._first(CUBE), self.cells.cubes
+        self._together(have, SignalPart.ACROSS, number, vectors, lanes, *receivers)
+
+    def direct(self, number: Num) -> None:
+        """One core of the block: the cube names the second vector core by larger numbers."""
+        if not self.separate:
+            self.across(number, every_lane=True)
+            return
+        number = self._number(number)
+        low: Any = number % OF_SECOND
+        if self.here is VECTOR:
+            self._up(self._first(CUBE), low + OF_SECOND * self.lane, self.cells.cubes)
+            return
+        which: Any = number // OF_SECOND
+        for lane in range(self.cells.lanes):
+            if (met := which == lane) is not False:
+                with self.main.code.when(met):
+                    self._up(self.cells.core(VECTOR, self.blocks, self.block, lane), low, 1)
+
+    def wait(self, number: Num) -> None:
+        """Wait until a number of this core is up, and count it down."""
+        number = self._number(number)
+        if self.here is VECTOR and self.separate:
+            number = number % OF_SECOND
+        cell = self._cell(self._mine(), SignalPart.UP, number)
+        self.hold(self._place(cell), 1)
+        self._add(cell, -1)
+
+    def sync_all(self, kinds: tuple[KernelKind, ...]) -> None:
+        """Wait until all cores of these kinds have come as often as this one."""
+        barrier = BARRIER_KINDS.index(kinds)
+        arrivals = self._add(self._mine() + (ARRIVALS + barrier), 1)
+        if self.here in kinds:
+            self._add(ARRIVED + barrier, 1)
+            count: Any = self.blocks * sum(map(self.cells.of, kinds))
+            self.hold(self._place(ARRIVED + barrier), arrivals * count)
+
+    def hold(self, counter: str, least: Num) -> None:
+        """Go on when the counter in a place is that large."""
+        self.main.wait(self.op, counter, least)
+
+    def pause(self) -> None:
+        """In the fixed order nobody goes on."""
+
+    def changed(self, numbers: object) -> None:
+        """Nobody waits for numbers in memory: `Grid.polls` tells of that."""
+
+    def until(self, *_: object) -> None:
+        """See above."""
+        raise NotNative("it waits for numbers in memory")
+
+    test = until
+
+    # cells
+
+    def _number(self, number: Num) -> Num:
+        """A number that a signal may have."""
+        if isinstance(number, int):
+            if not 0 <= number < NUMBERS:
+                raise NotNative("a signal of a number that no core has")
+            return number
+        inside: Condition = every((number >= 0, number < NUMBERS))
+        if isinstance(inside, Truth):
+            self.main.leave_unless(inside)
+        return Int(self.main.code, number.text, limits=(0, NUMBERS - 1))
+
+    def _mine(self) -> Num:
+        return self.cells.core(self.here, self.blocks, self.block, self.lane)
+
+    def _first(self, kind: KernelKind) -> Num:
+        """The first core of a kind in this block."""
+        return self.cells.core(kind, self.blocks, self.block)
+
+    @staticmethod
+    def _cell(core: Num, part: SignalPart, number: Num) -> Num:
+        return core + (number + int(part) * NUMBERS)
+
+    def _place(self, cell: Num) -> str:
+        base = self.main.memory(self.main.shared_space(SIGNALS_MEMORY).number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {text(cell)}")
+
+    def _add(self, cell: Num, number: int) -> Int:
+        place = self._place(cell)
+        total: Any = self.main.load(place, (0, MOST_COUNTED)) + number
+        self.main.store(place, total)
+        return total
+
+    def _up(self, first: Num, number: Num, count: Num) -> None:
+        """Count up a number of several cores."""
+        if not isinstance(count, int) or count:
+            with self._each(first, count) as core:
+                total: Any = self._add(self._cell(core, SignalPart.UP, number), 1)
+                if self.most:  # else the reference tells of it
+                    self.main.leave_unless(total <= self.most)
+
+    @contextmanager
+    def _each(self, first: Num, count: Num) -> Generator[Num]:
+        """Each of so many cores: where its cells begin."""
+        code = self.main.code
+        many = count if isinstance(count, int) else Int(code, count.text, limits=(0, MOST_CORES))
+        with code.loop(many, "cores") as index:
+            yield first + Int(code, index.text, limits=(0, MOST_CORES)) * STRIDE
+
+    def _together(
+        self,
+        have: Num,
+        part: SignalPart,
+        number: Num,
+        first: Num,
+        senders: Num,
+        to: Num,
+        receivers: Num,
+    ) -> None:
+        """Signal a number; it goes up at the receivers when all senders have signalled."""
+        code = self.main.code
+        begins: Any = self._add(self._cell(self._mine(), part, number), 1) == 1
+        with code.when(begins):
+            self._add(have, 1)
+        all_have: Any = self.main.load(self._place(have), (0, MOST_COUNTED)) == senders
+        with code.when(all_have):
+            with self._each(first, senders) as sender:
+                left: Any = self._add(self._cell(sender, part, number), -1) == 0
+                with code.when(left):
+                    self._add(have, -1)
+            self._up(to, number, receivers)

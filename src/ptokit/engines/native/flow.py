@@ -1,0 +1,211 @@
+"""Loops and branches of a program, loop-carried values and branch results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+from ptokit.engines.native.mainfunction import MainFunction
+from ptokit.engines.native.plan import LEFT, TICK, Purpose
+from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.model.types import ScalarType, Type
+from ptokit.machine.record.code import EXTREMES, Coded, Int, NotNative, Num, Truth, coded, text
+from ptokit.machine.record.handles import mapped, numbers
+
+
+@dataclass
+class CompiledFlow:
+    """How a compiled program repeats and chooses."""
+
+    main: MainFunction
+    op: Op
+
+    def loop(
+        self, lower: Num, upper: Num, step: Num, carried: tuple[Any, ...], region: Any
+    ) -> tuple[Any, ...]:
+        """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
+        main, code, initial = self.main, self.main.code, self.main.initial
+        types = (arg.type for arg in region.block.args)
+        pairs = zip((lower, *carried), types, strict=True)
+        counter, *held = (Carried(main, value, kind) for value, kind in pairs)
+        body, again, done = (code.name(n) for n in ("body", "again", "done"))
+        initial.enter_loop(region.block)
+        code.branch(counter.now() < upper, body, done)
+        code.start(body)
+        index = counter.now()
+        if not isinstance(lower, int) and lower.text in code.by_block:
+            code.by_block.add(index.text)
+        if isinstance(lower, int) and isinstance(step, int):
+            last = max(lower, upper - 1) if isinstance(upper, int) else EXTREMES[1]
+            index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
+        arguments = (index, *[one.now() for one in held])
+        with iteration(main, self.op, region.block, arguments):
+            passed = region(*arguments)
+        for one, value in zip(held, passed, strict=True):
+            one.put(value)
+        rest = code.let(f"sub i64 {text(upper)}, {index.text}")  # below 2^64
+        code.branch(code.let(f"icmp ult i64 {text(step)}, {rest}"), again, done)
+        code.start(again)
+        counter.put(Int(code, code.let(f"add i64 {index.text}, {text(step)}")))
+        code.jump(body)
+        code.start(done)
+        known = all(isinstance(n, int) for n in (lower, upper))
+        initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]
+        return tuple(one.now() for one in held)
+
+    def repeat(self, carried: tuple[Any, ...], before: Any, after: Any) -> tuple[Any, ...]:
+        """A loop of the program that ends where `before` says so."""
+        main, code, initial = self.main, self.main.code, self.main.initial
+        pairs = zip(carried, before.block.args, strict=True)
+        held = [Carried(main, value, arg.type) for value, arg in pairs]
+        head, body, done = (code.name(n) for n in ("head", "body", "done"))
+        initial.enter_loop(before.block, after.block)
+        code.jump(head)
+        code.start(head)
+        condition, *passed = before(*(one.now() for one in held))
+        checked = initial.copy()
+        test = condition != 0
+        code.branch(test if isinstance(test, Truth) else str(test).lower(), body, done)
+        code.start(body)
+        with iteration(main, self.op, after.block, tuple(passed)):
+            again = after(*passed)
+        for one, value in zip(held, again, strict=True):
+            one.put(value)
+        code.jump(head)
+        code.start(done)
+        initial.leave_loop(runs=True)
+        initial.restore(checked)
+        return tuple(passed)
+
+    def branch(self, condition: Num, regions: Sequence[Any]) -> tuple[Any, ...]:
+        """A branch of the program."""
+        if isinstance(condition, int):
+            chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
+            return chosen() if chosen else ()
+        code, initial = self.main.code, self.main.initial
+        yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
+        test = condition != 0
+        assert isinstance(test, Truth)
+        code.branch(test, yes, no)
+        held: list[Carried] | None = None
+        before = initial.copy()
+        ends: list[Any] = []
+        for label, region in zip((yes, no), (*regions, None)[:2], strict=True):
+            code.start(label)
+            initial.restore(before)
+            values = region() if region else ()
+            if held is None:
+                kinds = (result.type for result in self.op.results)
+                held = [Carried(self.main, v, k) for v, k in zip(values, kinds, strict=True)]
+            else:
+                for one, value in zip(held, values, strict=True):
+                    one.put(value)
+            code.jump(after)
+            ends.append(initial.copy())
+        initial.meet(*ends)
+        code.start(after)
+        return tuple(one.now() for one in held or ())
+
+
+class Carried:
+    """A value whose numbers change while the program runs: each has a variable."""
+
+    def __init__(self, main: MainFunction, value: Any, kind: Type) -> None:  # Any: of either
+        self.main, self.kind = main, kind
+        value = self.first = self._coded(value)
+        self.numbers = numbers(value)
+        self.places = [main.variable() for _, changes in self.numbers if changes]
+        self.put(value)
+
+    def _coded(self, value: Any) -> Any:  # Any: as above
+        """Floats by their codes."""
+        dtype = self.kind.dtype if isinstance(self.kind, ScalarType) else None
+        return coded(value, dtype) if dtype is not None and dtype.is_float else value
+
+    def put(self, value: Any) -> None:
+        """Keep a value that differs from the first in nothing but numbers that may change."""
+        value = self._coded(value)
+        memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
+        pairs = list(zip(self.numbers, numbers(value), strict=False))
+        same = all(changes or text(old) == text(new) for (old, changes), (new, _) in pairs)
+        if len(memories) > 1 or len(pairs) != len(self.numbers) or not same:
+            raise NotNative("a value that changes its shape or its memory between iterations")
+        left = iter(self.places)
+        for (_, changes), (new, _) in pairs:
+            if changes:
+                self.main.store(next(left), new)
+
+    def now(self) -> Any:
+        """The value with the numbers it has now."""
+        if isinstance(self.first, int | Int):
+            return self.main.load(self.places[0])
+        if isinstance(self.first, Coded):
+            return Coded(self.main.load(self.places[0]), self.first.dtype)
+        left = iter(self.places)
+
+        def fresh(_: Num) -> Num:
+            return self.main.load(next(left))
+
+        return mapped(self.first, lambda n: n if isinstance(n, int) else fresh(n), place=fresh)
+
+
+@dataclass
+class CompiledRegion:
+    """A region as control pages call it."""
+
+    main: MainFunction
+    block: Block
+    env: dict[Value, Any]  # Any: handles and numbers
+    compile: Callable[[Block, dict[Value, Any]], tuple[Any, ...]]
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:  # Any: handles and numbers
+        for arg, value in zip(self.block.args, args, strict=True):
+            self.env[arg] = value = copy(value) if arg.resized else value
+            self.main.resizable(arg, value)
+        with self.main.within(self.block, args):
+            return self.compile(self.block, self.env)
+
+
+def compiled_regions(
+    main: Any,  # Any: the generator, which stands above this file
+    op: Op,
+    env: dict[Value, Any],  # Any: as above
+) -> tuple[CompiledRegion, ...]:
+    """Return the regions of an op, each compiled when it is called."""
+    return tuple(CompiledRegion(main, r, env, main.compile_block) for r in op.regions)
+
+
+# where a run can be ended: see `engines.native.ticks` and `machine.limits`
+
+
+@contextmanager
+def iteration(
+    main: MainFunction, op: Op, block: Block, args: tuple[Any, ...]
+) -> Generator[None]:  # Any: handles and numbers
+    """One iteration of the loop `op`: the run can be ended; it counts if nothing in it does."""
+    with main.within(block, args):
+        look(main, op)
+    left = main.load(main.place(LEFT)) if main.limited else None
+    yield
+    if left is not None:
+        unused = main.load(main.place(LEFT)) == left
+        with main.within(block, args), main.code.when(unused):
+            spend(main, op)
+
+
+def look(main: MainFunction, op: AnyOp) -> None:
+    """Where a tick asks for it, call back."""
+    tick = main.code.let(f"load volatile i64, ptr {main.place(TICK)}")
+    with main.code.when(main.code.let(f"icmp ne i64 {tick}, 0")):
+        main.request(op, Purpose.LOOK)
+
+
+def spend(main: MainFunction, op: Op) -> None:
+    """Where what may be used is limited: one less is left, or the run ends before `op`."""
+    if main.limited:
+        with main.code.when(main.add(LEFT, -1) < 0):
+            main.request(op, Purpose.LIMIT)

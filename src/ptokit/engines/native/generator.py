@@ -1,0 +1,499 @@
+"""A whole program as one LLVM module: its loops and branches, and a call for every instruction.
+
+The pages' own bodies run here once, on symbolic handles: what makes handles and numbers becomes
+arithmetic in the main function, what moves data becomes a call of a function that all of its kind
+share. Before a call stand the rules that are open; where one does not hold, the reference executes
+that instruction on the same memories, and reports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.kernels.opfunction import OpFunction
+from ptokit.engines.kernels.overlap import related
+from ptokit.engines.native import calls
+from ptokit.engines.native.calls import FirstUse
+from ptokit.engines.native.coroutines import coroutine, suspend
+from ptokit.engines.native.entry import DECLARATIONS, block, cleared, constant, launch
+from ptokit.engines.native.flags import lowered
+from ptokit.engines.native.flow import compiled_regions, look, spend
+from ptokit.engines.native.logwriting import block_begins, executed
+from ptokit.engines.native.machine import offer
+from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
+from ptokit.engines.native.partviews import Views
+from ptokit.engines.native.plan import TOO_LARGE, Plan, Purpose, places
+from ptokit.engines.native.sharedcode import merged
+from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.environment import arguments, environment
+from ptokit.isa.lang.instr import Operand
+from ptokit.isa.lang.traits import ALIASES, SIGNALS
+from ptokit.machine.arguments import Env
+from ptokit.machine.evaluation import scalar
+from ptokit.machine.execute import element_of, given, moves, refined, stated
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import (
+    Coded,
+    Condition,
+    Int,
+    NotNative,
+    Truth,
+    Undecided,
+    every,
+    text,
+)
+from ptokit.machine.record.expressions import (
+    AxisWindow,
+    Known,
+    Recording,
+    Scalar,
+    Traced,
+    WindowStore,
+)
+from ptokit.machine.record.trace import FRAME, Recorded, Space, TracedTile
+from ptokit.values.arrays import BOOL
+from ptokit.values.dtypes import u8
+from ptokit.values.layouts import Axis, IndexMap
+
+LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
+
+
+@dataclass
+class Compiler(MainFunction):
+    """Turns a function into a module."""
+
+    functions: dict[str, str] = field(default_factory=dict[str, str])
+    kernels: dict[str, str] = field(default_factory=dict[str, str])
+    counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
+    scratch: int = 64
+    shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
+    by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
+    single_op: bool = False  # one instruction, which is compiled or not
+    read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
+    in_order: bool = False  # every block writes to one place: the last one's result stays
+    written_arrays: set[int] = field(default_factory=set[int])
+    results: tuple[Any, ...] = ()
+    views: Views = field(default_factory=Views)
+    repeats: bool = True  # it has regions, which may be loops
+
+    def function(self, func: Func, env: Env) -> None:
+        """Compile a whole function; `env` has its arguments' handles and gets the others."""
+        self.views = Views(func)
+        self.places = places(func.body)
+        self.repeats = any(op.regions for op in func.body.ops)
+        for value in func.args:
+            self._define(env, value, env[value])
+        if self.suspends:
+            suspend(self.code)
+        if func.body.ops:
+            look(self, func.body.ops[0])
+        if self.logged:
+            block_begins(self)
+        self.compile_block(func.body, env)
+
+    def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
+        """The module, after the last instruction; handles in `shown` are kept."""
+        self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
+        local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
+        functions = merged(self.functions)
+        self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
+        parts = [
+            *(constant(n, table) for n, table in enumerate(self.tables)),
+            *self.kernels.values(),
+            *(*functions.definitions, *map(functions.called, self.beside())),
+            *self._functions(local),
+            *DECLARATIONS,
+        ]
+        return "\n\n".join(parts)
+
+    def _functions(self, local: Iterable[Space]) -> tuple[str, ...]:
+        """Return the coroutine of a core, or the function of a block and its entry."""
+        if self.suspends:
+            return (coroutine(self._body("br label %good", *cleared(local))),)
+        return block(self._body("ret i32 0"), self.repeats), launch(local)
+
+    def _body(self, good: str, *begin: str) -> str:
+        """The lines of the main function; what follows has the label `failed`."""
+        large = f"call i32 %callback(i64 {TOO_LARGE})"
+        end = f"  {good}\n{OVERFLOW}:\n  {large}\n  br label %failed"
+        return "\n".join([*begin, lowered(self), *self.variables, *self.code.lines, end])
+
+    def plan(self) -> Plan:
+        """How to run what was compiled."""
+        arrays = self.read_arrays, self.written_arrays
+        reads, writes = (frozenset(self.spaces[n].name for n in numbers) for numbers in arrays)
+        names = ((m, self.functions[body]) for m, bodies in self.shown.items() for body in bodies)
+        return Plan(
+            *(self.slots, self.scratch, self.in_order, reads, writes, tuple(self.counts)),
+            tuple(s.name for s in self.spaces),
+            *(frozenset(self.tracked), tuple(self.requests), self.results),
+            *(frozenset(self.by_reference), tuple(names), tuple(self.points)),
+        )
+
+    # blocks and control
+
+    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+        body = block.ops[:-1] if block.terminator else block.ops
+        counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.reported)
+        if counted:
+            slot = self.slot()
+            self.counts.append((slot, counted))
+            self.add(slot, 1)
+        self.ahead += counted.total()
+        for op in body:
+            if isinstance(op, Op) and op.page.reported:
+                spend(self, op)
+                self._op(op, env)
+                self.ahead -= 1
+            else:
+                self._op(op, env)
+        return tuple(self.now(env[v]) for v in block.outcome)
+
+    # one instruction
+
+    def _op(self, op: AnyOp, env: Env) -> None:
+        if self.logged and isinstance(op, Op) and moves(op):
+            executed(self, op, env)
+        if isinstance(op, OpaqueOp):
+            if op.results:
+                raise NotNative(f"nobody knows what {op.name} gives")
+            self._ask(op, env)
+            return
+        if op.page.unexecuted:
+            raise NotNative(op.page.unexecuted)
+        pending = self.facts.open.get(op, [])
+        self.recording, self.code.unproven = Recording(), {}
+        if not op.results and not op.regions and op.page.executes:
+            self._data(op, env, pending)
+            return
+        self._handles(op, env, pending)
+
+    def single(self, op: Op, env: Env) -> None:
+        """One instruction without its rules."""
+        self.places, self.single_op = {id(op): 0}, True
+        self._data(op, env, ())
+
+    def _values(self, op: Op, env: Env) -> dict[str, Any]:
+        """Operands by name, as a body gets them."""
+        values = given(op)
+        for operand in op.page.operands:
+            bound = op.bound(operand.name)
+            if bound:
+                values[operand.name] = self._fetch(op, operand, bound, env)
+        return values
+
+    def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
+        if operand.many:
+            return tuple(self.now(env[v]) for v in bound)
+        value: Any = self.now(env[bound[0]])
+        self.views.mark(bound[0], value)
+        dtype = element_of(op, operand)
+        if dtype is None:
+            return value
+        if isinstance(value, Int):
+            return Scalar(value, dtype)
+        if isinstance(value, Coded):
+            return Scalar(value.bits, value.dtype, coded=True).cast(dtype)
+        return Known(scalar(value, dtype))
+
+    def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
+        """Whether the rules hold that nobody could decide before."""
+        met = [(rule, rule.holds(seen)) for rule in pending]
+        if any(result is UNKNOWN and rule.required for rule, result in met):
+            raise NotNative("a rule that nobody decides before its instruction")
+        return every(result for _, result in met if result is not UNKNOWN)
+
+    def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction that makes handles, views or numbers, or has regions."""
+        values = self._values(op, env)
+        page, target = op.page, self.facts.target
+        results = zip(page.results(), op.results, strict=False)
+        types = {r.name: stated(v, target) for r, v in results}
+        seen = environment(page, values, op.attrs, target) | types
+        condition = self._open_rules(seen, pending)
+        if page.type_of is not None and op.results:
+            values[page.results()[0].name] = refined(page.type_of, seen, target)
+        if op.regions or not op.results:
+            self._require(op, env, condition)
+        of_rules = dict(self.code.unproven)
+        try:
+            outcome = page.run(**self._arguments(op, env, values))
+        except (ZeroDivisionError, PtoError):  # it may never run: let it be reported where it does
+            raise NotNative("it goes wrong whenever it runs") from None
+        except NotNative as reason:
+            if SIGNALS not in page.uses and (op.results or op.regions):
+                raise
+            self._asked_number(op, env, reason)
+            return
+        number: object = outcome
+        if isinstance(number, Traced):
+            self._number(op, env, number, condition)
+            return
+        if isinstance(number, int | Int):  # what the program computes wraps
+            self.code.unproven = of_rules
+        if op.results or op.regions:
+            self._results(op, env, outcome, condition)
+            return
+        if self.recording.stores:
+            self._write(op, env)
+        else:
+            self._require(op, env, every(self.recording.guards))
+        self._finish()
+
+    def _results(self, op: Op, env: Env, given: Any, condition: Condition) -> None:  # Any: values
+        """Define the results of an instruction, or of the regions that it runs."""
+        if not op.regions:
+            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+        several = given if len(op.results) > 1 or op.regions else (given,)
+        for result, value in zip(op.results, several, strict=True):
+            self._define(env, result, value)
+            if isinstance(handle := env[result], Recorded):
+                handle.label = f"%{result.name}"
+        if not op.regions:
+            if self.recording.stores:  # what a pipe gives has a content
+                self._write(op, env)
+            self._finish()
+
+    def _asked_number(self, op: Op, env: Env, reason: NotNative) -> None:
+        """What works on signals, by the reference, and the whole number that it may give."""
+        slot = self.slot() if op.results else None
+        self._by_reference(op, env, reason, slot)
+        if slot is not None:
+            env[op.results[0]] = self.load(self.place(slot))
+
+    def _finish(self) -> None:
+        """What the instruction leaves behind for other cores."""
+        acts, self.recording.after = self.recording.after, []
+        for act in acts:
+            act()
+
+    def _write(self, op: Op, env: Env) -> None:
+        """What the scalar unit writes, where its rules hold."""
+        try:
+            self._perform(op, env, True, True)
+        except NotNative as reason:
+            self._by_reference(op, env, reason)
+
+    def _number(self, op: Op, env: Env, found: Traced, condition: Condition) -> None:
+        """A number that is an element of an array: a function puts it into the frame."""
+        result = op.results[0]
+        if isinstance(found, Known):
+            env[result] = found.array.kept()
+            return
+        value: Any = found.cast(u8) if found.dtype is BOOL else found
+        slot, dtype = self.slot(), value.dtype
+        one = Axis(((1, 1),))
+        place = Elements(FRAME, 8 * slot, dtype, IndexMap(one, one))  # type: ignore[arg-type]
+        window = AxisWindow(0, 1)
+        self.recording.stores.append(WindowStore(place, window, window, value))
+        try:
+            self._perform(op, env, condition, True, slot)
+        except NotNative as reason:
+            self._by_reference(op, env, reason, slot)
+        bits = self.code.let(f"load i{dtype.size * 8}, ptr {self.place(slot)}")
+        if dtype.size < 8:
+            word = "sext" if dtype.is_int and dtype.signed else "zext"
+            bits = self.code.let(f"{word} i{dtype.size * 8} {bits} to i64")
+        number = Int(self.code, bits)
+        env[result] = Coded(number, dtype) if dtype.is_float else number
+
+    def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
+        env[value] = handle = copy(handle) if value.resized else handle
+        self.resizable(value, handle)
+        if value in self.views.mutable and isinstance(handle, TracedTile):
+            if handle.elements.map is not handle.type.map:
+                raise NotNative("a part of a tile becomes a view in a loop or branch")
+            handle.slot = self.variable()
+            self.keep_address(handle)
+
+    def keep_address(self, tile: TracedTile) -> None:
+        """The address of a tile that becomes a view inside a loop or branch."""
+        assert tile.slot is not None
+        self.store(tile.slot, tile.address)
+
+    def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
+        """Where the condition fails, ask the reference: it reports what is wrong, or goes on."""
+        self._leave_where_too_large()
+        if condition is True:
+            return
+        if isinstance(condition, bool):
+            self._ask(op, env)
+            return
+        with self.code.when(~condition):
+            self._ask(op, env)
+
+    def _leave_where_too_large(self) -> None:
+        """What rules and addresses were computed from has 64 bits; or the reference begins anew."""
+        wrong = self.code.overflow()
+        if wrong is not None:
+            fits = self.code.name("fits")
+            self.code.branch(wrong, OVERFLOW, fits)
+            self.code.start(fits)
+
+    def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction that moves or computes data, both ways where its body asks."""
+        code = self.code
+        try:
+            code.asked, self.recording, code.unproven = 0, Recording(), {}
+            self._move(op, env, pending)
+        except Undecided as question:
+            yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
+            code.branch(question.condition, yes, no)
+            before, ends = self.initial.copy(), list[Any]()
+            for label, answer in ((yes, True), (no, False)):
+                code.start(label)
+                self.initial.restore(before)
+                code.answers.append(answer)
+                self._data(op, env, pending)
+                code.answers.pop()
+                code.jump(after)
+                ends.append(self.initial.copy())
+            self.initial.meet(*ends)
+            code.start(after)
+        except NotNative as reason:
+            if self.single_op or ALIASES in op.page.traits or self.views.touched(op):
+                raise
+            self._by_reference(op, env, reason)
+
+    def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
+        """An instruction that the reference executes; a number that it gives goes into a slot."""
+        self.code.note(f"{op.name}: by the reference, {reason}")
+        self._ask(op, env, result=result)
+        self.initial.unknown(env[v] for _, v in op.values())
+        touched = calls.arrays_of(
+            h.elements for _, v in op.values() if isinstance(h := env[v], Recorded)
+        )
+        self.read_arrays |= touched
+        self.written_arrays |= touched
+        self.by_reference.add((op.name, str(reason)))
+
+    def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        page, values = op.page, self._values(op, env)
+        seen = environment(page, values, op.attrs, self.facts.target)
+        condition = self._open_rules(seen, pending)
+        size = calls.size_of_output(op, values)
+        if size is False and ALIASES not in page.traits:
+            self._require(op, env, condition)
+            return
+        if page.needs is not None and self.facts.target.registers:
+            self._leave_where_too_large()
+            with self.code.when(condition & size):
+                self._ask(op, env, Purpose.REGISTERS)
+        inputs = self._arguments(op, env, values)
+        before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
+        self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
+        page.run(**inputs)
+        if ALIASES in page.traits:
+            self.views.follow(op)
+            handle = env[op.bound(page.outs()[0].name)[0]]
+            if handle.slot is None:  # that of a tile that is resized was a copy
+                handle.elements = values[page.outs()[0].name].elements
+        if any(v.elements is not elements for v, elements in before):
+            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+        if self.recording.after and not self.recording.stores:  # it moves a flag
+            self._require(op, env, every((condition, *self.recording.guards)))
+            self._finish()
+            return
+        spoils = [*self.spoiled(op, values)]
+        self._perform(op, env, condition, size)
+        self.spoil(spoils, size)
+
+    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What the body takes; NotNative where it works on what only the reference has."""
+        if not op.page.uses:
+            return arguments(op.page, values, {})
+        offered = offer(self, op, compiled_regions(self, op, env))
+        missing = [u.value for u in op.page.uses if u not in offered]
+        if missing:
+            raise NotNative(f"it works on the core's {', '.join(missing)}")
+        return arguments(op.page, values, offered)
+
+    def _perform(
+        self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
+    ) -> None:
+        """Compile and call what was recorded."""
+        apart = partial(related, guards=self.recording.guards)
+        function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
+        function.body(self.recording)
+        condition = every((condition, *self.recording.guards, *self._ends()))
+        counts = None if size is True else calls.counts_of_output(op, env)
+        self.initial.effects(self.recording, counts)
+        self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
+        written = [s.cells for s in self.recording.stores]
+        self.written_arrays |= calls.arrays_of(written)
+        here = (c for c in written if text(c.origin) not in self.code.by_block)
+        self.in_order |= bool(calls.arrays_of(here))
+        if self.recording.stores:
+            self._call(op, env, function, condition, size, result)
+
+    def _ends(self) -> list[Truth]:
+        """Windows of views end inside their arrays."""
+        found: list[Truth] = []
+        for space, dtype, end in self.recording.ends:
+            if space.number == FRAME.number:  # rules keep indices inside its arrays
+                continue
+            size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
+            bits = end * dtype.bits
+            enough: Any = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
+            found.append(enough)
+        return found
+
+    def _call(
+        self,
+        op: Op,
+        env: Env,
+        function: OpFunction,
+        condition: Condition,
+        size: Condition,
+        number: int | None,
+    ) -> None:
+        """The call, its guard, and the way to the reference."""
+        self._leave_where_too_large()
+        name = self._shared(function, op, env)
+        self.scratch = max(self.scratch, function.scratch.size)
+        if condition is False:
+            self._ask(op, env, result=number)
+            return
+        after, slow, fast, some = (self.code.name(n) for n in ("next", "slow", "fast", "some"))
+        for test, yes, no in ((condition, fast, slow), (size, some, after)):
+            if isinstance(test, Truth):
+                self.code.branch(test, yes, no)
+                self.code.start(yes)
+        result = self.code.let(f"call i32 @{name}({calls.passed(self, function)})")
+        if function.checks:
+            self.code.branch(self.code.let(f"icmp ne i32 {result}, 0"), slow, after)
+        elif isinstance(condition, Truth) or isinstance(size, Truth):
+            self.code.jump(after)
+        if function.checks or isinstance(condition, Truth):
+            self.code.start(slow)
+            self._ask(op, env, result=number, after=after)
+        elif isinstance(size, Truth):
+            self.code.start(after)
+
+    def _shared(self, function: OpFunction, op: Op, env: Env) -> str:
+        """The name of a function with this text; instructions that need the same share it."""
+        body = calls.definition(function)
+        if body not in self.functions:
+            self.functions[body] = f"op{len(self.functions)}"
+            self.kernels |= function.code.kernels
+        uses = self.shown.setdefault(op.name, {})
+        if body not in uses:
+            operands = {n: copy(env[v]) for n, v in op.values()}
+            uses[body] = FirstUse(self.functions[body], function, op, operands)
+        return self.functions[body]
+
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
+        """Call the reference for one instruction, with the numbers its operands have now.
+
+        `how`: see `request`.
+        """
+        used = self.views.marked(op, env) if isinstance(op, Op) else []
+        self.request(op, purpose, tuple(self.kept_value(value) for value in used), **how)

@@ -1,0 +1,488 @@
+"""Functions that await flags above the lines which raise them, in compiled code.
+
+The main function is the scalar unit: it puts what belongs to a pipe into the queue of that pipe,
+with the numbers that its operands have now. Each instruction is a function of such a record, which
+is called when its queue comes to it. Where something is not as it must be, the reference begins
+the run anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.entry import ARGUMENTS
+from ptokit.engines.native.flow import compiled_regions
+from ptokit.engines.native.generator import Compiler
+from ptokit.engines.native.machine import offer
+from ptokit.engines.native.mainfunction import MOST_COUNTED, OVERFLOW
+from ptokit.engines.native.plan import CELL, LEAST, TOO_LARGE, WAITING, Plan, Purpose
+from ptokit.engines.native.queuecode import (
+    ACQUIRE,
+    ACQUIRED,
+    HEADS,
+    NOT_YET,
+    OWN,
+    PASSED,
+    PENDING,
+    RELEASE,
+    SET,
+    STATE,
+    TAILS,
+    WAIT,
+    QueueSpaces,
+    queue_functions,
+)
+from ptokit.engines.native.queuedfifos import (
+    IssuedFifos,
+    NumberedCompiledEnd,
+    QueuedCompiledEnd,
+    QueuedSignals,
+    ReceivingCompiledMachine,
+    Rings,
+    entry_of_op,
+    is_view,
+)
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.environment import arguments, environment
+from ptokit.isa.lang.traits import ALIASES, FIFO, FLAGS, MACHINE, SIGNALS, FifoRole, Resource
+from ptokit.isa.model.words import Pipe
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import moves, refined
+from ptokit.machine.record.code import Code, Coded, Int, NotNative, Num, Truth, every, text
+from ptokit.machine.record.expressions import Recording
+from ptokit.machine.record.handles import mapped
+from ptokit.machine.record.trace import Recorded, TracedTile
+from ptokit.machine.state import PIPES, Queue, flag_number
+from ptokit.machine.tile import Pointer
+from ptokit.order.group import GroupedCore
+
+K = TypeVar("K")
+
+ENTRY = """define internal i32 @entry{number}({arguments}, ptr %record) {{
+entry:
+{lines}
+  ret i32 0
+{overflow}:
+  %large = call i32 %callback(i64 {too_large})
+  br label %failed
+failed:
+  ret i32 1
+}}"""
+
+
+class QueuedWords:
+    """The words of `machine.state.Flags`: sets and waits are entries of the pipes' queues."""
+
+    def __init__(self, main: QueueingCompiler, op: Op) -> None:
+        self.main, self.place = main, main.places[id(op)]
+
+    def set(self, source: Queue, target: Queue, event: Num) -> None:
+        """Raise a flag when the queue of the source comes to it."""
+        if source is not target:
+            self._later(source, SET, [self._flag(source, target, event)])
+
+    def wait(self, source: Queue, target: Queue, event: Num) -> None:
+        """Hold the queue of the target until the flag is up; the scalar unit issues no more."""
+        if source is target:
+            return
+        self._later(target, WAIT, [self._flag(source, target, event), self.place])
+        if target is Pipe.S:
+            self.main.recording.after.append(partial(self.main.require_empty, Pipe.S))
+
+    @staticmethod
+    def join(event: object) -> None:
+        """Values of text name nothing that is still to come."""
+
+    def barrier(self, pipe: Queue) -> None:
+        """One of all pipes waits for all queues."""
+        if pipe is Pipe.ALL:
+            self.main.recording.after.append(self.main.require_empty)
+
+    def acquire(self, pipe: Queue, buffer: Num, mode: int) -> None:
+        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        self.main.recording.after.append(partial(self._acquire, pipe, buffer))
+
+    def release(self, pipe: Queue, buffer: Num, mode: int) -> None:
+        """Let others go on when the queue of the pipe comes to it."""
+        self._later(pipe, RELEASE, [buffer])
+
+    def _acquire(self, pipe: Queue, buffer: Num) -> None:
+        main = self.main
+        base = main.memory(main.queue_space().number, 0)
+        index = main.code.let(f"add i64 {text(buffer)}, {ACQUIRED}")
+        place = main.code.let(f"getelementptr i64, ptr {base}, i64 {index}")
+        before = main.load(place, (0, MOST_COUNTED))
+        after: Any = before + 1
+        main.store(place, after)
+        main.put(_pipe(pipe), ACQUIRE, [buffer, self.place, before])
+
+    @staticmethod
+    def _flag(source: Queue, target: Queue, event: Num) -> Num:
+        return flag_number(_pipe(source), _pipe(target), event)
+
+    def _later(self, queue: Queue, entry: int, numbers: Sequence[Num]) -> None:
+        put = partial(self.main.put, _pipe(queue), entry, numbers)
+        self.main.recording.after.append(put)
+
+
+def _pipe(queue: Queue) -> Pipe:
+    if not isinstance(queue, Pipe):
+        raise NotNative("the queue of an operation that no page has")
+    return queue
+
+
+@dataclass
+class QueueingCompiler(Compiler):
+    """Turns a function into a module whose pipes have queues."""
+
+    entries: list[str] = field(default_factory=list[str])  # functions, one for each instruction
+    owners: list[int] = field(default_factory=list[int])  # the places of these instructions
+    width: int = 3  # words of the longest record
+    inner: bool = False  # what is compiled is an entry
+    offered: dict[Resource, Any] = field(default_factory=dict[Resource, Any])  # to its body
+    tries: bool = False  # the reference is asked for something that may wait
+    rings: Rings = field(default_factory=Rings)
+
+    def function(self, func: Func, env: Env) -> None:
+        """Compile a whole function: nothing may be left in the queues at its end."""
+        self.fifos, self.first = IssuedFifos(self, func), func.body.ops[0]
+        queues = self.memory(self.queue_space().number, 0)
+        self.memory(self.flag_space().number, 0)
+        size = f"i8 0, i64 {8 * STATE}, i1 false"
+        self.variables.append(f"  call void @llvm.memset.p0.i64(ptr {queues}, {size})")
+        super().function(func, env)
+        self.require_empty()
+
+    def beside(self) -> Iterable[str]:
+        """Entries, and what calls them."""
+        places = QueueSpaces(self.queue_space().number, self.flag_space().number)
+        return *self.entries, *queue_functions(places, self.width, len(self.entries))
+
+    # what the scalar unit does
+
+    def put(self, queue: Pipe, entry: int, numbers: Sequence[Num]) -> None:
+        """Issue an entry with these numbers."""
+        code, which = self.code, PIPES.index(queue)
+        self.width = max(self.width, 1 + len(numbers))
+        place = code.let(f"call ptr @room(ptr %memories, i64 {which})")
+        self.leave_unless(Truth(code, code.let(f"icmp ne ptr {place}, null")))
+        for offset, number in enumerate((entry, *numbers)):
+            at = code.let(f"getelementptr i64, ptr {place}, i64 {offset}")
+            self.store(at, number)
+        result = code.let(f"call i32 @issue({PASSED}, i64 {which})")
+        code.fail(code.let(f"icmp eq i32 {result}, 1"))
+        if self.may_suspend:
+            waits = code.let(f"icmp eq i32 {result}, {NOT_YET}")
+            with code.when(waits), code.when(self._blocked()):
+                self.store(self.place(LEAST), 0)  # it may go on at any time
+                self._suspend()
+                self._again()
+
+    @property
+    def may_suspend(self) -> bool:
+        """Whether its queues may wait for other cores."""
+        return self.suspends or bool(self.fifos.ends)
+
+    def _suspend(self) -> None:
+        """Other cores go on."""
+        if self.suspends:
+            suspend(self.code)
+        else:
+            self.request(self.first, Purpose.WAIT)
+
+    def _blocked(self) -> Truth:
+        """Whether queues wait for other cores: for these the core waits then, if none may go on."""
+        found = self.code.let(f"call i32 @blocked({PASSED})")
+        return Truth(self.code, self.code.let(f"icmp ne i32 {found}, 0"))
+
+    def _again(self) -> None:
+        """Queues that wait for other cores look whether they still do."""
+        failed = self.code.let(f"call i32 @again({PASSED})")
+        self.code.fail(self.code.let(f"icmp ne i32 {failed}, 0"))
+
+    @contextmanager
+    def _until(self, met: Callable[[], Truth]) -> Generator[None]:
+        """What is done again and again before the core suspends, until the condition is met."""
+        code = self.code
+        head, waits, done = (code.name(n) for n in ("head", "waits", "done"))
+        code.jump(head)
+        code.start(head)
+        code.branch(met(), done, waits)
+        code.start(waits)
+        yield
+        with code.when(self.load(self.place(LEAST)) > 0):  # the core may have signalled itself
+            self._suspend()
+        self._again()
+        code.jump(head)
+        code.start(done)
+
+    def wait(self, op: AnyOp, place: str, least: Num) -> None:
+        """The scalar unit waits for another core; queues that do so go on meanwhile."""
+
+        def met() -> Any:
+            return self.load(place, (0, MOST_COUNTED)) >= least
+
+        with self._until(met):
+            self._blocked()
+            stays: Any = self.load(self.place(LEAST), (0, 1))
+            self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
+            self.store(self.place(LEAST), stays * least)
+            self.store(self.place(WAITING), self.places[id(op)] + 1)
+
+    def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
+        """Go on when a queue or all are empty, which they become by other cores or never."""
+        if not self.may_suspend:
+            self.leave_unless(self._empty(queue))
+            return
+        with self._until(partial(self._empty, queue)):
+            self.store(self.place(WAITING), 0)
+            self.leave_unless(self._blocked())
+
+    def _empty(self, queue: Pipe) -> Truth:
+        base = self.memory(self.queue_space().number, 0)
+        words = [0, PENDING]  # nothing, and how many entries there are
+        if queue is not Pipe.ALL:
+            words = [start + PIPES.index(queue) for start in (HEADS, TAILS)]
+        places = (self.code.let(f"getelementptr i64, ptr {base}, i64 {n}") for n in words)
+        first, last = (self.load(place) for place in places)
+        left: Any = last == (0 if queue is Pipe.ALL else first)
+        return left
+
+    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+        if FLAGS not in op.page.uses and not self.offered:
+            return super()._arguments(op, env, values)
+        offered = {**offer(self, op, compiled_regions(self, op, env)), FLAGS: QueuedWords(self, op)}
+        return arguments(op.page, values, {**offered, **self.offered})
+
+    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+        self.views.mutable |= self.fifos.received
+        return super().compile_block(block, env)
+
+    def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        uses = op.page.uses
+        if SIGNALS in uses:
+            self._signals(op, env, pending)
+        elif FIFO in uses and op.page.fifo_role is not FifoRole.OPENS:
+            self._at_fifo(op, env, pending)
+        else:
+            super()._handles(op, env, pending)
+
+    def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A signal that a pipe gives or awaits, or the scalar unit."""
+        queue, core = self._queue_of(op), self.core
+        if FLAGS in op.page.uses:  # all pipes meet those of other cores
+            self.require_empty()
+        elif queue is None and not self.suspends:
+            self._tried(op, env, pending)
+            return
+        if queue is None:
+            super()._handles(op, env, pending)
+            return
+        if not (self.suspends or op.page.outs()):
+            raise NotNative("queues wait for signals that the reference gives")
+        assert isinstance(core, GroupedCore)
+        values = {v: self.now(env[v]) for _, v in op.values()}
+
+        def compiled(inner: Env) -> None:
+            signals = QueuedSignals(self, core, op, queue)
+            with self._offering({SIGNALS: signals} if self.suspends else {}):
+                Compiler._handles(self, op, inner, pending)
+
+        self._put_own(op, queue, self._entry(values, compiled))
+
+    def _tried(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """The reference executes it, again and again while queues wait for other cores, too."""
+        code, head, waits, done = self.code, *(self.code.name(n) for n in ("head", "waits", "done"))
+        code.jump(head)
+        code.start(head)
+        self._blocked()
+        self.store(self.place(WAITING), 0)
+        self.tries = True
+        super()._handles(op, env, pending)
+        self.tries = False
+        code.branch(self.load(self.place(LEAST)) < 0, waits, done)
+        code.start(waits)
+        self._again()
+        code.jump(head)
+        code.start(done)
+
+    @contextmanager
+    def _offering(self, offered: dict[Resource, Any]) -> Generator[None]:
+        """Bodies inside get this."""
+        self.offered = offered
+        try:
+            yield
+        finally:
+            self.offered = {}
+
+    def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
+        role = op.page.fifo_role
+        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of_op(op))):
+            self._numbered(op, env, pending)
+            return
+        queue, number = self.fifos.queue_of(op), self.fifos.announce(op)
+        ring = None
+        if op.page.fifo_role is FifoRole.POPS and number is not None:
+            ring = self._slot(op, number)
+        if op.results:
+            self._define(env, op.results[0], self._promised(op, env, ring))
+        elif ring is not None:
+            entry: Any = env[cast(Value, entry_of_op(op))]
+            self.store(entry.slot, ring)
+        used = (*op.results, *(v for _, v in op.values()))
+        values = {v: self.now(env[v]) for v in used}
+        end = QueuedCompiledEnd(self.fifos.ends[op], self, op, queue)
+
+        def compiled(inner: Env) -> None:
+            machine = ReceivingCompiledMachine(self, None)
+            machine.promised = inner[op.results[0]] if op.results else None
+            with self._offering({FIFO: end, MACHINE: machine}):
+                Compiler._handles(self, op, inner, pending)
+
+        self._put_own(op, queue, self._entry(values, compiled))
+
+    def _numbered(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """A view becomes a slot at once; its queue waits for the other end, and tells it."""
+        end = NumberedCompiledEnd(fifo := self.fifos.ends[op], self, op, self.fifos)
+        with self._offering({FIFO: end}):
+            super()._handles(op, env, pending)
+        queue = self.fifos.queue_of(op)
+        of_queue = QueuedCompiledEnd(fifo, self, op, queue)
+
+        def compiled(inner: Mapping[int, Any]) -> None:
+            for n, left in enumerate(end.left):
+                of_queue.finish(left._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
+
+        numbers = [number for left in end.left for number in left[1:]]
+        self._put_own(op, queue, self._entry(dict(enumerate(numbers)), compiled))
+        if queue is Pipe.S:  # it issues nothing more
+            self.require_empty(queue)
+
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
+        if self.offered and not self.inner:  # the counters are not yet what they will be
+            self.leave_unless(Truth(self.code, "false"))
+        else:
+            super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
+
+    def _slot(self, op: Op, number: Int) -> Num | None:
+        """Where a tile comes to lie that stays in its slot."""
+        value, fifo = cast(Value, entry_of_op(op)), self.fifos.ends[op]
+        start = self.rings.get((value, fifo))
+        if start is None:
+            return None
+        size: Any = cast(Any, self.facts.type_of(value)).nbytes
+        return start + (number % fifo.slots) * size
+
+    def _promised(self, op: Op, env: Env, ring: Num | None) -> Any:
+        """The tile that a pop makes, before it has its content."""
+        result, page = op.results[0], op.page
+        name, values, target = page.results()[0].name, self._values(op, env), self.facts.target
+        kind: Any = target.resolve_any(result.type)
+        if page.type_of is not None:
+            seen = environment(page, values, op.attrs, target) | {name: kind}
+            kind = refined(page.type_of, seen, target)
+        address = self.planned.addresses[result] if ring is None else ring
+        found = TracedTile(kind.closed, self.space(kind.loc), cast(Any, address))
+        found.label = f"%{result.name}"
+        return found
+
+    def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        """An instruction for the queue of a pipe, or for the scalar unit."""
+        queue = None if self.inner else self._queue_of(op)
+        if queue is None:
+            super()._data(op, env, pending)
+            return
+        values = {v: self.now(env[v]) for _, v in op.values()}
+        holds = every(g for value in values.values() for g in getattr(value, "assumed", ()))
+        if holds is not True:
+            self.leave_unless(holds if isinstance(holds, Truth) else Truth(self.code, "false"))
+
+        def compiled(inner: Env) -> None:
+            self._data(op, inner, pending)
+
+        self._put_own(op, queue, self._entry(values, compiled))
+
+    def _put_own(self, op: Op, queue: Pipe, numbers: Sequence[Num]) -> None:
+        """Issue the entry that was made last."""
+        self.owners.append(self.places[id(op)])
+        self.put(queue, OWN + len(self.entries) - 1, numbers)
+
+    def plan(self) -> Plan:
+        """How to run what was compiled."""
+        return replace(super().plan(), entries=tuple(self.owners), width=self.width)
+
+    def _queue_of(self, op: Op) -> Pipe | None:
+        """The pipe whose queue it waits in; None: it is done at once."""
+        if FLAGS in op.page.uses or not moves(op):
+            return None
+        pipe = op.page.pipe_of(self.facts.environment(op))
+        if pipe in (None, Pipe.S):
+            return None
+        if ALIASES in op.page.traits:
+            raise NotNative("a handle that changes when a queue comes to it")
+        return pipe
+
+    # entries
+
+    def _entry(
+        self, values: Mapping[K, Any], compiled: Callable[[dict[K, Any]], None]
+    ) -> list[Num]:
+        """The function of an instruction; the numbers that it takes from its record."""
+        fields: dict[str, Int] = {}
+
+        def note(number: Num) -> Num:
+            if isinstance(number, Int):
+                fields.setdefault(number.text, number)
+            return number
+
+        for value in values.values():
+            _rebuilt(value, note)
+        lines = self.code.lines, self.code.by_block
+        number = OWN + len(self.entries)
+        self.entries.append("")
+        with self._apart() as code:
+            found: dict[str, Int] = {}
+            for place, (name, old) in enumerate(fields.items()):
+                at = code.let(f"getelementptr i64, ptr %record, i64 {place + 1}")
+                given = code.let(f"load i64, ptr {at}")
+                if name in lines[1]:
+                    code.by_block.add(given)
+                found[name] = Int(code, given, old.multiple, old.upper, old.limits)
+
+            def given_now(number: Num) -> Num:
+                return found[number.text] if isinstance(number, Int) else number
+
+            inner = {v: _rebuilt(value, given_now) for v, value in values.items()}
+            compiled(inner)
+            body = "\n".join((*self.variables, *code.lines))
+        where = {"overflow": OVERFLOW, "too_large": TOO_LARGE}
+        self.entries[number - OWN] = ENTRY.format(
+            number=number, arguments=ARGUMENTS, lines=body, **where
+        )
+        return [*fields.values()]
+
+    @contextmanager
+    def _apart(self) -> Generator[Code]:
+        """What is compiled inside is another function."""
+        before = self.code, self.variables, self.loaded, self.kept, self.inside, self.recording
+        self.code, self.variables, self.loaded, self.kept = Code(), [], set(), {}
+        self.inside, self.recording, self.inner = (), Recording(), True
+        try:
+            yield self.code
+        finally:
+            self.code, self.variables, self.loaded, self.kept = before[:4]
+            self.inside, self.recording = before[4:]
+            self.inner = False
+
+
+def _rebuilt(value: Any, number: Any) -> Any:  # Any: handles and numbers; a function of numbers
+    """A value with other numbers; what holds none stays as it is."""
+    known = isinstance(value, Recorded | Pointer | Int | Coded)
+    return mapped(value, number) if known else value

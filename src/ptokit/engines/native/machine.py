@@ -1,0 +1,129 @@
+"""The core as bodies of handle pages see it while they are compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ptokit.engines.native.compiledfifo import CompiledFifoEnd
+from ptokit.engines.native.compiledsignals import CompiledSignals
+from ptokit.engines.native.flags import CompiledFlags
+from ptokit.engines.native.flow import CompiledFlow, CompiledRegion
+from ptokit.engines.native.mainfunction import MainFunction
+from ptokit.engines.native.plan import BLOCK, BLOCKS
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import Offer
+from ptokit.isa.lang.traits import CORE, FIFO, FLAGS, FLOW, MACHINE, REGIONS, SIGNALS, Resource
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType, OpaqueType, StructType
+from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.machine.record.code import Int, NotNative, Num, Truth
+from ptokit.machine.record.trace import Recorded, TracedConv, TracedPointer, TracedTile, TracedView
+from ptokit.order.group import GroupedCore
+
+
+@dataclass
+class CompiledMachine:
+    """Makes tiles, and knows the block."""
+
+    main: MainFunction
+    value: Value | None  # that is about to be defined
+
+    @property
+    def block_idx(self) -> Int:
+        index = self.main.load(self.main.place(BLOCK), (0, LARGEST_GRID))
+        self.main.code.by_block.add(index.text)
+        return index
+
+    @property
+    def block_num(self) -> Int:
+        return self.main.load(self.main.place(BLOCKS), (0, LARGEST_GRID))
+
+    @property
+    def subblock_idx(self) -> int:
+        return self.main.core.subblock_idx
+
+    @property
+    def subblock_num(self) -> int:
+        return self.main.core.subblock_num
+
+    def nowhere(self, kind: GlobalType) -> TracedView:
+        """A view without a place, until a pipe gives it a slot."""
+        known = replace(kind, stride=kind.stride or (1,) * kind.rank)
+        return TracedView(known, self.main.nowhere, 0)  # type: ignore[arg-type]
+
+    @staticmethod
+    def address_of(*_: object) -> int:
+        """Compiled code knows of each pointer which array it leads to."""
+        raise NotNative("a pointer becomes a number")
+
+    pointer_to = address_of
+
+    @staticmethod
+    def trap() -> None:
+        """The reference reports it."""
+        raise NotNative("it ends the run")
+
+    def tile(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
+        """A handle on the bytes at `address` of the memory of the type's location."""
+        target, planned = self.main.facts.target, self.main.planned
+        if isinstance(address, int):
+            if any(True for _ in planned.conflict(kind, address, target, None)):
+                self.main.recording.guards.append(Truth(self.main.code, "false"))
+        else:
+            apart = (
+                (address <= start - kind.nbytes) | (address >= end)
+                for start, end in planned.ranges(kind)
+            )
+            self.main.recording.guards += [c for c in apart if isinstance(c, Truth)]
+        return self._handle(kind, address)
+
+    def _handle(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
+        if isinstance(kind, TileType):
+            return TracedTile(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
+        return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
+
+    def array(self, kind: ArrayType | StructType) -> TracedPointer:
+        """A new array or struct of the scalar unit, of zeros, in the frame."""
+        dtype = kind.unit
+        slots = [self.main.slot() for _ in range(max(1, -(-kind.nbytes // 8)))]
+        for slot in slots:
+            self.main.store(self.main.place(slot), 0)
+        start = 64 * slots[0] // dtype.bits
+        return TracedPointer(dtype, self.main.frame, start, kind.count)  # type: ignore[arg-type]
+
+    def new(self, kind: TileType | ConvTileType) -> Recorded:
+        """A new tile at the planned address of the value: its content is undefined."""
+        assert self.value is not None
+        if isinstance(self.value.type, OpaqueType):  # the reference says so
+            raise NotNative("a tile of a type that nobody knows")
+        address = self.main.planned.addresses[self.value]
+        handle = self._handle(kind, address)
+        if self.value in self.main.planned.over:
+            return handle
+        space = self.main.space(kind.loc)
+        self.main.initial.forget(space.name, address, kind.nbytes)
+        if space.name in self.main.tracked:
+            base = self.main.memory(space.number, 1)
+            where = self.main.code.let(f"getelementptr i8, ptr {base}, i64 {address}")
+            arguments = f"ptr {where}, i8 0, i64 {kind.nbytes}, i1 false"
+            self.main.code.do(f"call void @llvm.memset.p0.i64({arguments})")
+        return handle
+
+
+def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Offer:
+    """What a body may use while it is compiled: the state of the core is the reference's."""
+    core, machine = main.core, CompiledMachine(main, next(iter(op.results), None))
+    own: dict[Resource, Any] = {
+        CORE: machine,
+        MACHINE: machine,
+        FLOW: CompiledFlow(main, op),
+        REGIONS: regions,
+    }
+    own[FLAGS] = CompiledFlags(main)
+    if isinstance(core, GroupedCore) and op in core.ends:
+        own[FIFO] = CompiledFifoEnd(core.ends[op], main, op)
+    if isinstance(core, GroupedCore) and main.suspends:
+        own[SIGNALS] = CompiledSignals(main, core, op)
+    return {**core.readings(), **own}

@@ -1,0 +1,296 @@
+"""The main function of a module while it is written: memories, numbers in its frame, requests."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.placement import Planned
+from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
+from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.model.targets import SPACES
+from ptokit.machine.cache import Host
+from ptokit.machine.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
+from ptokit.machine.executionlog import LogPoint
+from ptokit.machine.memory import NO_MEMORY
+from ptokit.machine.record.code import (
+    EXTREMES,
+    Code,
+    Condition,
+    Int,
+    Limits,
+    NotNative,
+    Num,
+    Truth,
+    text,
+)
+from ptokit.machine.record.definite import Initial
+from ptokit.machine.record.expressions import Recording
+from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.machine.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView
+from ptokit.machine.state import FLAG_MEMORY
+from ptokit.machine.tile import Tile
+from ptokit.values.enumerations import Loc
+
+OVERFLOW = "overflow"  # the label where compiled code gives up
+MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
+
+
+@dataclass
+class MainFunction:
+    """The code so far, and what it is written for.
+
+    `tracked`: memories whose shadow is kept and checked.
+    """
+
+    host: Host
+    core: Core
+    facts: Facts
+    planned: Planned
+    initial: Initial
+    tracked: set[str]
+    limited: bool = False  # it counts what may still be used
+    logged: bool = False  # it writes down what it executes
+    suspends: bool = False  # it is a coroutine, which suspends where it waits for a counter
+    code: Code = field(default_factory=Code)
+    spaces: list[Space] = field(default_factory=list[Space])
+    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    requests: list[Request] = field(default_factory=list[Request])
+    slots: int = FIRST_SLOT
+    variables: list[str] = field(default_factory=list[str])  # what the function begins with
+    loaded: set[int] = field(default_factory=set[int])  # fields of the table, see `memory`
+    recording: Recording = field(default_factory=Recording)
+    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    ahead: int = 0  # instructions of open blocks that are counted already and come later
+    kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
+    opened: dict[str, Any] = field(default_factory=dict[str, Any])  # slots of pipes, by name
+    points: list[LogPoint] = field(default_factory=list[LogPoint])
+    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
+
+    # memories
+
+    @cached_property
+    def frame(self) -> Space:
+        """The frame as a memory, for what the scalar unit keeps."""
+        return Space(FRAME.number, FRAME.name, self, 0, None)
+
+    @cached_property
+    def nowhere(self) -> Space:
+        """What is behind a view until a pipe gives it a slot: nothing may be touched."""
+        return Space(NOWHERE, NO_MEMORY, self, 0, None)
+
+    def space(self, loc: Loc) -> Space:
+        """The memory behind a location."""
+        name = SPACES[loc]
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.space_named(name).size)
+
+    def shared_space(self, name: str) -> Space:
+        """A memory that the core has in common with others."""
+        found = next((s for s in self.spaces if s.name == name), None)
+        return found or self.new_space(name, self.core.shared[name].size)
+
+    def flag_space(self) -> Space:
+        """The flags between the pipes of the core."""
+        found = next((s for s in self.spaces if s.name == FLAG_MEMORY), None)
+        return found or self.new_space(FLAG_MEMORY, self.core.space_named(FLAG_MEMORY).size)
+
+    def log_space(self) -> Space:
+        """The log of what is executed."""
+        found = next((s for s in self.spaces if s.name == LOG), None)
+        return found or self.new_space(LOG, 8 * LOG_WORDS)
+
+    def queue_space(self) -> Space:
+        """The queues of the core, where its pipes wait."""
+        found = next((s for s in self.spaces if s.name == QUEUES), None)
+        return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
+
+    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
+        space = Space(len(self.spaces), name, self, size, memory)
+        self.spaces.append(space)
+        return space
+
+    def spoiled(self, op: Op, values: Mapping[str, Any]) -> Iterator[TracedTile]:
+        """What hardware computes in, of the core's own memories."""
+        for tile in (values[name] for name in spoiled(op, self.facts)):
+            if isinstance(tile, TracedTile) and tile.memory.memory is None:  # type: ignore[attr-defined]  # a Space
+                if tile.memory.name in self.tracked and not tile.contiguous():
+                    raise NotNative("hardware computes in a part of a tile")
+                yield tile
+
+    def spoil(self, tiles: Iterable[TracedTile], size: Condition) -> None:
+        """Count tiles as never written, where an instruction had something to do."""
+        for tile in tiles:
+            space: Any = tile.memory
+            self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
+            if space.name not in self.tracked:
+                continue
+            with self.code.when(size) if isinstance(size, Truth) else nullcontext():
+                base = self.memory(space.number, 1)
+                at = text(tile.elements.address)
+                where = self.code.let(f"getelementptr i8, ptr {base}, i64 {at}")
+                arguments = f"ptr {where}, i8 0, i64 {tile.type.nbytes}, i1 false"
+                self.code.do(f"call void @llvm.memset.p0.i64({arguments})")
+
+    def memory(self, number: int, part: int) -> str:
+        """A field of the table of memories: data, shadow, size.
+
+        It is loaded once in each block: only calls back, which end blocks, change the table. What
+        stands there of the core's own memories never changes: that is loaded at the start.
+        """
+        if number == FRAME.number:
+            return "%frame"
+        if self.spaces[number].memory is None:
+            return self._loaded(number * 3 + part, part)
+        where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
+        load = f"load {'i64' if part == 2 else 'ptr'}, ptr {where}"
+        self.code.known[load] = field = self.code.let(load)
+        return field
+
+    def _loaded(self, place: int, part: int) -> str:
+        """A field of the table of memories that stays as it is."""
+        name = f"%own{place}"
+        if place not in self.loaded:
+            self.loaded.add(place)
+            where = f"  {name}.at = getelementptr i64, ptr %memories, i64 {place}"
+            kind = "i64" if part == 2 else "ptr"
+            self.variables.append(f"{where}\n  {name} = load {kind}, ptr {name}.at")
+        return name
+
+    def beside(self) -> Iterable[str]:
+        """Functions that only this module has."""
+        return ()
+
+    # numbers
+
+    def add(self, slot: int, number: int) -> Int:
+        """Add to a number in the frame."""
+        where = self.place(slot)
+        total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
+        self.store(where, total)
+        return total
+
+    def slot(self) -> int:
+        """A new place in the frame, which the reference sees."""
+        self.slots += 1
+        return self.slots - 1
+
+    def place(self, slot: int) -> str:
+        return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
+
+    def variable(self) -> str:
+        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
+        name = f"%x{len(self.variables)}"
+        self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
+        return name
+
+    def load(self, where: str, limits: Limits = EXTREMES) -> Int:
+        """The number in a place."""
+        return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
+
+    def store(self, where: str, value: int | Int) -> None:
+        """Put a number into a place."""
+        self.code.do(f"store i64 {text(value)}, ptr {where}")
+
+    # what ends a run, or waits for other cores
+
+    def leave_unless(self, condition: Truth) -> None:
+        """Where it does not hold, the reference begins the run anew."""
+        fits = self.code.name("fits")
+        self.code.branch(condition, fits, OVERFLOW)
+        self.code.start(fits)
+
+    def wait(self, op: AnyOp, place: str, least: Num) -> None:
+        """Go on when the counter in a place is that large."""
+        missing: Any = self.load(place, (0, MOST_COUNTED)) < least
+        with self.code.when(missing):
+            self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
+            self.store(self.place(LEAST), least)
+            self.request(op, Purpose.WAIT)
+
+    # what the reference is asked
+
+    @contextmanager
+    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
+        """What is compiled is inside this region, which has these arguments."""
+        before, self.inside = self.inside, (*self.inside, (block, args))
+        try:
+            yield
+        finally:
+            self.inside = before
+
+    def now(self, value: Any) -> Any:  # Any: a handle or a number
+        """The value where it is now: the address of a tile that became a view is in a variable."""
+        if isinstance(value, TracedView) and value.since is not None:
+            self._require_inside(value)
+        if isinstance(value, TracedTile) and value.slot is not None:
+            value = copy(value)  # the load is good for this block only
+            value.elements = copy(value.elements)
+            value.elements.address = self.load(value.slot)
+        if isinstance(value, TracedTile) and value.sizes is not None:
+            kind, value = value.type, copy(value)
+            assert value.sizes is not None
+            sizes = zip(value.sizes, (kind.rows, kind.cols), strict=True)
+            rows, cols = (self.load(place, (0, most)) for place, most in sizes)
+            rows.upper, cols.upper = kind.rows, kind.cols
+            Tile.resize(value, rows, cols)  # type: ignore[arg-type]
+        return value
+
+    def _require_inside(self, view: TracedView) -> None:
+        """A view that became another one is that only as long as the region goes on."""
+        regions = tuple(block for block, _ in self.inside)
+        if view.since is not None and regions[: len(view.since)] != view.since:
+            raise NotNative("a view that a pipe gave is used where it may be another one")
+
+    def resizable(self, value: Value, handle: Any) -> None:  # Any: a handle or a number
+        """The valid region of a tile that a program changes is in variables."""
+        if value.resized and isinstance(handle, TracedTile):
+            handle.sizes = self.variable(), self.variable()
+            for place, number in zip(handle.sizes, handle.valid, strict=True):
+                self.store(place, number)
+
+    def request(
+        self,
+        op: AnyOp,
+        purpose: Purpose,
+        values: tuple[Any, ...] = (),
+        result: int | None = None,
+        after: str = "",
+    ) -> None:
+        """Call back and go on, at the label `after`; the program ends where the answer is not 0.
+
+        `result`: the slot that gets the number it defines.
+        """
+        inside = tuple(
+            (self.places[id(block)], tuple(self.kept_value(a) for a in args))
+            for block, args in self.inside
+        )
+        number = len(self.requests)
+        place = self.places[id(op)]
+        self.requests.append(Request(place, values, inside, purpose, self.ahead, result))
+        if purpose is Purpose.WAIT and self.suspends:
+            self.store(self.place(WAITING), number)
+            suspend(self.code)
+            return
+        answer = self.code.let(f"call i32 %callback(i64 {number})")
+        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), after)
+
+    def kept_value(self, value: Any) -> Any:  # Any: a handle or a number
+        """A value as a template; its numbers are put into slots now."""
+
+        def keep(number: int | Int) -> Any:  # Any: a number or its slot
+            if isinstance(number, int):
+                return number
+            if number.text not in self.kept:
+                self.kept[number.text] = self.slot()
+            self.store(self.place(self.kept[number.text]), number)
+            return FrameSlot(self.kept[number.text])
+
+        return mapped(self.now(value), keep, lambda space: MemoryNumber(space.number))

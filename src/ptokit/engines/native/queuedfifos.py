@@ -1,0 +1,249 @@
+"""FIFOs and signals of a core whose queues wait, in compiled code.
+
+A tile that is popped where pops move nothing lies in a slot, as on hardware: each tile has as much
+room as its FIFO has slots, behind the memory of the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.analysis.known import Facts
+from ptokit.engines.native.compiledfifo import CompiledFifoEnd
+from ptokit.engines.native.compiledsignals import CompiledSignals
+from ptokit.engines.native.machine import CompiledMachine
+from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
+from ptokit.engines.native.queuecode import ISSUED, MOST_FIFOS, NOT_YET, WAITS
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.words import Pipe
+from ptokit.isa.pages.slots import idle_lane, others
+from ptokit.machine.execute import Core
+from ptokit.machine.record.code import Int, NotNative, Num, text
+from ptokit.machine.record.trace import Recorded
+from ptokit.machine.state import PIPES
+from ptokit.order.fifoend import FREED, POPPED, PUSHED
+from ptokit.order.group import GroupedCore
+
+LINE = 512  # bytes: where the slots of a tile may begin
+Rings = dict[tuple[Value, Fifo], int]  # where the slots of a tile begin
+
+
+def entry_of_op(op: Op) -> Value | None:
+    """What is pushed or popped: a tile or a view among results and operands."""
+    every = (*op.results, *(value for _, value in op.values()))
+    kinds = TileType | ConvTileType | GlobalType
+    return next((v for v in every if isinstance(v.type, kinds)), None)
+
+
+def is_view(entry: Value | None) -> bool:
+    """Whether an entry lies in global memory."""
+    return entry is not None and isinstance(entry.type, GlobalType)
+
+
+def slots_behind(
+    func: Func, core: Core, known: Facts, behind: Mapping[str, int]
+) -> tuple[Rings, dict[str, int]]:
+    """Where popped tiles lie, and where the memories end then."""
+    rings, ends = Rings(), dict(behind)
+    if not isinstance(core, GroupedCore) or core.target.releases:
+        return rings, ends
+    for op in func.body.walk():
+        fifo = core.ends.get(op) if isinstance(op, Op) else None
+        if fifo is None or not isinstance(op, Op) or op.page.fifo_role is not FifoRole.POPS:
+            continue
+        value = entry_of_op(op)
+        kind = None if value is None else known.type_of(value)
+        if value is None or not isinstance(kind, TileType) or (value, fifo) in rings:
+            continue
+        space = SPACES[kind.loc]
+        start = max(ends.get(space, 0), core.target.capacity[space])
+        rings[value, fifo] = start = -(-start // LINE) * LINE
+        ends[space] = start + fifo.slots * kind.nbytes
+    return rings, ends
+
+
+def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
+    """Leave an entry, which is begun again, where the counter in a place is smaller."""
+    code, base = main.code, main.memory(main.queue_space().number, 0)
+    small: Any = main.load(counter, (0, MOST_COUNTED)) < least
+    waits, goes = code.name("waits"), code.name("goes")
+    code.branch(small, waits, goes)
+    code.start(waits)
+    first = WAITS + 3 * PIPES.index(queue)
+    node, bound = (code.let(f"getelementptr i64, ptr {base}, i64 {first + n}") for n in range(2))
+    code.do(f"store ptr {counter}, ptr {node}")
+    main.store(bound, least)
+    code.do(f"ret i32 {NOT_YET}")
+    code.start(goes)
+
+
+class QueuedCompiledEnd(CompiledFifoEnd):
+    """One end as an entry of a queue sees it: where it waits, it gives that it is begun again."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op, queue: Pipe) -> None:
+        super().__init__(fifo, main, op)
+        self.queue = queue
+
+    def wait(self, cell: Num, least: Num) -> None:
+        """Leave the entry where the counter is smaller."""
+        held_up(self.main, self.queue, self._place(cell), least)
+
+    def finish(self, left: LeftToQueue) -> None:
+        """What an entry of a view left to its queue."""
+        if left.waits:
+            self.wait(left.cell, left.number)
+        else:
+            self._store(left.cell, left.number)
+
+    def place_of(self, what: int, lane: int) -> str:
+        """The place of a counter of the other end."""
+        return self._place(self._of(what, lane))
+
+
+class QueuedSignals(CompiledSignals):
+    """Signals as an entry of a queue sees them: where it waits, it gives that it is begun again."""
+
+    def __init__(self, main: MainFunction, core: GroupedCore, op: Op, queue: Pipe) -> None:
+        super().__init__(main, core, op)
+        self.queue = queue
+
+    def hold(self, counter: str, least: Num) -> None:
+        """Leave the entry where the counter is smaller."""
+        held_up(self.main, self.queue, counter, least)
+
+
+class LeftToQueue(NamedTuple):
+    """What is left of an entry of a view: a counter that it `waits` for, or that it sets."""
+
+    waits: bool
+    cell: Num
+    number: Num
+
+
+class NumberedCompiledEnd(CompiledFifoEnd):
+    """One end where a view becomes a slot at once, and the rest is left to its queue."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op, issued: IssuedFifos) -> None:
+        super().__init__(fifo, main, op)
+        self.issued, self.left = issued, list[LeftToQueue]()
+        self.own = {self._cell(what): what for what in (PUSHED, POPPED)}
+
+    def count(self, cell: Num) -> Int:
+        """The number in a counter; of one of its own when all that was issued is done."""
+        if isinstance(cell, int) and cell in self.own:
+            return self.main.load(self._issued(cell), (0, MOST_COUNTED))
+        return super().count(cell)
+
+    def wait(self, cell: Num, least: Num) -> None:
+        """The scalar unit waits, or the queue will."""
+        if self.issued.scalar_waits:
+            super().wait(cell, least)
+        else:
+            self.left.append(LeftToQueue(waits=True, cell=cell, number=least))
+
+    def set(self, cell: Num, value: Num) -> None:
+        self.left.append(LeftToQueue(waits=False, cell=cell, number=value))
+        if isinstance(cell, int) and cell in self.own:
+            self.main.recording.after.append(partial(self._note, cell, value))
+
+    def _note(self, cell: int, value: Num) -> None:
+        self.main.store(self._issued(cell), value)
+
+    def _issued(self, cell: int) -> str:
+        return self.issued.place(self.fifo, self.own[cell])
+
+
+@dataclass
+class ReceivingCompiledMachine(CompiledMachine):
+    """Gives the tile of a pop that was made when the pop was issued: its content is undefined."""
+
+    promised: Any = None  # Any: a handle
+
+    def new(self, kind: TileType | ConvTileType) -> Recorded:
+        space: Any = self.promised.memory
+        base = self.main.memory(space.number, 1)
+        address = text(self.promised.elements.address)
+        where = self.main.code.let(f"getelementptr i8, ptr {base}, i64 {address}")
+        arguments = f"ptr {where}, i8 0, i64 {kind.nbytes}, i1 false"
+        self.main.code.do(f"call void @llvm.memset.p0.i64({arguments})")
+        return self.promised
+
+
+class IssuedFifos:
+    """What a core issues to its ends of FIFOs."""
+
+    def __init__(self, main: MainFunction, func: Func) -> None:
+        core = main.core
+        self.main, self.words = main, dict[tuple[int, int], int]()
+        self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
+        self.pops = dict[Fifo, set[Pipe | None]]()
+        self.received = set[Value]()  # tiles that are declared and come to lie in slots
+        self.scalar_waits = core.target.chip and not core.target.separate
+        for op, fifo in self.ends.items():
+            entry = entry_of_op(op)
+            if op.page.fifo_role is FifoRole.OPENS or op.page.fifo_role is FifoRole.FREES:
+                continue
+            if entry is None or isinstance(entry.type, ConvTileType):
+                raise NotNative("entries of a convolution, at a core whose queues wait")
+            if op.page.fifo_role is FifoRole.POPS:
+                self.pops.setdefault(fifo, set()).add(self.pipe(op))
+                if not (op.results or core.target.releases or is_view(entry)):
+                    self.received.add(entry)
+
+    def pipe(self, op: Op) -> Pipe | None:
+        return op.page.pipe_of(self.main.facts.environment(op))
+
+    def queue_of(self, op: Op) -> Pipe:
+        """Its pipe; the pipe that popped gives the slot back."""
+        found = self.pipe(op)
+        if op.page.fifo_role is FifoRole.FREES:
+            pipes = self.pops.get(self.ends[op], {found})
+            if len(pipes) > 1:
+                raise NotNative("several pipes pop from one FIFO")
+            (found,) = pipes
+        if found is None or (found is Pipe.S and op.page.fifo_role is not FifoRole.ALLOCATES):
+            raise NotNative("the scalar unit pushes or pops")
+        return found
+
+    def announce(self, op: Op) -> Int | None:
+        """Count a push or pop that is issued, and wait for it where the scalar unit does.
+
+        The number of the entry that is popped, where it comes to lie in a slot.
+        """
+        role, fifo = op.page.fifo_role, self.ends[op]
+        end: Any = QueuedCompiledEnd(fifo, self.main, op, Pipe.S)
+        split: Any = op.attrs["split"]
+        if role is FifoRole.FREES or (idle_lane(end, split) and self.scalar_waits):
+            return None
+        pushes = role is FifoRole.PUSHES
+        number = self._count(fifo, PUSHED if pushes else POPPED)
+        if self.scalar_waits:
+            for lane in others(end, split):
+                place = end.place_of(FREED if pushes else PUSHED, lane)
+                least: Any = number + (1 - fifo.slots if pushes else 1)
+                self.main.wait(op, place, least)
+        return number
+
+    def _count(self, fifo: Fifo, what: int) -> Int:
+        """How often it was issued before; from now on it is once more."""
+        place = self.place(fifo, what)
+        before = self.main.load(place, (0, MOST_COUNTED))
+        after: Any = before + 1
+        self.main.store(place, after)
+        return before
+
+    def place(self, fifo: Fifo, what: int) -> str:
+        """Where it stands how often something of a FIFO was issued."""
+        word = self.words.setdefault((fifo.cell, what), len(self.words))
+        if word >= MOST_FIFOS:
+            raise NotNative("more FIFOs than queues keep count of")
+        base = self.main.memory(self.main.queue_space().number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {ISSUED + word}")

@@ -1,0 +1,144 @@
+"""What the queues of a core wait for, in the order of the reference.
+
+In a deadlock each of them is named. A core that the reference schedules goes on when its scalar
+unit may, or any of its queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import c_int64
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ptokit.diagnostics.source import Span
+from ptokit.engines.native.plan import CELL, LEAST, MORE, WAITING, Plan
+from ptokit.engines.native.queuecode import ACQUIRE, HEADS, OWN, STATE, TAILS, WAIT, WAITS, capacity
+from ptokit.engines.reference.heldqueues import NotYet
+from ptokit.ir.module import Op
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import address_of
+from ptokit.machine.state import IDS, PIPES
+from ptokit.order.fifoend import COUNTERS, reason
+from ptokit.order.group import GroupedCore
+from ptokit.order.schedule import Schedule, Wait, WaitingLine
+
+
+class QueuedCore(NamedTuple):
+    """A core whose queues wait: its frame, what it runs, and the instructions that this names."""
+
+    core: Core
+    frame: Any  # an array of numbers
+    plan: Plan
+    things: Sequence[Any]
+
+
+def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[WaitingLine]:
+    """The scalar unit, where it waits for another core, and the head of each queue that waits.
+
+    `what` tells what an instruction waits for that waits for the counter at an address.
+    """
+    words, plan, things = of.core.queues.data.view(np.int64), of.plan, of.things
+
+    def awaited(op: Op, address: int) -> WaitingLine:
+        return op.name, op.span, what(op, address)
+
+    if number := int(of.frame[WAITING]):
+        yield awaited(things[number - 1], int(of.frame[CELL]))
+    count = capacity(plan.width)
+    for queue in range(len(PIPES)):
+        head, tail = int(words[HEADS + queue]), int(words[TAILS + queue])
+        record = STATE + (queue * count + head % count) * plan.width
+        if head == tail:
+            continue
+        entry, *fields = (int(n) for n in words[record : record + 3])
+        if entry == ACQUIRE:
+            op = things[fields[1]]
+            yield op.name, op.span, f"buffer {fields[0]}"
+        elif entry == WAIT:
+            op, (pair, event) = things[fields[1]], divmod(fields[0], IDS)
+            source, target = (PIPES[n] for n in divmod(pair, len(PIPES)))
+            yield op.name, op.span, f"event {event} of {source} -> {target}"
+        else:
+            yield awaited(things[plan.entries[entry - OWN]], int(words[WAITS + 3 * queue]))
+
+
+class TriedSchedule(Schedule):
+    """The schedule as an instruction sees it that is begun again where it has to wait."""
+
+    def __init__(self, of: Schedule) -> None:
+        super().__init__(of.order)
+        self.of, self.trying = of, False
+
+    def wait(self, wait: Wait) -> None:
+        """NotYet where what is tried has to wait."""
+        if not self.trying:
+            self.of.wait(wait)
+        elif not wait.met():
+            raise NotYet(wait)
+
+    def yield_to_others(self) -> None:
+        self.of.yield_to_others()
+
+    def at(self, op: str, span: Span | None) -> None:
+        self.of.at(op, span)
+
+    def pause(self) -> None:
+        self.of.pause()
+
+
+def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
+    """Execute an instruction, or wait until it may or a queue: then it is begun again.
+
+    The frame says which by a number: 0 or less than 0.
+    """
+    core = of.core
+    assert isinstance(core, GroupedCore)
+    schedule = core.board.schedule
+    if not isinstance(schedule, TriedSchedule):
+        schedule = TriedSchedule(schedule)
+        core.board = replace(core.board, schedule=schedule)
+    schedule.trying = True
+    try:
+        execute()
+        of.frame[LEAST] = 0
+    except NotYet as unmet:
+        wait_for_any(of, (op, unmet.wait))
+        of.frame[LEAST] = -1
+    finally:
+        schedule.trying = False
+
+
+def wait_for_any(of: QueuedCore, own: tuple[Op, Wait] | None = None) -> None:
+    """Other cores go on until one of the counters that the core waits for is large enough.
+
+    `own`: or until the scalar unit may go on at an instruction.
+    """
+    core, words = of.core, of.core.queues.data.view(np.int64)
+    assert isinstance(core, GroupedCore)
+    if own is None and not of.frame[LEAST]:
+        core.schedule.yield_to_others()
+        return
+    awaited, counters = [(int(of.frame[CELL]), int(of.frame[LEAST]))], core.shared[COUNTERS]
+    node = int(of.frame[MORE])
+    while node:
+        counter, least, node = words[
+            (place := (node - address_of(words)) // 8) : place + 3
+        ].tolist()
+        awaited.append((counter, least))
+
+    def met() -> bool:
+        several = any(c_int64.from_address(at).value >= least for at, least in awaited)
+        return several or (own is not None and own[1].met())
+
+    def what(op: Op, address: int) -> str:
+        return reason(core.ends[op], (address - address_of(counters.data)) // 8)
+
+    def lines() -> Iterator[WaitingLine]:
+        if own is not None:
+            yield own[0].name, own[0].span, str(own[1])
+        yield from waiting_lines(of, what)
+
+    core.schedule.wait(Wait(met, "what its queues wait for", None, lines))

@@ -1,0 +1,410 @@
+"""A compiled program and the data it runs on: frames, tables, and the way to the reference."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.engines.native.plan import (
+    BLOCK,
+    BLOCKS,
+    CELL,
+    FIRST_SLOT,
+    LEAST,
+    LEFT,
+    TICK,
+    TOO_LARGE,
+    Plan,
+    Purpose,
+    Request,
+)
+from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
+from ptokit.engines.native.ticks import ticking
+from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, execution, within
+from ptokit.ir.module import Block, Op, Value
+from ptokit.machine import cache as codes
+from ptokit.machine import execute
+from ptokit.machine.arguments import Bound, Env, SlotNumber
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.execute import QUEUES, Core
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.memory import Memory, address_of
+from ptokit.machine.record.code import NotNative
+from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.machine.record.trace import NOWHERE
+from ptokit.machine.state import FLAG_MEMORY, require_registers
+from ptokit.machine.tile import Matrix
+from ptokit.order.fifoend import COUNTERS, reason
+from ptokit.order.group import GroupedCore
+from ptokit.order.schedule import Wait
+from ptokit.values.scalars import wrapped
+
+
+class Grown(Exception):
+    """An array would have to grow, or something is wrong, while several threads write."""
+
+
+class Stopped(Exception):
+    """What this thread would find out is not asked for any more."""
+
+
+@dataclass
+class Session:
+    """A compiled program with the memories of its arguments.
+
+    `things` are the instructions and regions that requests name; `rules`: they are checked.
+    """
+
+    plan: Plan
+    code: codes.MachineCode
+    core: Core  # the first block's
+    facts: Facts
+    planned: Planned
+    real: Env  # the reference's handles of the arguments
+    things: list[Any]
+    shown: Sequence[Value]  # whose handles the plan keeps as results
+    arrays: dict[str, Memory]  # of arguments, by the names of their spaces
+    limits: RunLimits
+    rules: bool = True
+    crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
+    failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
+    sole: Worker | None = None  # who runs all blocks
+    known: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `Logged`
+
+    def renew(self, bound: Bound, limits: RunLimits) -> None:
+        """As it was made, with other arguments of the same types."""
+        self.core.clear()
+        bound.renew(self.real)
+        if any(tile in self.real for tile in bound.tiles):
+            self.real |= bound.local(InterpretedMachine(self.core), self.planned.addresses)
+        self.limits = limits
+        self.crew.clear()
+        self.failed.clear()
+
+    def run(
+        self, blocks: int, *, one_thread: bool = False, span: range | None = None
+    ) -> tuple[Env, Counter[str]]:
+        """Run all blocks; the error of the lowest block that failed. `one_thread`: not in parallel.
+
+        `span`: only these of them, in order on one thread.
+        """
+        growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
+        one_thread |= self.plan.serial or self.limits.most is not None
+        if span is not None:
+            workers = [Worker(self, self.core, span.start, span.stop, blocks)]
+            workers[0].run()
+        elif one_thread or blocks == 1:
+            workers = [self._sole(blocks)]
+            workers[0].run()
+        elif growing:  # the first block tells how large they are; nothing may move afterwards
+            workers = [Worker(self, self.core, 0, 1, blocks)]
+            workers[0].run()
+            for memory in growing:
+                memory.growable = False
+            workers += self._in_parallel(1, blocks) if workers[0].problem is None else []
+        else:
+            workers = self._in_parallel(0, blocks)
+        for problem, index in filter(None, (worker.problem for worker in workers)):
+            if not isinstance(problem, PtoError) or blocks == 1:
+                raise problem from None
+            if growing and len(workers) > 1:
+                raise Grown
+            raise problem.noted(f"in block {index}") from None
+        counts = workers[0].counts()
+        for worker in workers[1:]:
+            counts.update(worker.counts())
+        return (workers[0].final() if blocks == 1 else self.real), counts
+
+    def done(self) -> int:
+        """How many blocks have ended, about: asked from another thread while they run."""
+        return sum(max(int(w.frame[BLOCK]) - w.first, 0) for w in [*self.crew])
+
+    def _sole(self, blocks: int) -> Worker:
+        """All blocks on this thread, by the worker that did so last time."""
+        if self.sole is None:
+            self.sole = Worker(self, self.core, 0, blocks, blocks)
+        else:
+            self.sole.begin()
+        return self.sole
+
+    def _in_parallel(self, first: int, blocks: int) -> list[Worker]:
+        """Run the blocks from `first` on, shared out among the processors, and wait for all."""
+        workers = self.workers(blocks, first)
+        rest = [_threads().submit(worker.run) for worker in workers[1:]]
+        try:
+            workers[0].run()
+            for other in rest:
+                other.result()
+        except BaseException:  # an interrupt: the others use the memories until they have ended
+            self.failed.append(-1)
+            wait(rest)
+            raise
+        return workers
+
+    def workers(self, blocks: int, first: int = 0) -> list[Worker]:
+        """Equal runs of the blocks from `first` on, one for each processor."""
+        count = min(blocks - first, os.cpu_count() or 1)
+        edges = [first + (blocks - first) * n // count for n in range(count + 1)]
+        target, fixpipe = self.core.target, self.core.fixpipe
+        cores = [
+            self.core if blocks == 1 else Core(target, fixpipe, 0, blocks) for _ in range(count)
+        ]
+        for core in cores:
+            core.behind = self.planned.behind
+        ranges = zip(cores, pairwise(edges), strict=True)
+        return [Worker(self, core, *edge, blocks) for core, edge in ranges]
+
+
+def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
+    """What their cores have warned of since somebody asked last."""
+    return [found for worker in workers for found in worker.core.taken_warnings()]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads that wait for further launches."""
+    return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "ptokit")
+
+
+@dataclass
+class Worker:
+    """One thread: a run of blocks on one core's memories, perhaps again and again."""
+
+    session: Session
+    core: Core
+    first: int
+    last: int
+    blocks: int
+    problem: tuple[BaseException, int] | None = None
+
+    def __post_init__(self) -> None:
+        plan = self.session.plan
+        arrays = self.session.arrays
+        self.memories = [arrays.get(n) or self.core.space_named(n) for n in plan.spaces]
+        self.shadowed = {  # those of arrays are made once, for all threads
+            name
+            for name, memory in self._named()
+            if name in plan.tracked or (name in arrays and not memory.given)
+        }
+        sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
+        self.room = np.zeros(sum(sizes), np.int64)
+        self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
+        frame = address_of(self.room)
+        table = frame + self.frame.nbytes
+        self.places = frame, table, -(-(table + self.table.nbytes) // 64) * 64
+        self.begin()
+
+    def begin(self) -> None:
+        """Before a run."""
+        self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
+        self.problem, self.block, self.marked = None, self.first, False
+        self.session.crew.append(self)
+        limits = self.session.limits
+        self.frame.fill(0)
+        self.frame[BLOCKS] = self.blocks
+        self.frame[LEFT] = limits.most or 0
+        self.frame[TICK] = limits.deadline is not None
+        slots = [n for n in self.session.real.values() if isinstance(n, SlotNumber)]
+        self.frame[FIRST_SLOT : FIRST_SLOT + len(slots)] = slots
+        self._point()
+
+    @property
+    def queued(self) -> QueuedCore:
+        """The core, where its queues wait."""
+        return QueuedCore(self.core, self.frame, self.session.plan, self.session.things)
+
+    def _named(self) -> Iterator[tuple[str, Memory]]:
+        return zip(self.session.plan.spaces, self.memories, strict=True)
+
+    def _point(self) -> None:
+        """The table of memories; arrays that grow move."""
+        rows: list[int] = []
+        for name, memory in self._named():
+            shadow = address_of(memory.shadow) if name in self.shadowed else 0
+            rows += address_of(memory.data), shadow, memory.size
+        self.table[:] = rows
+
+    def run(self) -> None:
+        """Run the blocks; what is wrong with the program stays in `problem`."""
+        with self.answering() as pointer:
+            failed = self.session.code.launch(*self.places, pointer, self.first, self.last)
+        assert bool(failed) == (self.problem is not None)
+        if self.problem is not None:
+            self.session.failed.append(self.first)
+            if not isinstance(self.problem[0], PtoError | Stopped):
+                raise self.problem[0] from None
+
+    @contextmanager
+    def answering(self) -> Generator[int]:
+        """Inside, the program may call back: what it calls."""
+        answers = self._answers()
+        next(answers)
+        callback = codes.CALLBACK(answers.send)
+        with ticking(self.frame):
+            yield codes.pointer_of(callback)
+
+    def _answers(self) -> Generator[int, int, None]:
+        """Answers to a compiled program that calls back: 0, or 1 to end it.
+
+        Not a function: signal handlers may raise where one begins, before it can catch anything.
+        """
+        try:
+            while True:
+                number = yield 0
+                if number == TOO_LARGE:
+                    raise NotNative("an address or a bound of more than 64 bits")
+                request = self.session.plan.requests[number]
+                self._execute(request, number)
+                if request.purpose is not Purpose.WAIT:  # what may grow makes no core wait
+                    self._point()
+        except GeneratorExit:
+            return
+        except BaseException as problem:  # an interrupt too ends the compiled program
+            self.problem = problem, int(self.frame[BLOCK])
+        yield 1
+
+    def counts(self) -> Counter[str]:
+        """How many instructions of each name ran, or were about to in open blocks."""
+        found = Counter[str]()
+        frame = self.frame.tolist()
+        for slot, counted in self.session.plan.counts:
+            if times := frame[slot]:
+                for name, count in counted.items():
+                    found[name] += count * times
+        return found
+
+    def _mark(self) -> None:
+        """Before the reference looks: what is not tracked is known to be written."""
+        for name, memory in self._named():
+            if name not in self.session.plan.tracked and not self.marked:
+                memory.initialise()
+        self.marked = True
+
+    def _limit(self, request: Request) -> None:
+        """The run ends if it may use no more or was stopped; else it goes on."""
+        self.frame[TICK] = 0
+        session, limits = self.session, self.session.limits
+        if any(first < self.first for first in session.failed):
+            raise Stopped
+        op = session.things[request.op]
+        ran = sum(worker.counts().total() for worker in session.crew) - request.ahead
+        if request.purpose is Purpose.LIMIT:
+            raise self._inside(limits.counted(op, ran), request)
+        if limits.late():
+            raise self._inside(limits.timed_out(op, ran), request)
+
+    def _execute(self, request: Request, number: int) -> None:
+        if request.purpose in (Purpose.LOOK, Purpose.LIMIT):
+            self._limit(request)
+            return
+        if request.purpose is Purpose.WAIT:
+            self._wait(request)
+            return
+        self._mark()
+        block = int(self.frame[BLOCK])
+        if block != self.block:
+            self.block = block
+            self.core.state.registers.clear()
+            if FLAG_MEMORY not in self.session.plan.spaces:  # else the program does so itself
+                self.core.state.flags.clear()
+            self.executions.clear()  # they hold the old one
+            if isinstance(self.core, GroupedCore):
+                self.core.enter(block)
+        self.core.block_idx = block
+        op = self.session.things[request.op]
+        names = [value for _, value in op.values()] if isinstance(op, Op) else []
+        env = dict(zip(names, map(self.concrete, request.values), strict=True))
+        self._execute_on(request, number, op, env)
+        for name, memory in self._named():
+            alone = not self.session.rules  # one instruction: nothing comes after it
+            if memory.undefined and not alone and name not in self.session.plan.tracked:
+                raise NotNative(f"compiled code does not know what of {name} has a value")
+
+    def _execute_on(self, request: Request, number: int, op: Any, env: Env) -> None:
+        """The reference executes an op, or a part of it. Any: an op or a region."""
+        if request.purpose is Purpose.REGISTERS:
+            self._registers(request, op, env)
+        elif request.purpose is Purpose.TRY:
+            tried(self.queued, op, partial(self._step, request, number, env))
+        elif self.session.rules:
+            self._step(request, number, env)
+        else:
+            execute.run_op(op, env, self.core)
+
+    def _wait(self, request: Request) -> None:
+        """Other cores go on until a counter is large enough."""
+        if QUEUES in self.session.plan.spaces:
+            wait_for_any(self.queued)
+            return
+        op, core = self.session.things[request.op], self.core
+        assert isinstance(core, GroupedCore)
+        memory = core.shared[COUNTERS].data
+        counters, least = memory.view(np.int64), int(self.frame[LEAST])
+        cell = (int(self.frame[CELL]) - address_of(memory)) // counters.itemsize
+        core.schedule.at(op.name, op.span)
+        core.schedule.wait(Wait(lambda: bool(counters[cell] >= least), reason(core.ends[op], cell)))
+
+    def _step(self, request: Request, number: int, env: Env) -> None:
+        if number not in self.executions:
+            session = self.session
+            facts = Facts(self.core.target, dict(session.facts.numbers), dict(session.facts.types))
+            interpreter = Interpreter(self.core, facts, session.planned, RunLimits())
+            self.executions[number] = execution(session.things[request.op], interpreter)
+        try:
+            self.executions[number](env)
+        except PtoError as problem:
+            if QUEUES in self.session.plan.spaces:  # where it was issued, only the reference knows
+                raise NotNative("an instruction of a queue goes wrong") from None
+            raise self._inside(problem, request) from None
+        if request.result is not None:
+            found = env[self.session.things[request.op].results[0]]
+            code = int(found.codes[0, 0]) if isinstance(found, NumpyArray) else found
+            self.frame[request.result] = wrapped(code, 64)
+
+    def _inside(self, problem: PtoError, request: Request) -> PtoError:
+        """The loops around it: 'with %k = 3'."""
+        for place, arguments in reversed(request.inside):
+            block: Block = self.session.things[place]
+            problem = within(problem, block, tuple(map(self.concrete, arguments)))
+        return problem
+
+    def concrete(self, template: Any) -> Any:  # Any: a handle or a number
+        """The reference's handle of a compiled program's value."""
+
+        def number(value: Any) -> int:
+            return int(self.frame[value.number]) if isinstance(value, FrameSlot) else value
+
+        def memory(place: Any) -> Memory:
+            if isinstance(place, MemoryNumber) and place.number == NOWHERE:
+                return Memory.nothing()
+            return self.memories[place.number] if isinstance(place, MemoryNumber) else place
+
+        return mapped(template, number, memory)
+
+    def _registers(self, request: Request, op: Op, env: Env) -> None:
+        available = execute.given(op) | {n: env[v] for n, v in op.values()}
+        try:
+            require_registers(op.page, self.core.target, self.core.state, available)
+        except PtoError as problem:
+            raise self._inside(problem.at(op.span), request) from None
+
+    def final(self) -> Env:
+        """The reference's handles of what is looked at after the run."""
+        results = zip(self.session.shown, self.session.plan.results, strict=True)
+        found = {v: self.concrete(template) for v, template in results if template is not None}
+        env = {**self.session.real, **found}
+        if any(isinstance(env.get(value), Matrix) for value in self.session.shown):
+            self._mark()  # whoever looks at a tile asks what of it was written
+        return env

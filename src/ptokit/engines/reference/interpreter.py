@@ -1,0 +1,366 @@
+"""The interpreter: runs a function op by op, each through its page's body.
+
+Everything that can be known before the run is computed before it: which rules still depend on run
+time values, where operands come from, what constants attributes are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+from ptokit.analysis.fifos import Fifo
+from ptokit.analysis.known import Facts
+from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.placement import Planned
+from ptokit.analysis.unknown import unknown_op, unknown_type
+from ptokit.analysis.violation import blamed, taken, told_before, tolerated, violation
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
+from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
+from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
+from ptokit.isa.formula.rules import doubtful
+from ptokit.isa.lang.environment import Offer, environment
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FIFO, FLOW, MACHINE, REGIONS, SIGNALS, Resource
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType, OpaqueType, StructType
+from ptokit.machine.arguments import Env
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.execute import Core, ReadyOp, not_executed, refined, stated
+from ptokit.machine.limits import RunLimits
+from ptokit.machine.memory import Memory
+from ptokit.machine.observer import Observer
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
+from ptokit.order.group import GroupedCore
+
+Step: TypeAlias = "Callable[[Env], None]"
+RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
+
+
+class InterpretedMachine:
+    """One core as a program sees it: handles on its memories, here for the definition of `value`.
+
+    No handle that the program gives an address has bytes of a tile in `planned`.
+    """
+
+    def __init__(
+        self, core: Core, planned: Planned | None = None, value: Value | None = None
+    ) -> None:
+        self.core = core
+        self.target = core.target
+        self.planned = planned or Planned()
+        self.value = value
+        self.address_of, self.pointer_to = core.address_of, core.pointer_to
+
+    def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A handle on the bytes at `address` of the memory of the type's location."""
+        for problem in self.planned.conflict(kind, address, self.target, self.value):
+            raise PtoError(problem)
+        return self._handle(kind, address)
+
+    def _handle(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        memory = self.core.space(kind.loc)
+        if isinstance(kind, ConvTileType):
+            return ConvTile(kind, memory, address)
+        return Tile(kind, memory, address)
+
+    def new(self, kind: TileType | ConvTileType) -> Matrix:
+        """A new tile at the planned address of the value: its content is undefined."""
+        assert self.value is not None
+        if isinstance(self.value.type, OpaqueType):  # nobody knows how large it is
+            raise PtoError(unknown_type(self.value, self.value.type))
+        address = self.planned.addresses[self.value]
+        return (self._handle if self.value in self.planned.over else self.fresh)(kind, address)
+
+    @staticmethod
+    def nowhere(kind: GlobalType) -> GlobalView:
+        """A view without a place, until a pipe gives it a slot."""
+        known = replace(kind, stride=kind.stride or (1,) * kind.rank)
+        return GlobalView(known, Memory.nothing(), 0)
+
+    @staticmethod
+    def array(kind: ArrayType | StructType) -> Pointer:
+        """A new array or struct of the scalar unit, of zeros."""
+        return local_array(kind)
+
+    def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A new tile at a planned address."""
+        handle = self._handle(kind, address)
+        handle.memory.shadow[address : address + kind.nbytes] = 0
+        return handle
+
+
+class InterpretedFlow:
+    """Loops and branches, as Python's own."""
+
+    def loop(
+        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
+    ) -> tuple[Any, ...]:
+        for induction in range(lower, upper, step):
+            carried = region(induction, *carried, repeats=True)
+        return carried
+
+    def repeat(
+        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[Any, ...]:
+        while True:
+            condition, *passed = before(*carried)
+            if not condition:
+                return tuple(passed)
+            carried = after(*passed, repeats=True)
+
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+        if condition:
+            return regions[0]()
+        return regions[1]() if len(regions) > 1 else ()
+
+
+class Interpreter:
+    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran.
+
+    `checks`: rules that depend on values are looked at.
+    """
+
+    checks = True
+
+    def __init__(
+        self,
+        core: Core,
+        facts: Facts,
+        planned: Planned,
+        limits: RunLimits,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.core = core
+        self.facts = facts
+        self.planned = planned
+        core.behind = planned.behind
+        self.limits = limits
+        self.observers = observers
+        self.count = Counter[str]()
+
+    def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
+        """A function that runs the block and returns what its terminator passes on."""
+        steps = list[Step]()  # made when it first runs: few runs come to every branch
+        passed = block.outcome
+
+        def run(env: Env) -> tuple[Any, ...]:
+            if not steps:
+                steps.extend(self._step(op) for op in block.ops if op is not block.terminator)
+            for step in steps:
+                step(env)
+            return tuple(env[v] for v in passed)
+
+        return run
+
+    def ready(self, op: Op) -> ReadyOp:
+        """The op with the rules that depend on values; what it says of numbers and types counts."""
+        static = self.facts.environment(op)
+        rules = op.page.rules_on(self.facts.target)
+        open = (rule for rule, _ in doubtful(rules, static) if self.checks)
+        made = ReadyOp(op, [r for r in open if not told_before(op, r, self.facts.target)])
+        self.facts.learn(op, static)
+        return made
+
+    def counts(self, op: Op) -> bool:
+        """Whether it is one of the instructions that are limited."""
+        return op.page.reported
+
+    def flow(self, op: Op) -> InterpretedFlow:
+        """What repeats the regions of an op and chooses between them."""
+        return InterpretedFlow()
+
+    def execution(self, op: AnyOp) -> Step:
+        """One op made ready."""
+        return execution(op, self)
+
+    def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        """The end of a FIFO as the body of an op sees it."""
+        return InterpretedFifoEnd(fifo, core)
+
+    def ended(self) -> None:
+        """The function has come to its end."""
+
+    def _step(self, op: AnyOp) -> Step:
+        step, core = self.execution(op), self.core
+        if not self.observers:
+            return step
+
+        def seen(env: Env) -> None:
+            for observer in self.observers:
+                observer.before(op, env, core)
+            step(env)
+            for observer in self.observers:
+                observer.after(op, env, core)
+
+        return seen
+
+    def region(self, op: Op, block: Block) -> Callable[..., tuple[Any, ...]]:
+        """A region of `op` as a function of the environment and its arguments."""
+        run, limits = self.block(block), self.limits
+
+        def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
+            for arg, value in zip(block.args, args, strict=True):
+                env[arg] = copy(value) if arg.resized else value
+            for observer in self.observers:
+                observer.entered(block.args, env, self.core)
+            before = limits.used
+            try:
+                passed = run(env)
+                if repeats:
+                    limits.after(op, before)
+                return passed
+            except PtoError as problem:
+                raise within(problem, block, args) from None
+
+        return region
+
+
+def execution(op: AnyOp, run: Interpreter) -> Step:
+    """One op made ready."""
+    if isinstance(op, OpaqueOp):
+        return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
+    core = run.core
+    if FIFO in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
+        message = f"{op.name}: nobody knows which pipe its handle names"
+        return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
+    if op.page.unexecuted:
+        return _refuse(not_executed(op))
+    made = OpExecution(op, run)
+    return made.number if made.ready.folds else made
+
+
+class OpExecution:
+    """One op made ready: where its operands come from, which rules still depend on values."""
+
+    def __init__(self, op: Op, run: Interpreter) -> None:
+        self.op, self.page, self.run = op, op.page, run
+        self.ready, self.limited = run.ready(op), run.counts(op)
+        self.refine = op.page.type_of
+        self.regions = tuple(run.region(op, r) for r in op.regions)
+        self.waits = not CORES.isdisjoint(op.page.uses)
+        self.spoiled = spoiled(op, run.facts)
+
+    @cached_property
+    def offer(self) -> Offer:
+        """What the body may use, whatever the operands are."""
+        if self.ready.standalone:
+            return {}
+        op, core = self.op, self.run.core
+        machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
+        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine}
+        if FLOW in op.page.uses:
+            found[FLOW] = self.run.flow(op)
+        if isinstance(core, GroupedCore):
+            if SIGNALS in op.page.uses:
+                found[SIGNALS] = core.signals
+            if op in core.ends:
+                found[FIFO] = self.run.fifo_end(op, core.ends[op], core)
+        return found
+
+    def __call__(self, env: Env) -> None:
+        values = self.operands(env)
+        outcome = self.execute(values, tuple(partial(r, env) for r in self.regions))
+        if self.op.results:
+            self.define(env, outcome)
+
+    def operands(self, env: Env) -> dict[str, Any]:  # Any: what a body takes
+        """What it takes, as its rules want it, with the refined type of its result."""
+        if self.limited:
+            self.run.limits.before(self.op)
+        values = self.ready.values(env)
+        if self.ready.open or self.refine is not None:
+            values |= self._checked(values)
+        return values
+
+    def number(self, env: Env) -> None:
+        """The op, where it only computes one number."""
+        ready = self.ready
+        values = ready.fixed.copy()
+        for name, bound, _ in ready.inputs:
+            values[name] = env[bound]  # type: ignore[index]  # no number is a list
+        try:
+            env[self.op.results[0]] = self.page.run(**values)
+        except (ZeroDivisionError, PtoError):
+            self.execute(values, ())
+
+    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Evaluate the rules that were open; the refined type of the result, if any."""
+        target = self.run.facts.target
+        seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
+        if self.ready.result is not None:
+            seen[self.ready.result] = stated(self.op.results[0], target)
+        for rule in self.ready.broken(seen):
+            goes_on = tolerated(rule, seen)  # what types state was judged before the run
+            made, where = taken if goes_on else violation, blamed(self.op, rule)
+            problem = made(self.page, rule, seen, where)
+            if problem.is_error:
+                raise PtoError(problem)
+            self.run.core.warned.setdefault((self.op, rule), problem)
+        if self.refine is None or self.ready.result is None:
+            return {}
+        return {self.ready.result: refined(self.refine, seen, target)}
+
+    def execute(
+        self, values: Mapping[str, Any], regions: tuple[RegionBody, ...] = ()
+    ) -> Any:  # Any: above
+        """Run the body; what it gives."""
+        if self.waits and isinstance(self.run.core, GroupedCore):
+            self.run.core.schedule.at(self.op.name, self.op.span)
+        offer = {**self.offer, REGIONS: regions} if regions else self.offer
+        try:
+            outcome = self.ready.run(values, offer)
+        except ZeroDivisionError:
+            name = self.page.mnemonic()
+            raise error("division-by-zero", f"{name}: division by zero", self.op.span) from None
+        except PtoError as problem:
+            raise problem.at(self.op.span) from None
+        self.run.core.note_lost(self.op, values.values())
+        if self.spoiled and not self.ready.does_nothing(values):
+            for tile in map(values.get, self.spoiled):
+                if isinstance(tile, Tile) and self.run.core.owns(tile.memory):
+                    tile.spoil()
+        if self.page.reported:
+            self.run.count[self.page.mnemonic()] += 1
+        return outcome
+
+    def define(self, env: Env, outcome: Any) -> None:
+        """Give the results their handles and numbers."""
+        several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
+        for result, given in zip(self.op.results, several, strict=True):
+            value = self._kept(given) if isinstance(given, NumpyArray) else given
+            # what a region passes on keeps its name there: the result is another handle
+            another = result.resized or (self.regions and isinstance(value, Matrix))
+            env[result] = value = copy(value) if another else value
+            if isinstance(value, Matrix):
+                value.label = f"%{result.name}"
+
+    def _kept(self, given: NumpyArray) -> Any:  # Any: a number
+        """The number that the scalar unit keeps of an array of one element."""
+        try:
+            return given.kept()
+        except PtoError as problem:  # it has no value
+            raise problem.at(self.op.span) from None
+
+
+def _refuse(problem: Diagnostic) -> Step:
+    def step(env: Env) -> None:
+        raise PtoError(problem)
+
+    return step
+
+
+def within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
+    """Add the iteration: 'with %k = 3'."""
+    numbers = [
+        f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)
+    ]
+    if not numbers:
+        return problem
+    return problem.noted(f"with {', '.join(numbers)}")

@@ -1,0 +1,312 @@
+"""The interpreter of functions that await flags above the lines which raise them.
+
+The reference executes what is issued at once, as if each pipe were done before the next line. Here
+a wait for a flag that is down holds up the queue of its pipe: what this pipe gets is executed when
+another one, whose queue goes on, has raised the flag.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ptokit.analysis.earlywaits import has_flags, waits_early
+from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.engines.reference.heldqueues import HeldEntry, HeldQueues, QueuedSchedule
+from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
+from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, OpExecution, Step
+from ptokit.engines.reference.queuedfifo import QueuedFifoEnd, ReceivingMachine, in_another_slot
+from ptokit.ir.module import AnyOp, Func, Op, Value
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, SIGNALS, FifoRole
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.words import Pipe
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import moves
+from ptokit.machine.state import PIPES, Flags, Queue
+from ptokit.machine.tile import Matrix
+from ptokit.order.group import GroupedCore
+
+RELEASE = "each acquire needs the release of the one before, by another entry of a queue"
+
+
+class QueuedFlags(Flags):
+    """The flags of a core whose queues hold entries up; `issued` are told of sets and waits."""
+
+    def __init__(self, issued: Flags, queues: HeldQueues) -> None:
+        super().__init__()
+        self.issued = None if type(issued) is Flags else issued
+        self.queues = queues
+        self.acquired, self.freed = Counter[int](), Counter[int]()  # how often each buffer was
+
+    def set(self, source: Queue, target: Queue, event: int) -> None:
+        if self.issued is not None:
+            self.issued.set(source, target, event)
+        self.queues.put(source, partial(self._raise, source, target, event))
+
+    def wait(self, source: Queue, target: Queue, event: int) -> None:
+        if self.issued is not None:
+            self.issued.wait(source, target, event)
+        if source is target:
+            return
+        lower, problem = partial(super().wait, source, target, event), None
+        name, span = self.queues.at
+        if not self.is_up((source, target, event)):
+            try:
+                lower()
+            except PtoError as missing:
+                problem = missing.at(span)
+        ready, what = partial(self.is_up, (source, target, event)), f"{source} -> {target}"
+        self.queues.issue(
+            target, HeldEntry(lower, ready, name, span, problem, f"event {event} of {what}")
+        )
+        if target is Pipe.S:  # it issues nothing more
+            self.queues.settle([target])
+
+    def barrier(self, pipe: Queue) -> None:
+        if self.issued is not None:
+            self.issued.barrier(pipe)
+        if pipe is Pipe.ALL:
+            self.queues.settle()
+
+    def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
+        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        if self.issued is not None:
+            self.issued.acquire(pipe, buffer, mode)
+        before, (name, span) = self.acquired[buffer], self.queues.at
+        self.acquired[buffer] += 1
+        never = error("deadlock", f"{name}: buffer {buffer} is never free", span, help=RELEASE)
+        ready = partial(self._is_free, buffer, before)
+        self.queues.issue(pipe, HeldEntry(_done, ready, name, span, never, f"buffer {buffer}"))
+
+    def release(self, pipe: Queue, buffer: int, mode: int) -> None:
+        if self.issued is not None:
+            self.issued.release(pipe, buffer, mode)
+        self.queues.put(pipe, partial(self._free, buffer))
+
+    def _is_free(self, buffer: int, times: int) -> bool:
+        return self.freed[buffer] >= times
+
+    def _free(self, buffer: int) -> None:
+        self.freed[buffer] += 1
+        for queue in PIPES:
+            if self.queues.held(queue):
+                self.queues.go_on(queue)
+
+    def _raise(self, source: Queue, target: Queue, event: int) -> None:
+        super().set(source, target, event)
+        self.queues.go_on(target)
+
+
+class QueuedInterpreter(Interpreter):
+    """Executes what the scalar unit does in the order of the text, and the rest as queues go on."""
+
+    def __init__(self, *how: Any) -> None:
+        """Any: as `Interpreter` takes it."""
+        super().__init__(*how)
+        core, schedule = self.core, None
+        if isinstance(core, GroupedCore):
+            schedule = core.schedule
+        self.queues = HeldQueues(schedule)
+        if isinstance(core, GroupedCore):
+            core.schedule = QueuedSchedule(core.schedule, self.queues)
+            core.board = replace(core.board, schedule=core.schedule)
+        core.state.flags = QueuedFlags(core.state.flags, self.queues)
+        self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
+        self.counted: dict[int, int] = {}  # the counters of FIFOs, when all issued is done
+        self.popped = defaultdict[Fifo, deque[Queue]](deque)  # whose slots are not given back yet
+        # what is pushed and popped waits for the other core before it is issued
+        self.scalar_waits = core.target.chip and not core.target.separate
+
+    def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
+        return QueuedFifoEnd(fifo, core, self.counted)
+
+    def execution(self, op: AnyOp) -> Step:
+        """One op made ready, for the queue of its pipe."""
+        step, queues = self._step_of(op), self.queues
+        if not isinstance(op, Op) or not (moves(op) or FLAGS in op.page.uses):
+            return step
+        name, span = op.name, op.span
+
+        def told(env: Env) -> None:
+            queues.at = name, span
+            step(env)
+
+        return told
+
+    def _step_of(self, op: AnyOp) -> Step:
+        step = super().execution(op)
+        if not isinstance(op, Op) or op.page.uses == (FLAGS,):
+            return step
+        if {FLAGS, SIGNALS} <= {*op.page.uses}:  # all pipes meet those of other cores
+            return self._settled(step)
+        pipe = op.page.pipe_of(self.facts.environment(op)) if moves(op) else None
+        if isinstance(step, OpExecution) and op in self.ends:
+            return self._at_fifo(step, pipe or Pipe.S)
+        if pipe in (None, Pipe.S) or op.results or op.regions:
+            return step
+        return self._queued(op, step, pipe)
+
+    def _settled(self, step: Step) -> Step:
+        def settled(env: Env) -> None:
+            self.queues.settle()
+            step(env)
+
+        return settled
+
+    def _queued(self, op: Op, step: Step, pipe: Queue) -> Step:
+        """The op, when its queue comes to it: once it waits for nothing, it does all it does."""
+        queues, values = self.queues, [value for _, value in op.values()]
+        waits = step if isinstance(step, OpExecution) and _may_wait(op) else None
+        clock = self.core.clock if isinstance(self.core, GroupedCore) else None
+
+        def queued(env: Env) -> None:
+            queue, do = self._queue_of(op, pipe), partial(step, env)
+            if queues.held(queue) or waits is not None:
+                env = {value: _kept(env[value]) for value in values}
+                do = partial(step, env)
+                if waits is not None:  # then it is begun again
+                    do = partial(waits.execute, waits.operands(env))
+                do = partial(self._resumed, op, env, do)
+            if clock is not None and SIGNALS in op.page.uses:
+                do = clock.later(do)
+            queues.put(queue, do)
+
+        return queued
+
+    def _resumed(self, op: Op, env: Env, do: Callable[[], None]) -> None:
+        for observer in self.observers:
+            observer.resumed(op, env, self.core)
+        do()
+
+    def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
+        """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
+        op = step.op
+        role, entry = op.page.fifo_role, next(_entries(op), None)
+        if role is FifoRole.OPENS:
+            return step
+        of_tile = entry is not None and isinstance(entry.type, TileType | ConvTileType)
+        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and not of_tile):
+            return self._numbered(step, pipe)
+        then = self._tile_at_fifo(step, pipe, entry)
+        end, split = step.offer[FIFO], step.ready.fixed["split"]
+        assert isinstance(end, QueuedFifoEnd)
+
+        def announced(env: Env) -> None:
+            end.announce(role, split, waits=self.scalar_waits)
+            then(env)
+
+        return announced
+
+    def _tile_at_fifo(self, step: OpExecution, pipe: Pipe, entry: Value | None) -> Step:
+        op, role = step.op, step.page.fifo_role
+        if role is not FifoRole.POPS or entry is None:
+            return self._queued(op, step, pipe)
+        if op.results:
+            return self._received(step, pipe)
+        queued = self._queued(op, step, pipe)
+
+        def popped(env: Env) -> None:
+            if self._keeps_slots():
+                in_another_slot(env[entry])
+            queued(env)
+
+        return popped
+
+    def _keeps_slots(self) -> bool:
+        """Whether a pop leaves entries in their slots, which something issued may still read."""
+        return not self.core.target.releases and self.queues.waiting
+
+    def _numbered(self, step: OpExecution, pipe: Pipe) -> Step:
+        """A view becomes a slot at once; its queue waits for the other end."""
+        end = step.offer[FIFO]
+        assert isinstance(end, QueuedFifoEnd)
+
+        def numbered(env: Env) -> None:
+            queue, end.later = self._queue_of(step.op, pipe), deque()
+            end.waits_now = self.scalar_waits
+            try:
+                step(env)
+                left = end.later
+            finally:
+                end.later = None
+            self.queues.put(queue, partial(self._caught_up, step.op, left))
+            if queue is Pipe.S:  # it issues nothing more
+                self.queues.settle([queue])
+
+        return numbered
+
+    def _caught_up(self, op: Op, left: deque[Callable[[], None]]) -> None:
+        """What is left of the op, in its order: it may be begun again where it has to wait."""
+        if isinstance(self.core, GroupedCore):
+            self.core.schedule.at(op.name, op.span)
+        while left:
+            left[0]()
+            left.popleft()
+
+    def _received(self, step: OpExecution, pipe: Pipe) -> Step:
+        """A pop that makes its tile."""
+        machine = step.offer[MACHINE]
+        assert isinstance(machine, InterpretedMachine)
+        step.offer = {**step.offer, MACHINE: (promising := ReceivingMachine(machine))}
+
+        def received(env: Env) -> None:
+            queue, values = self._queue_of(step.op, pipe), step.operands(env)
+            made = promising.promise(values[step.ready.result or ""].closed)
+            if self._keeps_slots():
+                in_another_slot(made)
+            step.define(env, made)
+            self.queues.put(queue, partial(self._filled, step, values, promising))
+
+        return received
+
+    @staticmethod
+    def _filled(step: OpExecution, values: Mapping[str, Any], made: ReceivingMachine) -> None:
+        step.execute(values)
+        made.promised.popleft()
+
+    def _queue_of(self, op: Op, pipe: Queue) -> Queue:
+        """Its pipe; the pipe that popped gives the slot back."""
+        fifo, role = self.ends.get(op), op.page.fifo_role
+        if fifo is not None and role is FifoRole.POPS:
+            self.popped[fifo].append(pipe)
+        frees = fifo is not None and role is FifoRole.FREES and self.popped[fifo]
+        return frees.popleft() if frees else pipe
+
+    def ended(self) -> None:
+        """Nothing raises a flag any more."""
+        self.queues.settle()
+
+
+def _may_wait(op: Op) -> bool:
+    """Whether it may wait for another core."""
+    return not CORES.isdisjoint(op.page.uses)
+
+
+def _done() -> None:
+    """A wait that is over."""
+
+
+def _kept(value: Any) -> Any:  # Any: a handle or a number
+    """What an instruction gets when it is issued: a handle may name other bytes later."""
+    return copy(value) if isinstance(value, Matrix) else value
+
+
+def _entries(op: Op) -> Iterator[Value]:
+    """What is pushed or popped: the tiles and views among results and operands."""
+    every = (*op.results, *(value for _, value in op.values()))
+    return (v for v in every if isinstance(v.type, TileType | ConvTileType | GlobalType))
+
+
+def interpreter_of(func: Func, *, queued: bool = False) -> type[Interpreter]:
+    """What executes a function: in the order of the text, if flags are raised in that order.
+
+    `queued`: as its queues go on, if it has flags.
+    """
+    return QueuedInterpreter if waits_early(func) or (queued and has_flags(func)) else Interpreter

@@ -1,0 +1,228 @@
+"""A dry launch: the cores of a kernel run dry, at once, and wait for one another as in any run.
+
+Where a run would be too long, the middle of its long loops is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+
+from ptokit.analysis.earlywaits import waits_apart
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.interpreter import InterpretedMachine
+from ptokit.engines.reference.launch import placed
+from ptokit.explore.dryrun import DryRun, DryRunLimits
+from ptokit.explore.openvalues import addresses, depending, from_memory, source, undecided
+from ptokit.explore.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
+from ptokit.explore.pathconditions import Condition, conditions_of
+from ptokit.explore.runsalike import RunsAlike
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.model.targets import Target
+from ptokit.machine.arguments import Bound, BoundKernel, LaunchSettings
+from ptokit.machine.execute import Core
+from ptokit.order.issue import Issue
+from ptokit.order.schedule import Wait
+from ptokit.values.fixpipe import CPU_READING
+
+# what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
+# iterations take in rotation go on with the same one
+PERIODS = (240, 24, 12, 4)
+TRIP_COUNTS = (3, 5, 2, 1, 0)
+MOST_ISSUED = 50_000  # instructions of one dry run
+MOST_SHORTENED = 10_000  # and of one with shortened loops
+
+
+@dataclass
+class DryLaunch:
+    """A function of one core, block after block, or those of a kernel's cores, to be issued."""
+
+    bound: Bound | BoundKernel
+    target: Target
+    blocks: int = 1
+    most: int | None = None  # instructions; None: MOST_ISSUED, or MOST_SHORTENED
+    trip_counts: Sequence[int] = TRIP_COUNTS  # of loops whose extent is not known
+    mixed: bool = False  # branches go also different ways in one run, as if data decided each
+    held: HeldNumbers | None = None  # where arrays may hold different numbers
+    periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
+    refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
+    alike: RunsAlike = field(default_factory=RunsAlike)
+    plan: Planned | None = None  # of other numbers, with which it is the same
+    in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known, by array
+    judged: bool = False  # a record of instructions that ran: no rule is looked at again
+
+    @cached_property
+    def funcs(self) -> list[Func]:
+        return [bound.func for bound in self._bounds]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What the arguments are that are numbers, by name."""
+        return {v.name: n for bound in self._bounds for v, n in bound.numbers.items()}
+
+    @property
+    def _bounds(self) -> list[Bound]:
+        return [*self.bound.cores.values()] if isinstance(self.bound, BoundKernel) else [self.bound]
+
+    def with_numbers(self, numbers: Mapping[str, int]) -> DryLaunch:
+        """The same launch on other numbers: arguments, and what arrays hold."""
+        own = {name: n for name, n in numbers.items() if name in self.numbers}
+        made = [bound.with_numbers(own) for bound in self._bounds]
+        bound: Bound | BoundKernel = made[0]
+        if isinstance(self.bound, BoundKernel):
+            bound = BoundKernel(dict(zip(self.bound.cores, made, strict=True)))
+        return replace(
+            self,
+            bound=bound,
+            refused=[],
+            alike=self.alike.on_other_numbers(),
+            plan=self.planned if self.lasts else None,
+            in_memory={name: n for name, n in numbers.items() if name not in own},
+        )
+
+    def issue(
+        self,
+        choice: PathChoice = ALONE,
+        unknown: frozenset[Value] = frozenset(),
+        *,
+        checks: bool = False,
+    ) -> Issue:
+        """The entries of one run: in the order of the text, or where queues wait for themselves.
+
+        `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
+        ever, or too many instructions are issued.
+        """
+        try:
+            return self._issued(choice, unknown, checks)
+        except PtoError as problem:
+            endless = problem.diagnostics[0].slug == "deadlock"
+            if not (endless and waits_apart(self.funcs, self.target)):
+                raise
+            waits = list[Wait]()
+            found = self._issued(choice, unknown, checks, waits)
+            if not all(wait.met() for wait in waits):
+                raise
+            return found
+
+    @gc_disabled()
+    def _issued(
+        self,
+        choice: PathChoice,
+        unknown: frozenset[Value],
+        checks: bool,
+        apart: list[Wait] | None = None,
+    ) -> Issue:
+        most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
+        issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
+        issue.chosen = bool(unknown) or choice.period is not None
+        choice = replace(choice, given=self.in_memory)
+        free = self._undecided if unknown else unknown
+        conditions = self.conditions if unknown else dict[Value, Condition]()
+        looks = checks and not self.judged
+        made = partial(DryRun, issue, choice, unknown, free, conditions, looks, self.alike, apart)
+        if isinstance(self.bound, BoundKernel):
+            self._kernel.interpreter = made
+            self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
+            return issue
+        shared = self.bound.shared()
+        for index in range(self.blocks):
+            core = Core(self.target, CPU_READING, index, self.blocks)
+            issue.prepared(core, self.bound.func.body)
+            run = made(core, Facts(core.target, self.bound.every_number), self.planned, limits)
+            local = self.bound.local(InterpretedMachine(core), self.planned.addresses)
+            run.block(self.bound.func.body)(shared | local)
+        return issue
+
+    @cached_property
+    def conditions(self) -> Mapping[Value, Condition]:
+        """What each condition asks for."""
+        return {
+            value: one
+            for func in self.funcs
+            for value, one in conditions_of(func, self.target).items()
+        }
+
+    @cached_property
+    def _undecided(self) -> frozenset[Value]:
+        return frozenset[Value]().union(*map(undecided, self.funcs))
+
+    @cached_property
+    def _sources(self) -> list[str]:
+        """The names of what numbers are read from."""
+        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
+        return [*dict.fromkeys(source(op) for op in every if from_memory(op))]
+
+    @cached_property
+    def planned(self) -> Planned:
+        assert isinstance(self.bound, Bound)
+        return self.plan or placed(self.bound, self.target)
+
+    @cached_property
+    def lasts(self) -> bool:
+        """Whether tiles are placed alike with any numbers: none of these says what lies there."""
+        if isinstance(self.bound, BoundKernel):
+            return False
+        open = depending(self.bound.func)
+        return open.isdisjoint(addresses(self.bound.func)) or self.planned == Planned()
+
+    @cached_property
+    def _kernel(self) -> InterpretedKernel:
+        assert isinstance(self.bound, BoundKernel)
+        return InterpretedKernel(self.bound, LaunchSettings(self.target, CPU_READING, self.blocks))
+
+    @property
+    def together(self) -> bool:
+        """Whether cores of several blocks wait for one another."""
+        return isinstance(self.bound, BoundKernel) and self._kernel.grid.together
+
+    def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+        """The run with the first number in memory with which it breaks no rule, if there is one.
+
+        PtoError if it is too long even with shortened loops: what it would show nobody knows.
+        """
+        sources = self._sources
+        plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
+        split = self.held.choices(choice, sources) if self.held is not None else ()
+        known = self.held is not None and self.held.known is not None
+        for one in chain(split, plain) if known else chain(plain[:1], split, plain[1:]):
+            try:
+                issue = self._short_enough(one, unknown)
+            except _Illegal as end:
+                if self.periods[0] is None:  # else cores may be shortened unlike
+                    self.refused.append(end.problem)
+                continue
+            if self.held is not None and one.indices:
+                self.held.known = one
+            yield issue
+            return
+
+    def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
+        """The whole run, or the longest shortened one within the limit; later ones are as short."""
+        held = self.held if self.most is None else None  # smaller limits are no long runs
+        if held is not None and held.too_long:
+            self.periods = tuple(filter(None, self.periods))
+        while True:
+            try:
+                return self.issue(replace(choice, period=self.periods[0]), unknown, checks=True)
+            except PtoError as problem:
+                if problem.diagnostics[0].slug != "instruction-limit":
+                    raise _Illegal(problem) from problem
+                if len(self.periods) == 1:
+                    raise
+                self.periods = self.periods[1:]
+                if held is not None:
+                    held.too_long = True
+
+
+class _Illegal(Exception):
+    """A sample breaks a rule."""
+
+    def __init__(self, problem: PtoError) -> None:
+        super().__init__()
+        self.problem = problem

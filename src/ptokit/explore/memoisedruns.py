@@ -1,0 +1,214 @@
+"""Many runs of one function on known numbers: each op executes once for the operands it has.
+
+Runs on other numbers, or of another block, differ in few instructions. What an op makes of its
+operands is kept by these, and so are the regions that an instruction touches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from dataclasses import replace
+from random import Random
+from typing import Any, TypeAlias
+
+from ptokit.analysis.known import Facts
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
+from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.dryrun import DryRun, DryRunLimits
+from ptokit.explore.openvalues import (
+    block_queries,
+    depending,
+    depends,
+    from_memory,
+    is_issued,
+    keeps_numbers,
+    source,
+)
+from ptokit.explore.pathchoices import ALONE, HELD
+from ptokit.explore.runsalike import RunsAlike
+from ptokit.explore.samplenumbers import NEARBY, Numbers
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import AnyOp, Block, Func, Op
+from ptokit.isa.lang.traits import FLAGS, MACHINE, RESIZES
+from ptokit.machine.arguments import Bound, Env
+from ptokit.machine.execute import Core
+from ptokit.order.entries import PipeWork
+from ptokit.order.issue import CoreIssue, Issue, IssuedFlags
+from ptokit.values.fixpipe import CPU_READING
+
+NUMBER = (int, float)
+LISTED = 4  # numbers of an array that are named
+Operands: TypeAlias = "tuple[object, ...]"
+Cell: TypeAlias = Hashable  # the place that a number is read from
+Content: TypeAlias = "Callable[[str, Cell], int]"  # what a place in the array of a name holds
+
+
+class MemoisedRun(DryRun):
+    """Runs a function again and again; `content` says what memory holds."""
+
+    content: Content
+    done: Collection[Op] = ()  # what gives the same in all of these runs
+
+    def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
+        left = [op for op in block.ops if op not in self.done]
+        return super().block(replace(block, ops=left) if self.done else block)
+
+    def _step(self, op: AnyOp) -> Step:
+        if not isinstance(op, Op) or op.regions or FLAGS in op.page.uses:
+            return self._kept(op)
+        if is_issued(op):
+            return self._issued_once(op)
+        alike = {MACHINE}.issuperset(op.page.uses) and not keeps_numbers(op)
+        if alike and len(op.results) == 1:
+            return _once(op, execution(op, self))
+        return self._kept(op)
+
+    def _issued_once(self, op: Op) -> Step:
+        """Issue an instruction; what it touches is worked out once for the operands it has."""
+        known: dict[Operands, tuple[PipeWork | None, bool, Operands]] = {}
+        asked = tuple(value for _, value in op.values())
+        name, reads = source(op), from_memory(op)
+        kinds = [(v, float if getattr(v.type, "is_float", False) else int) for v in op.results]
+
+        def work(env: Env) -> tuple[PipeWork | None, bool]:
+            env.update((value, kind()) for value, kind in kinds)
+            entries = self.issue.of(0).entries
+            before = len(entries)
+            self.issue.work(op, env, self.core)
+            made = (entry for entry in entries[before:] if isinstance(entry, PipeWork))
+            return next(made, None), id(op) in self.issue.reached
+
+        def issued(env: Env) -> None:
+            self.limits.before(op)
+            issue = self.issue.of(0)
+            issue.begin(op, env)
+            operands = tuple([env.get(value) for value in asked])
+            key = _key(operands)
+            if key in known:
+                one, reached, _ = known[key]
+                (self.issue.reached if reached else self.issue.begun).add(id(op))
+                if one is not None:
+                    issue.work(one.queue.pipe, one.reads, one.writes, one.operands, one.drains)
+            else:
+                one, reached, _ = known[key] = *work(env), operands
+            cell = one.reads if one is not None and reads else id(op)
+            env.update((value, kind(self.content(name, cell))) for value, kind in kinds)
+
+        return issued
+
+
+def _once(op: Op, step: Step) -> Step:
+    """What makes a number or a handle of its operands alone, executed once for these."""
+    known: dict[Operands, Any] = {}  # Any: as in Env
+    asked, result = tuple(value for _, value in op.values()), op.results[0]
+
+    def made(env: Env) -> None:
+        operands = tuple([env[value] for value in asked])
+        key = _key(operands)
+        if key in known:
+            env[result] = known[key][0]
+        else:
+            step(env)
+            known[key] = env[result], operands  # these keep their identities
+
+    return made
+
+
+def _key(operands: Operands) -> Operands:
+    """Numbers, and handles by their identities."""
+    return tuple([v if isinstance(v, NUMBER) else id(v) for v in operands])
+
+
+def _same_in_all(func: Func) -> Iterator[Op]:
+    """The ops outside of loops and branches that depend on no number and on no block."""
+    varying = depends(func, depending(func) | {*block_queries(func)})
+    known = {value for value in func.args if value not in varying}
+    for op in func.body.ops:
+        if not isinstance(op, Op) or op.regions or is_issued(op) or keeps_numbers(op):
+            continue
+        if (
+            op.results
+            and {MACHINE}.issuperset(op.page.uses)
+            and known.issuperset(v for _, v in op.values())
+        ):
+            known.update(op.results)
+            yield op
+
+
+class HeldContent:
+    """What memory holds in one run: each place a number that stays the same.
+
+    Those of an array hold the number of its name; of one that is `mixed` any, among them this one.
+    """
+
+    def __init__(self, numbers: Numbers, mixed: Collection[str] = (), found: int = 0) -> None:
+        """`found`: what other arrays hold."""
+        self.numbers, self.mixed, self.found = dict(numbers), mixed, found
+        self.cells, self.read = dict[Cell, int](), defaultdict[str, list[int]](list)
+        self.random = Random(repr(numbers))
+
+    def __call__(self, name: str, cell: Cell) -> int:
+        if cell not in self.cells:
+            number = self.numbers.get(name, self.found)
+            several = (number, self.random.choice(NEARBY)) if name in self.mixed else (number,)
+            self.cells[cell] = self.random.choice(several)
+            self.read[name].append(self.cells[cell])
+        return self.cells[cell]
+
+    @property
+    def given(self) -> list[str]:
+        """What arrays whose numbers matter hold, in words."""
+        read = ((name, self.read[name]) for name in self.numbers if name in self.read)
+        return [f"{' then '.join(map(str, some[:LISTED]))} in %{name}" for name, some in read]
+
+
+class MemoisedLaunch:
+    """Blocks of a function of one core, each run alone, with any numbers and contents of memory."""
+
+    def __init__(self, launch: DryLaunch, bound: Bound, most: int, arrays: Collection[str]) -> None:
+        """`most`: the instructions of one run. `arrays`: those whose numbers are given."""
+        self.blocks, self.bound = launch.blocks, bound
+        reads = (op for op in bound.func.body.walk() if isinstance(op, Op) and from_memory(op))
+        self.held = HELD if any(source(op) not in arrays for op in reads) else HELD[-1:]
+        core, target = Core(launch.target, CPU_READING, 0, launch.blocks), launch.target
+        self.core, self.first = core, Issue(target, launch.alike.templates)
+        self.first.prepared(core, bound.func.body)
+        plan, self.limits = launch.planned, DryRunLimits(most)
+        how = None, core, Facts(core.target), plan, self.limits
+        alike = RunsAlike(launch.alike.marks)
+        self.made = MemoisedRun(self.first, ALONE, frozenset(), frozenset(), {}, True, alike, *how)
+        self.env: Env = bound.shared() | bound.local(InterpretedMachine(core), plan.addresses)
+        same = [*_same_in_all(bound.func)]
+        self.made.block(replace(bound.func.body, ops=same))(self.env)
+        self.made.done = {*same}
+        self.body = self.made.block(bound.func.body)
+
+    @staticmethod
+    def of(launch: DryLaunch, most: int, arrays: Collection[str]) -> MemoisedLaunch | None:
+        """None where cores run at once, tiles are placed by numbers, or tiles change their size."""
+        ops = (op for func in launch.funcs for op in func.body.walk())
+        resized = any(isinstance(op, Op) and RESIZES in op.page.traits for op in ops)
+        bound = launch.bound
+        if resized or not (isinstance(bound, Bound) and launch.lasts):
+            return None
+        return MemoisedLaunch(launch, bound, most, arrays)
+
+    @gc_disabled()
+    def issue(self, block: int, numbers: Mapping[str, int], content: Content) -> Issue | None:
+        """What a block issues on these numbers; None if it is too long, or not legal."""
+        issue, self.core.block_idx = copy(self.first), block
+        one = CoreIssue(0, copy(self.core), self.first.loops, self.first.slots)
+        issue.issues, issue.begun, issue.reached = {0: one}, set(), set()
+        self.made.issue, self.made.content, self.limits.ran, self.limits.idle = issue, content, 0, 0
+        flags = self.core.state.flags
+        assert isinstance(flags, IssuedFlags)
+        flags.of = one
+        own = {value: numbers[value.name] for value in self.bound.numbers if value.name in numbers}
+        with suppress(PtoError):
+            self.body({**self.env, **self.bound.numbers, **own})
+            return issue
+        return None

@@ -1,0 +1,173 @@
+"""Values that nobody knows before a program runs, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from ptokit.analysis.aliases import repeats
+from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLOW, RESIZES
+from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.machine.execute import moves
+from ptokit.order.issue import Issue
+
+SELECT = "select"  # the shape of what is one of two values
+END = "upper"  # what ends a loop, of its operands
+BOUNDS = ("lower", END, "step")
+SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
+
+
+def block_queries(func: Func) -> Iterator[Value]:
+    """What a function asks of its block in the launch."""
+    for op in func.walk():
+        if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
+            yield from op.results
+
+
+def addresses(func: Func) -> Iterator[Value]:
+    """The numbers that say where a function puts its tiles."""
+    for op in func.body.walk():
+        if isinstance(op, Op) and ALLOCATES in op.page.traits:
+            yield from (v for name, v in op.values() if not op.page.operand(name).counts)
+
+
+def from_memory(op: Op) -> bool:
+    return moves(op) and any(r.kind is Kind.SCALAR for r in op.page.results())
+
+
+def picking(op: Op) -> Iterator[Value]:
+    """The condition of what is one of two tiles or views: which bytes are meant hangs on it."""
+    if op.page.asm.shape == SELECT and not isinstance(op.results[0].type, ScalarType):
+        yield next(value for _, value in op.values())
+
+
+def undecided(func: Func) -> frozenset[Value]:
+    """What only arguments, memory or the place in the launch decide.
+
+    What counts iterations takes its values in turn: buffers that are picked by it rotate.
+    """
+    free = {arg for arg in func.args if isinstance(arg.type, ScalarType)} | {*block_queries(func)}
+    turning = set[Value]()
+    for op in func.body.walk():
+        inputs = [value for _, value in op.values()] if isinstance(op, Op) else []
+        if (isinstance(op, Op) and from_memory(op)) or turning.isdisjoint(inputs):
+            free.update(op.results)
+        else:
+            turning.update(op.results)
+        turning.update(arg for region in op.regions for arg in region.args)
+    return frozenset(free)
+
+
+def depends(
+    func: Func,
+    unknown: frozenset[Value],
+    *,
+    each_iteration: bool = False,
+    given: Collection[str] = (),
+) -> frozenset[Value]:
+    """The values that may depend on these, or on what is in memory, but in the arrays `given`.
+
+    `each_iteration`: those that do in some iteration, whichever is the last of a loop.
+    """
+    read = (op for op in func.body.walk() if isinstance(op, Op) and from_memory(op))
+    found = {*unknown, *(v for op in read if source(op) not in given for v in op.results)}
+    return _led(func, found, each_iteration)
+
+
+def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
+    """The values that may depend on these, whatever is in memory."""
+    return _led(func, {*some}, False)
+
+
+def _led(func: Func, found: set[Value], each_iteration: bool) -> frozenset[Value]:
+    before = -1
+    while len(found) > before:  # until nothing is added: loops carry values back
+        before = len(found)
+        _depends(func.body, found, each_iteration)
+    return frozenset(found)
+
+
+def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
+    for op in block.ops:
+        named = [*op.values()] if isinstance(op, Op) else []
+        inputs = [v for _, v in named]
+        passed = [v for name, v in named if name != END] if each_iteration else inputs
+        for region in op.regions:
+            if not found.isdisjoint(passed):
+                found.update(region.args)
+            _depends(region, found, each_iteration)
+            if not found.isdisjoint(region.outcome):
+                found.update((*region.args, *op.results))
+        if not found.isdisjoint(inputs):
+            found.update(op.results)
+
+
+def idle(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether one choice alone is legal, or no loop iterates: other samples may do."""
+    return (len(issues) == 1 and issues[0].chosen) or none_iterates(funcs, issues)
+
+
+def none_iterates(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
+    """Whether loops whose extents are not known issue something, but not in these runs."""
+    found = any(_issues(op) for func in funcs for op in open_flow(func, depending(func)))
+    entries = (entry for issue in issues for core in issue.cores for entry in core)
+    return found and not any(entry.iteration for entry in entries)
+
+
+def _issues(op: Op) -> bool:
+    """Whether it is a loop with something for a pipe in it."""
+    again = (region for region in op.regions if repeats(op, region))
+    return any(isinstance(one, Op) and moves(one) for region in again for one in region.walk())
+
+
+def depending(func: Func, given: Collection[str] = ()) -> frozenset[Value]:
+    """The values that depend on arguments, or on what is in memory, but those `given`."""
+    numbers = (arg for arg in func.args if isinstance(arg.type, ScalarType))
+    return depends(func, frozenset(arg for arg in numbers if arg.name not in given), given=given)
+
+
+def decided(func: Func, values: frozenset[Value]) -> bool:
+    """Whether a loop or a branch depends on one of these."""
+    return any(True for _ in open_flow(func, values))
+
+
+def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
+    """The loops and branches that depend on one of these."""
+    free = values & undecided(func)
+    for op in func.body.walk():
+        if isinstance(op, Op):
+            branches = FLOW in op.page.uses
+            if not (values.isdisjoint(deciding(op)) if branches else free.isdisjoint(picking(op))):
+                yield op
+
+
+def loop_bounds(op: Op) -> tuple[Value, Value, Value] | None:
+    """Where a loop that counts begins and ends, and its step."""
+    named = dict(op.values())
+    lower, upper, step = (named.get(name) for name in BOUNDS)
+    return (lower, upper, step) if lower and upper and step else None
+
+
+def deciding(op: Op) -> Iterator[Value]:
+    """What an op with regions depends on, and what in them decides whether they run again."""
+    ends = (region.terminator for region in op.regions)
+    yield from (value for _, value in op.values())
+    for end in ends:
+        yield from (v for name, v in end.values() if name != "values") if end else ()
+
+
+def is_issued(op: Op) -> bool:
+    """Whether it goes into a queue."""
+    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or keeps_numbers(op))
+
+
+def keeps_numbers(op: Op) -> bool:
+    """Whether it is about arrays and structs of the scalar unit, which no other pipe reaches."""
+    kinds = {op.page.operand(name).kind for name, _ in op.values()}
+    kinds |= {result.kind for result in op.page.results()}
+    return bool(kinds & SCALAR_STORAGE) and kinds <= SCALAR_STORAGE | {Kind.SCALAR, Kind.INDEX}
+
+
+def source(op: Op) -> str:
+    """The name of what an op reads first."""
+    return next((value.name for _, value in op.values()), "")

@@ -1,0 +1,167 @@
+"""Path conditions: what the ways taken so far say of the conditions that are still to come.
+
+Abstract interpretation with intervals: each comparison that holds, or does not, narrows the range
+of the difference of its sides. Equal values are found by value numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+from ptokit.analysis.known import Facts
+from ptokit.analysis.ranges import EVERY, Number, Range, high, low
+from ptokit.ir.module import Func, Op, Value
+from ptokit.isa.lang.traits import CORE
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import ScalarType
+from ptokit.isa.pages.arith import Predicate
+from ptokit.machine.execute import moves, whole_number
+
+Intervals: TypeAlias = "tuple[tuple[float, float], ...]"  # of integers, both ends included
+Ranges: TypeAlias = "dict[Hashable, Intervals]"
+ANY: Intervals = ((-inf, inf),)
+ZERO: Intervals = ((0, 0),)
+NONZERO: Intervals = ((-inf, -1), (1, inf))
+OF_BLOCKS = Range(0, 1 << 16)  # which block it is, and how many
+CONSTANT = "constant"  # the shape of a number that the text gives
+
+
+class Condition(NamedTuple):
+    """It is true where a term lies in these intervals, and false in the others.
+
+    `within`: where the term lies on every path.
+    """
+
+    term: Hashable
+    true: Intervals
+    false: Intervals
+    within: Intervals = ANY
+
+    def leaves(self, way: bool) -> Intervals:
+        return self.true if way else self.false
+
+
+class PathCondition:
+    """What is known on a path: the range of each term that a way was taken for."""
+
+    def __init__(self, conditions: Mapping[Value, Condition], ranges: Ranges | None = None) -> None:
+        self.conditions = conditions
+        self.ranges = ranges or {}
+        self.asked = set[Value]()  # since each was computed
+
+    def _of(self, value: Value) -> Condition:
+        return self.conditions.get(value) or Condition(value, NONZERO, ZERO)
+
+    def decided(self, value: Value) -> bool | None:
+        """What a condition is on this path; None where it may be either."""
+        condition = self._of(value)
+        known = self.ranges.get(condition.term, condition.within)
+        ways = [way for way in (True, False) if _common(known, condition.leaves(way))]
+        return ways[0] if len(ways) == 1 else None
+
+    def assume(self, value: Value, way: bool) -> None:
+        """The path goes on where a condition is so."""
+        condition = self._of(value)
+        known = self.ranges.get(condition.term, condition.within)
+        self.ranges[condition.term] = _common(known, condition.leaves(way))
+        self.asked.add(value)
+
+    def with_way(self, value: Value, way: bool) -> PathCondition | None:
+        """The same path and one way more; None where it does not exist."""
+        if self.decided(value) is (not way):
+            return None
+        found = PathCondition(self.conditions, dict(self.ranges))
+        found.assume(value, way)
+        return found
+
+    def computed_again(self, value: Value) -> None:
+        """Its numbers may be others now: what was known of them is forgotten."""
+        if value in self.asked:
+            term = self._of(value).term
+            self.ranges.pop(term, None)
+            self.asked = {other for other in self.asked if self._of(other).term != term}
+
+
+def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
+    """What the truth values of a function ask for."""
+    found: dict[Value, Condition] = {}
+    numbers, facts = dict[Hashable, int](), Facts(target)
+    known = dict[int, Number]()
+
+    def number(key: Hashable) -> int:
+        return numbers.setdefault(key, len(numbers))
+
+    for op in _pure(func):
+        result, sides = op.results[0], [number(value) for _, value in op.values()]
+        alike = numbers[result] = number((op.page, *sides, repr(sorted(op.attrs.items()))))
+        words = (op.attrs.get(attr.name, attr.default) for attr in op.page.attrs)
+        predicate = next((word for word in words if isinstance(word, Predicate)), None)
+        if isinstance(of := _range(op, facts), int | Range):
+            known[alike] = of
+        if predicate is not None:
+            found[result] = _comparison(predicate, sides[0], sides[1], known)
+        elif isinstance(result.type, ScalarType):
+            found[result] = Condition(alike, NONZERO, ZERO, _ends(known.get(alike, EVERY)))
+    return found
+
+
+def constants_of(func: Func) -> dict[Value, int]:
+    """The integers that the text of a function gives."""
+    every = (op for op in func.body.walk() if isinstance(op, Op) and op.page.asm.shape == CONSTANT)
+    given = ((op, op.attrs.get("value")) for op in every)
+    return {op.results[0]: number for op, number in given if isinstance(number, int)}
+
+
+def _range(op: Op, facts: Facts) -> object:
+    """Which numbers an op may make, whatever those are that it is made of; None: no such."""
+    if CORE in op.page.uses:
+        return OF_BLOCKS
+    if not (op.page.folds and whole_number(op.results[0])):
+        return None
+    facts.numbers |= {
+        v: EVERY for _, v in op.values() if whole_number(v) and v not in facts.numbers
+    }
+    facts.learn(op, facts.environment(op))
+    return facts.numbers.get(op.results[0])
+
+
+def _pure(func: Func) -> Iterator[Op]:
+    """The ops whose one result depends on their operands alone, or on the place in the launch."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op) and len(op.results) == 1)
+    return (op for op in ops if {CORE}.issuperset(op.page.uses) and not (op.regions or moves(op)))
+
+
+def _comparison(
+    predicate: Predicate, left: int, right: int, known: Mapping[int, Number]
+) -> Condition:
+    """Where the difference of two sides lies; of one with a constant, where that side does."""
+    constants = {side: n for side in (left, right) if isinstance(n := known.get(side), int)}
+    signs = [sign for sign in (-1, 0, 1) if predicate.holds(sign, 0)]
+    if left in constants or (right not in constants and right < left):
+        left, right, signs = right, left, [-sign for sign in signs]
+    bound = constants.get(right, 0)
+    if right not in constants or (predicate.unsigned and bound < 0):
+        term, bound = (predicate.unsigned, left, right), 0
+    else:
+        term = predicate.unsigned, left, None
+    lies = known.get(left, EVERY) - (known.get(right, EVERY) if term[2] is not None else 0)
+    every = {-1: (-inf, bound - 1), 0: (bound, bound), 1: (bound + 1, inf)}
+    true = tuple(every[sign] for sign in sorted(signs))
+    false = tuple(every[sign] for sign in every if sign not in signs)
+    return Condition(
+        term, true, false, ANY if predicate.unsigned and low(lies) < 0 else _ends(lies)
+    )
+
+
+def _ends(number: Number) -> Intervals:
+    """A number, or a range of such, as an interval."""
+    whole = low(number) <= low(EVERY) and high(EVERY) <= high(number)
+    return ANY if whole else ((low(number), high(number)),)
+
+
+def _common(some: Intervals, others: Intervals) -> Intervals:
+    """What is in both."""
+    every = ((max(a, c), min(b, d)) for a, b in some for c, d in others)
+    return tuple((low, high) for low, high in every if low <= high)

@@ -1,0 +1,197 @@
+"""Which dry runs show all that a program may do: trip counts, and ways of its branches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+
+from ptokit.analysis.aliases import repeats
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.explore.drylaunch import TRIP_COUNTS, DryLaunch
+from ptokit.explore.looplengths import Lengths, LoopLengths
+from ptokit.explore.openvalues import (
+    block_queries,
+    decided,
+    deciding,
+    depending,
+    depends,
+    is_issued,
+    open_flow,
+)
+from ptokit.explore.pathchoices import ALONE, PathChoice
+from ptokit.explore.pathconditions import PathCondition
+from ptokit.explore.purenumbers import rotation
+from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.order.issue import Issue, Turn
+
+LONG = max(TRIP_COUNTS)  # more iterations are only looked at if these are few instructions
+MOST_LED = 24  # runs that are led to what no other issues
+MOST_MIXED = 24  # runs whose branches go any way
+MOST_GIVEN = 10_000  # instructions of a run on numbers that end its loops
+FEW_GIVEN = 2  # such numbers: if with none of them a run is legal, others are not tried
+STALE = 4  # such runs without a turn that no run before has: they are enough
+
+
+def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
+    """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
+
+    And so often that buffers rotate twice, where that is no long run. What memory holds is the
+    largest number that is legal there: with 0 many tiles would be empty. A run that breaks a rule
+    is left out; if none is left with several iterations, samples decide. In a mixed launch it is
+    unknown, too, what a block does by its number; then the first is issued.
+    """
+    if launch.trip_counts is TRIP_COUNTS:
+        twice = 2 * rotation(launch.funcs, launch.target) + 1
+        launch = replace(launch, trip_counts=(*TRIP_COUNTS, twice)) if twice > LONG else launch
+    exact = [] if launch.mixed else _on_lengths(launch)
+    if not exact:
+        yield from _on_any_choices(launch)
+        return
+    chosen = [] if _all_shown(launch.funcs, exact) else [*_on_any_choices(launch)]
+    yield from exact if _shown(chosen) <= _shown(exact) else chosen
+
+
+def _on_any_choices(launch: DryLaunch) -> Iterator[Issue]:
+    known, wider = _unknown(launch.funcs), _unknown(launch.funcs, any_block=True)
+    if launch.mixed and any(decided(func, wider - known) for func in launch.funcs):
+        yield from _on_choices(launch, wider)
+    yield from _on_choices(launch, known)
+
+
+def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
+    """Runs of a block that is any, to what has not begun in others."""
+    unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
+    for choice in _led(launch, unknown, found):
+        for issue in launch.first_legal(choice, unknown):
+            if not found.issuperset(new := issue.begun | issue.reached):
+                found |= new
+                yield issue
+
+
+def _on_lengths(launch: DryLaunch) -> list[Issue]:
+    """The same where flags hang on the number of an iteration, or of all, as in all but the first:
+    what ends such loops is given by numbers. They may not show all.
+    """
+    lengths = LoopLengths(launch.funcs, launch.target, launch.blocks)
+    if not lengths.names:
+        return []
+    found, unknown = list[Issue](), _unknown(launch.funcs, given=lengths.names)
+    tried, launch = list[Lengths](), replace(launch, most=MOST_GIVEN)
+    for count, numbers in chain(lengths.of_all(launch.trip_counts), lengths.further()):
+        given_up = len(tried) == FEW_GIVEN and not found
+        if given_up or (count is None and _all_shown(launch.funcs, found)):
+            break
+        if numbers not in tried:
+            tried.append(numbers)
+            counts = launch.trip_counts[:1] if count is None else (count,)
+            with suppress(PtoError):  # it is too long
+                one = replace(launch.with_numbers(numbers), trip_counts=counts)
+                found += _on_choices(one, unknown)
+    for issue in found:
+        issue.chosen = True
+    return found
+
+
+def _all_shown(funcs: Sequence[Func], issues: Sequence[Issue]) -> bool:
+    """Whether each instruction and each flag is in one of these runs."""
+    shown, every = _shown(issues), (op for func in funcs for op in func.body.walk())
+    return all(id(op) in shown for op in every if isinstance(op, Op) and is_issued(op))
+
+
+def _shown(issues: Sequence[Issue]) -> set[int]:
+    shown = set[int]().union(*(issue.begun | issue.reached for issue in issues))
+    return shown.union(id(one.op) for issue in issues for core in issue.cores for one in core)
+
+
+def _unknown(
+    funcs: Sequence[Func], *, any_block: bool = False, given: Collection[str] = ()
+) -> frozenset[Value]:
+    """The values that depend on arguments, on memory, and perhaps on which block it is."""
+    known = frozenset(value for func in funcs for value in depending(func, given))
+    asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
+    return frozenset(v for func in funcs for v in depends(func, known | asked, given=given))
+
+
+def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
+    """The same where just these values are unknown."""
+    several, turns, begun = False, set[Turn](), set[int]()
+    led = (choice for choice in _led(launch, unknown, begun) if choice.against)
+    choices = _choices(launch, unknown)
+    for choice in chain(choices, led):
+        legal = _not_long if choice.iterations > LONG else DryLaunch.first_legal
+        for issue in legal(launch, choice, unknown):
+            several |= choice.iterations > 1
+            turns |= issue.turns
+            begun |= issue.begun | issue.reached
+            yield issue
+    if not several and (launch.trip_counts[:2] == TRIP_COUNTS[:2] or not choices):
+        yield from launch.first_legal(ALONE, frozenset())
+    if launch.mixed and turns:
+        yield from _mixed(launch, unknown, turns)
+
+
+def _not_long(launch: DryLaunch, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
+    with suppress(PtoError):  # it is too long
+        yield from replace(launch, most=MOST_GIVEN).first_legal(choice, unknown)
+
+
+def _led(
+    launch: DryLaunch, unknown: frozenset[Value], begun: Collection[int]
+) -> Iterator[PathChoice]:
+    """Ways to what has not begun yet: behind one branch and not behind another inside it."""
+    tried = set[frozenset[str]]()
+    asked = [value for value in launch.conditions if value in unknown]
+    nothing = PathCondition(launch.conditions)
+    for op, path in [p for func in launch.funcs for p in _paths(func.body, unknown, nothing)]:
+        if id(op) in begun or len(tried) == MOST_LED:
+            continue
+        against = frozenset(value.name for value in asked if path.decided(value) is False)
+        if against not in tried:
+            tried.add(against)
+            yield PathChoice(launch.trip_counts[0], against=against)
+
+
+def _paths(
+    block: Block, unknown: frozenset[Value], path: PathCondition
+) -> Iterator[tuple[Op, PathCondition]]:
+    """What a block issues, each with the path condition there; without paths that none takes."""
+    for op in block.ops:
+        if not isinstance(op, Op):
+            continue
+        if is_issued(op):
+            yield op, path
+        asked = [value for value in deciding(op) if value in unknown]
+        again = any(repeats(op, region) for region in op.regions)
+        for number, region in enumerate(op.regions):
+            inner = path.with_way(asked[0], not number) if asked and not again else path
+            if inner is not None:
+                yield from _paths(region, unknown, inner)
+
+
+def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
+    """Runs whose branches follow one another as in none before, until there seem to be no more."""
+    stale = 0
+    for seed in range(MOST_MIXED):
+        before = len(turns)
+        choice = PathChoice(launch.trip_counts[seed % 2], seed=seed)
+        for issue in launch.first_legal(choice, unknown):
+            turns |= issue.turns
+            if len(turns) > before:
+                yield issue
+        stale = 0 if len(turns) > before else stale + 1
+        if stale == STALE:
+            return
+
+
+def _choices(launch: DryLaunch, unknown: frozenset[Value]) -> list[PathChoice]:
+    """All trip counts and ways, if there are loops and branches that depend on these values.
+
+    What is one of two tiles or views is a branch, too.
+    """
+    flows = [op for func in launch.funcs for op in open_flow(func, unknown)]
+    loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]
+    ways = (True, False) if len(loops) < len(flows) else (True,)
+    counts = launch.trip_counts if loops else launch.trip_counts[:1]
+    return [PathChoice(n, way) for n in counts for way in ways] if flows else []

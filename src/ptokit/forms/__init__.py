@@ -1,0 +1,1 @@
+"""The normal form of a program: structured, inlined, one function per core, complete, DPS."""

@@ -1,0 +1,259 @@
+"""Calls replaced by the bodies of the functions they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+
+from ptokit.analysis.cores import kind_of
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.diagnostics.source import Span
+from ptokit.forms.structure import structured
+from ptokit.ir.editing import FreshNames, replaced
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
+from ptokit.isa.index import walk
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.words import KernelKind
+from ptokit.text.types.spelling import told_apart
+
+MOST_CALLS = 2048  # bodies that take the place of calls in one function
+DEEPEST = 100  # functions that call one another
+
+
+def calls(func: Func) -> Iterator[tuple[Op, str]]:
+    """The calls of a function, and whom they name."""
+    for op in func.walk():
+        if isinstance(op, Op) and CALLS in op.page.traits:
+            yield op, str(op.attrs[op.page.attrs[0].name])
+
+
+def entries(module: Module) -> list[Func]:
+    """The functions that no other one calls."""
+    found: list[Func] = []
+    called: set[Func | None] = set()
+    for inner in module.modules():
+        own = _own(inner)
+        named = {name for func in own for _, name in calls(func) if name != func.name}
+        called |= {module.called(inner, name) for name in named}
+        found += [func for func in own if func.name not in named]
+    return [func for func in found if func not in called]
+
+
+def _own(module: Module) -> list[Func]:
+    """The functions of a module, not those of modules inside."""
+    return [part for part in module.parts if isinstance(part, Func)]
+
+
+def inlined(
+    module: Module,
+    func: Func,
+    *,
+    external: bool = False,
+    skipped: Callable[[Func], bool] = lambda callee: False,
+    sections: bool = False,
+) -> Func:
+    """The function as one block, with the bodies of those it calls in place of the calls.
+
+    PtoError where one calls itself, is not there, or takes or returns something else. Calls of
+    functions that are only declared stay if `external`; those of `skipped` ones are left out. With
+    `sections` what functions of one kind of core do stands in sections for it, but calls of those
+    with buffers that others know by name stay: their FIFOs have two ends, each of a function.
+    """
+    whole = structured(func)
+    if not any(True for _ in calls(whole)):
+        return whole
+    found = _Inlining(module, module.owner(func), FreshNames(whole), external, skipped)
+    own = _own(found.owner) if sections else []
+    found.kinds = {f: kind_of(module, f) for f in own}
+    return replace(whole, body=found.block(whole.body, {}, (func,)))
+
+
+Names = dict[Value, Value]  # of the functions called, by those of the caller
+
+
+class _Inlining:
+    """The inlining into one function; names of all that is copied into it are new."""
+
+    def __init__(
+        self,
+        module: Module,
+        owner: Module,
+        names: FreshNames,
+        external: bool,
+        skipped: Callable[[Func], bool],
+    ) -> None:
+        self.module, self.owner = module, owner  # the whole, and that of the body that is read
+        self.external, self.skipped = external, skipped
+        self.names = names
+        self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
+        self.inside = False  # of a section
+        self.count = 0  # of the bodies copied
+
+    def block(self, block: Block, now: Names, path: tuple[Func, ...]) -> Block:
+        """The block; `path` are the functions that it is inside of."""
+        new = Block(block.args, trailing=block.trailing)
+        for op in block.ops:
+            if isinstance(op, Op) and CALLS in op.page.traits:
+                new.ops += self._called(op, now, path)
+            else:
+                new.ops.append(self._op(op, now, path))
+        return new
+
+    def _op(self, op: AnyOp, now: Names, path: tuple[Func, ...]) -> AnyOp:
+        around = self.inside
+        self.inside = around or (isinstance(op, Op) and op.page.core is not None)
+        regions = [self.block(region, now, path) for region in op.regions]
+        self.inside = around
+        if isinstance(op, OpaqueOp):
+            return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
+        operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
+        return replace(op, operands=operands, regions=regions)
+
+    def _called(self, op: Op, now: Names, path: tuple[Func, ...]) -> list[AnyOp]:
+        """The body of the function that is called."""
+        name = str(op.attrs[op.page.attrs[0].name])
+        given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
+        func = self._callee(op, name, given, path)
+        kind = self.kinds.get(func)
+        lonely = op.results or self.inside or any(self.kinds.get(f) for f in path)
+        section = None if kind is None or lonely else _section(kind)
+        if func.declared or (section is not None and _has_peer(func)):
+            return [self._op(op, now, path)]
+        if self.skipped(func) and not op.results:
+            return []
+        self._require_few(op, path)
+        callee = _called_from(op.span, structured(deepcopy(func)))
+        inner: Names = dict(zip(callee.args, given, strict=True))
+        for value in callee.named():
+            if value not in inner:
+                value.name = self.names.name(value.name)
+        for inside in callee.body.walk():
+            for value in (a for region in inside.regions for a in region.args):
+                value.name = self.names.name(value.name)
+        around, self.owner = self.owner, self.module.owner(func)
+        body = self.block(callee.body, inner, (*path, func))
+        self.owner = around
+        returned = body.outcome
+        if body.terminator is not None:
+            body.ops.pop()
+        now |= dict(zip(op.results, returned, strict=True))
+        return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
+
+    def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
+        """Functions that call one another are no more than a kernel has."""
+        self.count += 1
+        name = op.attrs[op.page.attrs[0].name]
+        if self.count > MOST_CALLS:
+            message = f"more than {MOST_CALLS:,} calls of functions in one kernel"
+            seen = f"@{name} is called by functions that are called many times"
+            raise error("too-many-calls", message, op.span, seen=seen)
+        if len(path) > DEEPEST:
+            message = f"more than {DEEPEST} functions that call one another"
+            seen = f"@{name} is called by @{path[-1].name}, which @{path[-2].name} calls"
+            raise error("too-many-calls", message, op.span, seen=seen)
+
+    def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[Func, ...]) -> Func:
+        """The function, whose head fits the call."""
+        func = self.module.called(self.owner, name)
+        if func is None or (func.declared and not self.external):
+            found = ", ".join(f"@{f.name}" for f in _own(self.owner) if not f.declared)
+            why = "has no body" if func else "is not there"
+            seen = f"the module has {found}"
+            raise error("no-such-function", f"{op.name}: @{name} {why}", op.span, seen=seen)
+        if func in path:
+            way = " -> ".join(f"@{f.name}" for f in (*path[path.index(func) :], func))
+            title = CATALOGUE["recursion"].title
+            raise error("recursion", f"{op.name}: {title}", op.span, seen=f"the calls are {way}")
+        self._fits(op, "takes", [a.type for a in func.args], [v.type for v in given])
+        self._fits(op, "returns", list(func.results), [r.type for r in op.results])
+        return func
+
+    def _fits(self, op: Op, verb: str, wanted: list[Type], given: list[Type]) -> None:
+        name = op.attrs[op.page.attrs[0].name]
+        if len(wanted) != len(given):
+            message = f"@{name} {verb} {len(wanted)} values, {len(given)} given"
+            raise error("operand-count", message, op.span)
+        for one, other in zip(wanted, given, strict=True):
+            elided = isinstance(other, Elided) or isinstance(one, Elided)
+            if one != other and not elided and not _buffer_of(one, other):
+                taken, got = told_apart(one, other)
+                message = f"@{name} {verb} {taken}, not {got}"
+                raise error("type-mismatch", message, op.span)
+
+
+def _buffer_of(memref: Type, kind: Type) -> bool:
+    """Whether a memref, which says no layout and no valid region, may be a tile of this type."""
+    if not (isinstance(memref, TileType) and isinstance(kind, TileType)):
+        return False
+    if not memref.written.startswith("memref<"):
+        return False
+    said = (memref.loc, memref.dtype, memref.rows, memref.cols)
+    return said == (kind.loc, kind.dtype, kind.rows, kind.cols)
+
+
+def _has_peer(func: Func) -> bool:
+    """Whether it reserves a buffer for a function of the other kind of core, or takes its one."""
+    ops = (op for op in func.walk() if isinstance(op, Op))
+    return any(op.page.fifo_role in (FifoRole.RESERVES, FifoRole.IMPORTS) for op in ops)
+
+
+@cache
+def _section(kind: KernelKind) -> type[Instr]:
+    """The page of a section that only the cores of a kind run."""
+    pages = (page for page in walk() if page.core is kind and page.routes)
+    return next(p for p in pages if THREADS not in p.traits and not p.unexecuted)
+
+
+def _called_from(call: Span | None, callee: Func) -> Func:
+    """The function, whose ops know the call."""
+    for op in callee.body.walk():
+        if isinstance(op, Op):
+            op.spans = {name: span._replace(caller=call) for name, span in op.spans.items()}
+        else:
+            op.span = op.span._replace(caller=call)
+    return callee
+
+
+def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
+    """The functions that stand for the module when it is checked, and why calls are refused."""
+    chosen, problems = {*entries(module), *_cyclic(module)}, list[Diagnostic]()
+
+    def judged(func: Func) -> Func | None:
+        if func not in chosen:
+            return None
+        try:
+            return inlined(module, func, external=True)
+        except PtoError as problem:
+            problems.extend(problem.diagnostics)
+            return None
+
+    judgeable = module.mapped(judged)
+    once = {(d.slug, str(d.span)): d for d in reversed(problems)}
+    return judgeable, list(reversed(once.values()))
+
+
+def _cyclic(module: Module) -> set[Func]:
+    """The functions that call themselves, by way of others perhaps."""
+    called: dict[Func, set[Func]] = {}
+    for func in module.funcs:
+        found = (module.called(module.owner(func), name) for _, name in calls(func))
+        called[func] = {f for f in found if f is not None}
+    while ends := [func for func, others in called.items() if called.keys().isdisjoint(others)]:
+        for func in ends:
+            del called[func]
+    return {func for func in called if func in _reached(called, func)}
+
+
+def _reached(called: Mapping[Func, set[Func]], func: Func) -> set[Func]:
+    """The functions that one calls, by way of others perhaps, of those that have a `called`."""
+    reached, new = set[Func](), {func}
+    while new:
+        new = {f for one in new for f in called.get(one, ())} - reached
+        reached |= new
+    return reached

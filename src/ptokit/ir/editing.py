@@ -1,0 +1,117 @@
+"""Editing programs: fresh names, renamed values, the pages that structure needs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.source import Span
+from ptokit.ir.graph import inner_uses
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
+from ptokit.isa.index import pages, walk
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import TERMINATOR
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Kind, ScalarType
+
+
+def terminator_of(op: Op) -> type[Instr]:
+    """The page that ends the regions of `op`: the terminator of its dialect."""
+    ends = (p for p in walk() if TERMINATOR in p.traits and len(p.operands) == 1)
+    return next(p for p in ends if p.asm.dialect == op.page.asm.dialect)
+
+
+def shaped(shape: str) -> type[Instr]:
+    """The page of an op with such regions."""
+    for page in walk():
+        if page.asm.shape == shape:
+            return page
+    raise error("unknown-op", f"no instruction is a {shape!r}", help="write one block")
+
+
+def is_tile(value: Value) -> bool:
+    """Whether the value is a tile of any kind."""
+    return Kind.TILE.accepts(value.type) or Kind.CONV.accepts(value.type)
+
+
+def is_loop(op: AnyOp) -> bool:
+    """Whether the op's region may run again: it has arguments of its own."""
+    return bool(op.regions) and bool(op.regions[0].args)
+
+
+def is_dynamic(value: Value) -> bool:
+    """Whether the tile's valid region is known only when the program runs."""
+    return isinstance(value.type, TileType) and not value.type.valid.static
+
+
+def uses_of(op: AnyOp) -> list[Value]:
+    """The values an op uses, its regions aside."""
+    return list(op.uses) if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
+
+
+def yielded(block: Block) -> list[Value]:
+    """What the region passes on."""
+    return uses_of(block.terminator) if block.terminator else []
+
+
+def values_defined(func: Func) -> Iterator[Value]:
+    """Every value the function defines."""
+    for block in (func.body, *func.blocks):
+        yield from block.args
+    for op in func.walk():
+        yield from op.results
+        for region in op.regions:
+            yield from region.args
+
+
+def replaced(binding: Binding, now: Mapping[Value, Value]) -> Binding:
+    """The values that stand for those of an operand."""
+    if isinstance(binding, tuple):
+        return tuple(now.get(v, v) for v in binding)
+    return now.get(binding, binding)
+
+
+def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
+    """The op, regions included, with other values for those it uses; itself where all stay."""
+    if not now or not any(v in now for _, _, v in inner_uses(op)):
+        return op
+    regions = [replace(r, ops=[renamed(inner, now) for inner in r.ops]) for r in op.regions]
+    if isinstance(op, OpaqueOp):
+        return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
+    operands = {name: replaced(bound, now) for name, bound in op.operands.items()}
+    return replace(op, operands=operands, regions=regions)
+
+
+@cache
+def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
+    """The page that computes with two numbers of a type."""
+    for page in pages():
+        two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
+        if two and page.operation() == symbol and page.ins()[0].accepts(kind):
+            return page
+    return None
+
+
+class FreshNames:
+    """Names that no value of a function has."""
+
+    def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
+        self.taken = {v.name for v in values_defined(func) if v not in nameless}
+        self.last: dict[str, int] = {}  # numbers up to these are taken, by what is wanted
+
+    def name(self, wanted: str) -> str:
+        """`wanted`, or `wanted_1`, `wanted_2`, ..."""
+        name, count = wanted, self.last.get(wanted, 0)
+        while name in self.taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self.last[wanted] = count
+        self.taken.add(name)
+        return name
+
+
+def refuse(message: str, span: Span | None, help: str, *notes: Note) -> PtoError:
+    """The program has no such form."""
+    return PtoError(Diagnostic("conversion", message, span, help=help, notes=notes))

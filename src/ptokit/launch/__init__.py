@@ -1,0 +1,1 @@
+"""Launches: arguments bound to arrays, settings, files, and functions ready to run."""

@@ -1,0 +1,264 @@
+"""Binding: host arrays and numbers to arguments, whose types they complete."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from ptokit.analysis.aliases import written_args
+from ptokit.analysis.unknown import elided_values
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, call_error, error
+from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.forms.complete import complete
+from ptokit.forms.dps import func_to_dps
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import Func, Op, OpaqueOp, Value
+from ptokit.isa.lang.instr import Role
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.types import I1, Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
+from ptokit.isa.pages.grid import Query, launch_query
+from ptokit.machine.arguments import Bound, all_known, mismatch
+from ptokit.values.formats import rounded
+from ptokit.values.scalars import wrapped
+
+LARGEST_FLOAT = int(sys.float_info.max)
+
+
+def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
+    """PtoError if one of these names is no argument's."""
+    known = dict.fromkeys(names)
+    for name in arrays:
+        if name not in known:
+            takes, near = f"it takes {', '.join(known) or 'none'}", did_you_mean(name, known)
+            message = f"there is no argument {name!r}"
+            raise call_error("unknown-argument", message, seen=takes, help=near)
+
+
+@gc_disabled()
+def bind(
+    func: Func,
+    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    target: Target,
+    types: Mapping[str, Type],
+    slots: bool = False,
+) -> Bound:
+    """Bind arguments by name; PtoError names the first that is missing, unknown or does not fit."""
+    func = deepcopy(func)
+    require_named([arg.name for arg in func.args], arrays)
+    for arg, page in launch_arguments(func, arrays):
+        func.args.remove(arg)
+        func.body.ops.insert(0, Op(page, results=[arg], spans={"": arg.span} if arg.span else {}))
+    numbers = dict(_numbers(func, arrays))
+    open = {v.name for v, n in numbers.items() if slots and isinstance(n, int)}
+    numbers = {v: n for v, n in numbers.items() if v.name not in open}
+    complete(func, target, arrays, numbers, types)
+    _require(func, arrays)
+    _require_types(func)
+    converted = func_to_dps(func)
+    free = tuple(v for v in converted.args if v.name in open)
+    return Bound(converted, arrays, _by_name(converted, numbers), written_args(converted), free)
+
+
+def named_arguments(
+    func: Func, given: Sequence[Any], arrays: Mapping[str, Any]
+) -> Mapping[str, Any]:  # Any: arrays and numbers
+    """Arguments given by position, in the order of the function's head, and by name: all by name.
+
+    PtoError if there are too many or one is given both ways.
+    """
+    if not given:
+        return arrays
+    names = [arg.name for arg in func.args]
+    if len(given) > len(names):
+        seen = f"it takes {len(names)}: {', '.join(names)}" if names else "it takes none"
+        many = "1 argument is given" if len(given) == 1 else f"{len(given)} arguments are given"
+        raise call_error("unknown-argument", many, seen=seen)
+    first = dict(zip(names, given, strict=False))
+    for place, name in enumerate(first):
+        if name in arrays:
+            raise call_error(
+                "argument-twice",
+                f"%{name}: {CATALOGUE['argument-twice'].title}",
+                func.args[place].span,
+                seen=f"it is argument {place + 1} of {len(given)} given by position, and {name}=",
+                help="leave one of them out",
+            )
+    return first | dict(arrays)
+
+
+def launch_arguments(
+    func: Func, arrays: Mapping[str, Any]
+) -> list[tuple[Value, type[Query]]]:  # Any: as above
+    """The arguments that the launch gives each block, and the query that stands for each.
+
+    They are those named as a place in the launch that nobody gave.
+    """
+    return [
+        (arg, page)
+        for arg in func.args
+        if arrays.get(arg.name) is None
+        and isinstance(arg.type, ScalarType)
+        and not arg.type.is_float
+        and (page := launch_query(arg.name)) is not None
+    ]
+
+
+def _by_name(func: Func, numbers: Mapping[Value, Any]) -> dict[Value, Any]:
+    named = {value.name: number for value, number in numbers.items()}
+    return {arg: named[arg.name] for arg in func.args if arg.name in named}
+
+
+def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int | float]]:
+    """Scalar arguments and their values."""
+    for arg in func.args:
+        given = arrays.get(arg.name)
+        if given is None or (isinstance(arg.type, Elided) and not isinstance(given, int | float)):
+            continue
+        if not Kind.SCALAR.accepts(arg.type):
+            if isinstance(arg.type, Elided):
+                rule = f"%{arg.name} is a {kind_of_elided(arg.type.spelling).value}"
+                raise mismatch(arg, rule, f"given the number {given}")
+            continue
+        number = _number(arg, given)
+        _require_range(arg, number)
+        if isinstance(arg.type, ScalarType) and arg.type.is_float:
+            yield arg, rounded(number, arg.type.element)
+        else:
+            yield arg, wrapped(number, 64) if isinstance(number, int) else number
+
+
+def _number(arg: Value, given: Any) -> int | float:
+    """A number of Python or NumPy as the argument's type takes it."""
+    shape: tuple[int, ...] = getattr(given, "shape", ())
+    number: object = given.item() if hasattr(given, "item") and not shape else given
+    whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
+    rule = f"%{arg.name} is a number of type {arg.type}"
+    fits = arg.type != I1 or number in (-1, 0, 1)  # -1 has all bits set
+    if (isinstance(number, int) and fits) or (isinstance(number, float) and not whole):
+        return number
+    one = str(number) if isinstance(number, int | float) else type(given).__name__
+    seen = f"given {one} of shape {shape}" if shape else f"given {one}"
+    wanted = "true or false, or 1 or 0" if arg.type == I1 else "a whole number"
+    raise mismatch(arg, rule, seen, f"give {wanted if whole else 'a number'}")
+
+
+def whole_range(kind: Type) -> tuple[int, int] | None:
+    """The least and the largest number of an integer type; None for a type of floats."""
+    if kind == I1:
+        return -1, 1
+    dtype = kind.dtype if isinstance(kind, ScalarType) else None
+    if dtype is not None and dtype.is_float:
+        return None
+    bits = 64 if dtype is None else dtype.bits
+    low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
+    return low, low + (1 << bits) - 1
+
+
+def _require_range(arg: Value, given: float) -> None:
+    """Numbers fit their integer type, and the exponent of a float."""
+    holds = whole_range(arg.type)
+    low, high = holds or (-LARGEST_FLOAT, LARGEST_FLOAT)
+    if low <= given <= high or (holds is None and isinstance(given, float)):
+        return
+    rule = f"%{arg.name} is a number of type {arg.type}"
+    help = f"it holds {low} to {high}" if holds else "write a float"
+    raise mismatch(arg, rule, f"given {given}", help)
+
+
+def _require(func: Func, arrays: Mapping[str, Any]) -> None:
+    given = all(arrays.get(arg.name) is not None for arg in func.args)
+    outs = () if given else {*written_args(func), *_outputs(func), *_workspaces(func)}
+    for arg in func.args:
+        inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
+        if inner or isinstance(arg.type, MultiTileType):
+            help = "make it inside the function, of a tile or with an address"
+            seen = f"its type is {arg.type}"
+            raise call_error(
+                "argument-type",
+                f"%{arg.name}: {CATALOGUE['argument-type'].title}",
+                arg.span,
+                seen=seen,
+                help=help,
+            )
+        if isinstance(arg.type, TileType) and not arg.type.valid.static:
+            raise _open_region(arg, arrays.get(arg.name) is not None)
+        if arrays.get(arg.name) is not None:
+            continue
+        if arg in outs and _sized(arg.type):
+            continue
+        raise call_error(
+            "missing-argument",
+            f"%{arg.name}: {CATALOGUE['missing-argument'].title}",
+            arg.span,
+            seen=f"its type is {arg.type or 'not known'}",
+            help=_advice(arg),
+        )
+
+
+def _advice(arg: Value) -> str:
+    """What to give."""
+    if Kind.SCALAR.accepts(arg.type):
+        return f"give {arg.name}=NUMBER"
+    extents = ":512" if isinstance(arg.type, PtrType) else ""
+    return f"give {arg.name}=FILE.npy, {arg.name}=FILE.bin or {arg.name}=zeros{extents}"
+
+
+def _open_region(arg: Value, given: bool) -> PtoError:
+    """An argument whose valid region no array tells."""
+    return call_error(
+        "argument-type" if given else "missing-argument",
+        f"%{arg.name}: {CATALOGUE['argument-type' if given else 'missing-argument'].title}",
+        arg.span,
+        rule=f"the array of %{arg.name} has the rows and columns of its valid region",
+        seen=f"its type is {arg.type}",
+        help=f"give {arg.name} an array of two dimensions, or write the valid region out",
+    )
+
+
+def _require_types(func: Func) -> None:
+    """Every argument, and every tile an instruction defines, must have a type by now."""
+    for value in elided_values(func):  # unknown ops say themselves that they do not run
+        raise error(
+            "type-elided",
+            f"%{value.name}: {CATALOGUE['type-elided'].title}",
+            value.span,
+            help=f"write the type out, or give --type {value.name}=TYPE",
+        )
+
+
+def _sized(kind: Type) -> bool:
+    """Whether an argument that is written needs no array: its type or its views tell how large."""
+    static = isinstance(kind, GlobalType) and all_known(kind.shape) is not None
+    return static or isinstance(kind, PtrType | TileType | ConvTileType)
+
+
+def _workspaces(func: Func) -> set[Value]:
+    """Pointers whose content the function never reads: nobody needs to give their memory.
+
+    A handle on what a pointer points to reads nothing: what reads it does.
+    """
+    read = set[Value]()
+    for op in reversed([*func.body.walk()]):
+        if isinstance(op, OpaqueOp):
+            read |= {*op.uses}
+        elif read & {*op.results} or not _makes_handles(op):
+            read |= {v for name, v in op.values() if op.page.operand(name).role is not Role.SCRATCH}
+    return {arg for arg in func.args if isinstance(arg.type, PtrType)} - read
+
+
+def _makes_handles(op: Op) -> bool:
+    """Whether all it does is to define handles on global memory."""
+    kinds = {operand.kind for operand in op.page.results()}
+    return bool(kinds) and kinds <= {Kind.PTR, Kind.GLOBAL}
+
+
+def _outputs(func: Func) -> Iterator[Value]:
+    """The operands that instructions write, or make handles of others: none needs to be given."""
+    for op in func.body.walk():
+        if isinstance(op, Op):
+            yield from (v for operand in op.page.outs() for v in op.bound(operand.name))

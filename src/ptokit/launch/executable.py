@@ -1,0 +1,360 @@
+"""A function that runs again and again: what its arguments' types decide is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.analysis.intervalanalysis import faults_of_run
+from ptokit.diagnostics.callsite import door
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
+from ptokit.diagnostics.rich import Rich
+from ptokit.forms.percore import arguments_of_all, core_alone
+from ptokit.ir.module import Func, Value
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import PtrType, Type
+from ptokit.isa.model.words import KernelKind
+from ptokit.isa.pages.grid import LARGEST_GRID
+from ptokit.launch import ranks
+from ptokit.launch.bind import bind, named_arguments, whole_range
+from ptokit.launch.fills import Completed, filled
+from ptokit.launch.hostmemory import host_array
+from ptokit.launch.ranks import Names, require_ranks, require_whole
+from ptokit.launch.settings import PreparedFunction, engine_named
+from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
+from ptokit.machine.limits import NO_LIMITS, RunLimits
+from ptokit.machine.observer import Observer, RunWarnings
+from ptokit.machine.undefinedstore import require_defined, told
+from ptokit.order.races import detector
+from ptokit.values.dtypes import DType
+from ptokit.values.fixpipe import FixPipe
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+NOTHING = 1, 0  # the least and largest number of an empty range
+NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
+KEPT = 8  # of the things a program, or an executable, has made: the last ones
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run(Rich):
+    """What a run produced: arrays and element types by argument name, counts of instructions.
+
+    `warnings`: what it left in the FIFOs between its cores, and where it stored elements that
+    nothing computed. `whole`: one worker of a cluster ran
+    all blocks, since they have to run in order or at once.
+    """
+
+    outputs: dict[str, AnyArray]
+    instructions: dict[str, int]
+    dtypes: Mapping[str, DType]
+    warnings: Sequence[Diagnostic] = ()
+    whole: bool = False
+
+
+class Recent(Generic[T]):
+    """The last few things that were made, by what decides them."""
+
+    def __init__(self) -> None:
+        self._made: dict[object, T] = {}
+        self._lock = Lock()
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """What was made for this key, or is made now: by two threads at once perhaps."""
+        with self._lock:
+            if key in self._made:
+                self._made[key] = found = self._made.pop(key)  # the last one used
+                return found
+        made = make()
+        with self._lock:
+            self._made[key] = made
+            while len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]
+        return made
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is chosen before a function sees its arguments; `types` completes elided ones."""
+
+    target: Target
+    engine: str | None
+    fixpipe: FixPipe
+    blocks: int
+    types: tuple[tuple[str, Type], ...] = ()
+    slots: bool = False  # numbers are no part of the code
+    schedule: str | None = None  # of cores: "random:SEED"
+    ranks: int = 1
+    strict: bool = False  # elements that nothing computed are not stored: an error
+    judged: bool = False  # each instruction was judged when it ran: none is judged again
+
+    def __post_init__(self) -> None:
+        require_blocks(self.blocks)
+        require_ranks(self.ranks)
+
+    @property
+    def launch(self) -> LaunchSettings:
+        """What engines need to know of them."""
+        return LaunchSettings(self.target, self.fixpipe, self.blocks)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Options with equal keys are equal: a target is known by its identity."""
+        how = self.engine, self.fixpipe, self.blocks, self.types, self.slots
+        return id(self.target), *how, self.schedule, self.ranks, self.strict, self.judged
+
+
+class _Prepared(NamedTuple):
+    """A function made ready for one kind of arguments; no array of a user's is kept."""
+
+    bound: Bound | BoundKernel | BoundJob
+    function: PreparedFunction
+
+
+class Executable:
+    """A function for one target and engine, as `Program.compile` makes it.
+
+    The first run with arguments of some types and extents, or with other numbers, binds them,
+    checks the function, places its tiles and compiles it; further ones only run. Several threads
+    may use it at the same time. What is pickled is the function and the options.
+    """
+
+    def __init__(
+        self, func: Func, options: Options, cores: Mapping[KernelKind, Func] | None = None
+    ) -> None:
+        """`cores`: what the cores of a kernel run, where there are several or they wait."""
+        self.func = func
+        self.cores = cores or {}
+        self.options = options
+        self._engine = engine_named(options.engine)
+        self._prepared = Recent[_Prepared]()
+        self._pointers = {a.name for a in func.args if isinstance(a.type, PtrType)}
+        ranges = {a.name: whole_range(a.type) for a in func.args} if options.slots else {}
+        # what a number must lie in to be no part of the code
+        self._ranges = {name: holds for name, holds in ranges.items() if holds is not None}
+
+    def __repr__(self) -> str:
+        return f"<Executable @{self.func.name} for {self.options.target}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Executable, (self.func, self.options, self.cores)
+
+    @door
+    def run(
+        self,
+        *given: Any,  # Any: arrays and numbers
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+        **arrays: Any,  # Any: as above
+    ) -> dict[str, AnyArray]:
+        """Run on arrays and numbers given by position or by argument name; returns the outputs.
+
+        As `Program.run`, with the options that were chosen when it was compiled.
+        """
+        every = named_arguments(self.func, given, arrays)
+        done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
+        told(done.warnings, strict=False)
+        return done.outputs
+
+    @door
+    def execute(
+        self,
+        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        *,
+        max_instructions: int | None = None,
+        timeout: float | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> Run:
+        """`run`, with counts; `observers` look on."""
+        limits = RunLimits(max_instructions, timeout)
+        bound, function = self.prepared(arrays, limits)
+        races = detector(self.options.schedule)
+        warnings = RunWarnings()
+        watching = (*observers, warnings, *filter(None, [races]))
+        outputs, count = function.run(bound, limits, watching)
+        require_defined(warnings.found, strict=self.options.strict)
+        return Run(outputs, dict(count), bound.dtypes, warnings.found)
+
+    def prepared(
+        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
+    ) -> tuple[Any, PreparedFunction]:
+        """The function with these arguments, and made ready; PtoError if it is not legal.
+
+        The time of `limits` bounds the making of random arguments, too.
+        Any: a Bound, of several cores a BoundKernel, of several ranks a BoundJob.
+        """
+        given = self._given(arrays, limits)
+        bound, function = self._ready(given)
+        return bound.on(given), function
+
+    def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:  # Any: as above
+        """The function with these arguments, legal on the target; PtoError if it is not."""
+        return self._bound(self._given(arrays))
+
+    def _given(
+        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
+    ) -> dict[str, Any]:  # Any: as above
+        if any(isinstance(value, str) for value in arrays.values()):
+            arrays = ranks.for_each(arrays, self.options.ranks)
+        made = arrays
+        if any(isinstance(value, Completed) for value in arrays.values()):
+            made = self._filled(arrays, limits)
+        return {n: self._array(n, a) for n, a in made.items()}
+
+    def _array(self, name: str, given: Any) -> Any:  # Any: a user's; an array, or a number
+        """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
+        kind: type = given.__class__
+        if (kind is np.ndarray and given.dtype.isnative) or issubclass(kind, NO_ARRAYS):
+            return given
+        try:
+            return host_array(given)
+        except ValueError as problem:
+            arg = next((a for a in self.every_argument() if a.name == name.partition("@")[0]), None)
+            message = f"%{name}: {CATALOGUE['argument-type'].title}"
+            span = None if arg is None else arg.span
+            raise call_error("argument-type", message, span, seen=str(problem)) from None
+
+    def _names(self, arrays: Mapping[str, Any]) -> Names:  # Any: as above
+        """Which rank has which array; none where there are no ranks."""
+        if self.options.ranks == 1 and not any("@" in name for name in arrays):
+            return ()
+        return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
+
+    def every_argument(self) -> Sequence[Value]:
+        return arguments_of_all(self.cores.values()) if self.cores else self.func.args
+
+    def _filled(self, arrays: Mapping[str, Any], limits: RunLimits) -> dict[str, Any]:
+        """The arrays of all ranks; one that ranks share is made for the first. Any: as above."""
+        made = dict(arrays)
+        alone = (({name: name for name in made}, made),)
+        names = self._names(arrays)
+        for labels, mine in ranks.of_each(names, made) if names else alone:
+            found = filled(self.func, mine, self._viewed, limits)
+            made |= {labels[name]: value for name, value in found.items()}
+        return made
+
+    def _viewed(self, arrays: Mapping[str, Any]) -> Mapping[str, int]:
+        """How many elements of each pointer that is None the function views, where it tells."""
+        from ptokit.engines.reference.viewed import viewed
+
+        options = self.options
+        unsized = [a for a in self.func.args if a.name in arrays and arrays[a.name] is None]
+        one = {
+            a.name: np.zeros(1, f"V{a.type.dtype.size}")
+            for a in unsized
+            if isinstance(a.type, PtrType)
+        }
+        given = {**arrays, **one}
+        if self.cores:
+            bound = bind(self.func, given, options.target, dict(options.types))
+        else:
+            bound = self._legal(self.func, given, options.blocks > 1)
+        return viewed(bound, one, options.launch)
+
+    def _ready(self, given: Mapping[str, Any]) -> _Prepared:
+        if self.options.slots:
+            kinds = [
+                (n, _open_kind(v) if n in self._pointers else _kind(v, self._is_slot(n, v)))
+                for n, v in given.items()
+            ]
+        else:
+            kinds = [(name, _kind(value, False)) for name, value in given.items()]
+        if any(kind is None for _, kind in kinds):
+            return self._prepare(given)
+        return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
+
+    def _is_slot(self, name: str, given: Any) -> bool:  # Any: a user's
+        """True for a number that no code depends on; binding refuses one beyond its type."""
+        low, high = self._ranges.get(name, NOTHING)
+        return isinstance(given, int) and low <= given <= high
+
+    def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
+        bound = self._bound(given)
+        return _Prepared(bound.on({}), self._engine.prepare(bound, self.options.launch))
+
+    def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:
+        names = self._names(given)
+        if not names:
+            return self._bound_rank(given)
+        found: list[BoundKernel] = []
+        for rank, (_, mine) in enumerate(ranks.of_each(names, given)):
+            try:
+                bound = self._bound_rank(mine)
+            except PtoError as problem:
+                raise problem.noted(f"of rank {rank}") from None
+            if isinstance(bound, Bound):  # its only rank has no other to wait for
+                bound = BoundKernel({core_alone(bound.func): bound})
+            found.append(bound)
+        return BoundJob(tuple(found), names, ranks.starts(self.every_argument(), given, len(names)))
+
+    def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
+        if not self.cores:
+            return self._legal(self.func, given, self.options.blocks > 1)
+        names = {arg.name for arg in arguments_of_all(self.cores.values())}
+        every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
+        cores: dict[KernelKind, Bound] = {}
+        for kind, func in self.cores.items():
+            own = {arg.name for arg in func.args}
+            mine = {n: a for n, a in given.items() if n in own}
+            cores[kind] = self._legal(func, mine | every, shared=True)
+        return BoundKernel(cores)
+
+    def _legal(self, func: Func, given: Mapping[str, Any], shared: bool) -> Bound:
+        options = self.options
+        bound = bind(func, given, options.target, dict(options.types), options.slots)
+        _require_global(bound, shared, options.blocks)
+        if options.judged:
+            return bound
+        if problems := faults_of_run(bound.func, options.target, bound.numbers):
+            raise PtoError(problems)
+        return bound
+
+
+def _open_kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
+    """What of an array behind a pointer decides that: code for all numbers serves all extents."""
+    return (given.dtype,) if type(given) is np.ndarray else _kind(given, False)
+
+
+def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a user has
+    """What of an argument decides how a function runs; None if only binding can tell.
+
+    Of an array type and extents, of a number, which becomes part of the code, also the value.
+    """
+    kind: object = given.__class__
+    if slots:
+        return (kind,)
+    if given is None or isinstance(given, int):
+        return kind, given
+    if isinstance(given, float):
+        return kind, given.hex()  # tells 0.0 from -0.0
+    array: AnyArray = np.asarray(given)
+    if array.dtype.hasobject:
+        return None
+    return kind, array.dtype, array.shape, b"" if array.shape else array.tobytes()
+
+
+def require_blocks(blocks: int) -> None:
+    """TypeError or ValueError unless a launch may have that many blocks."""
+    require_whole("blocks", blocks)
+    if not 1 <= blocks <= LARGEST_GRID:
+        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+
+
+def _require_global(bound: Bound, shared: bool, blocks: int) -> None:
+    """Several blocks, and several cores, share global memory only."""
+    tiles = bound.tiles
+    if shared and tiles:
+        raise call_error(
+            "local-argument",
+            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
+            tiles[0].span,
+            seen=f"{f'{blocks} blocks' if blocks > 1 else 'several cores'}, and "
+            f"%{tiles[0].name} is a tile",
+            help="pass !pto.ptr arguments and load tiles from them, or run one block",
+        )

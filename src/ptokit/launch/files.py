@@ -1,0 +1,337 @@
+"""Files of users: a file is read as far as it goes and written whole or not at all.
+
+Pipes, devices and open descriptors (/dev/stdout, what a shell makes of `<(...)`) take part: they
+are read and written as they stand.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import math
+import os
+import re
+import stat
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.diagnostics.nearest import nearest
+from ptokit.launch import signals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptokit.values.dtypes import DType
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+PathLike: TypeAlias = "str | Path"
+
+LARGEST_TEXT = 1 << 26  # bytes of a program: /dev/zero has no end
+LARGEST_ARRAY = 1 << 32  # bytes of a raw file
+CHUNK = 1 << 24
+STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+TEXT = "give a .pto file: the text of a program"
+CPP = (".cpp", ".cc", ".cxx", ".hpp", ".h")
+LAUNCHED = "kernels in C++ are checked as they run: `ptokit cxx run`, or pto.cxx in Python"
+PYTHON = "in Python a kernel is checked and run by calling it; its text() is a program"
+ARRAY = (
+    "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "
+    "numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"
+)
+NAMELESS = (  # what numpy.save makes of some types of ml_dtypes
+    "NumPy itself does not read this type: save the codes, array.view(np.uint8)"
+)
+WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, never a link's target
+
+
+def read_text_bytes(path: PathLike) -> bytes:
+    """The bytes of a program; CallError with the system's reason where it cannot be read."""
+    if Path(path).suffix == ".py":
+        raise _unreadable(path, "it is Python, not the text of a program", PYTHON)
+    if Path(path).suffix in CPP:
+        raise _unreadable(path, "it is C++, not the text of a program", LAUNCHED)
+    with _reading(path, TEXT) as file:
+        raw = file.read(LARGEST_TEXT + 1)
+    if len(raw) > LARGEST_TEXT:
+        raise _unreadable(path, f"a program has at most {LARGEST_TEXT >> 20} MiB", TEXT)
+    return raw
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The bytes of a file of elements; CallError if it cannot be read or is too large."""
+    with _reading(path, ARRAY) as file:
+        raw = file.read(LARGEST_ARRAY + 1)
+    if len(raw) > LARGEST_ARRAY:
+        raise _unreadable(path, f"a raw file has at most {LARGEST_ARRAY >> 30} GiB", ARRAY)
+    return raw
+
+
+def require_readable(path: PathLike) -> None:
+    """CallError if there is no file of elements that can be opened; nothing is read."""
+    with _reading(path, ARRAY):
+        pass
+
+
+def read_array(path: PathLike) -> AnyArray:
+    """The array of a .npy file of numbers or raw codes.
+
+    CallError if it cannot be read, is no such file, holds other things than numbers, or is shorter
+    than its header says: nothing is allocated on the header's word.
+    """
+    with _reading(path, ARRAY) as file:
+        try:
+            shape, by_columns, dtype = _header(file)
+        except Exception as problem:  # NumPy evaluates the header's text: anything may be raised
+            reason = f"it is not a .npy file ({_line(problem)})"
+            help = NAMELESS if "'<f1'" in reason else ARRAY
+            raise _unreadable(path, reason, help) from None
+        if not all(type(n) is int and n >= 0 for n in shape):  # NumPy takes True and -1
+            raise _unreadable(path, f"its header says the shape is {shape}", ARRAY)
+        if not _plain(dtype):
+            raise _unreadable(path, f"its element type is {dtype}, not one of numbers", ARRAY)
+        wanted = math.prod(shape, start=dtype.itemsize)
+        raw = _exactly(file, wanted)
+    if len(raw) != wanted:
+        reason = f"the file ends before the {wanted} bytes that its header tells of"
+        raise _unreadable(path, reason, ARRAY)
+    return _shaped(path, raw, dtype, shape, "F" if by_columns else "C")
+
+
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any]:  # Any: a NumPy type
+    """Extents, whether columns come first, and element type."""
+    from numpy.lib import format as npy
+
+    version = npy.read_magic(file)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    if version not in readers:  # 3.0 is for names of fields
+        raise ValueError(f"version {version[0]}.{version[1]} of the format is for records")
+    return readers[version](file)
+
+
+def _plain(dtype: Any) -> bool:
+    """Whether elements are numbers or raw codes: no records, arrays, objects, text or dates."""
+    parts = dtype.names or dtype.subdtype
+    return dtype.kind in "biufcV" and not parts and dtype.itemsize > 0
+
+
+def _shaped(
+    path: PathLike, raw: bytearray, dtype: Any, shape: tuple[int, ...], order: Any
+) -> AnyArray:
+    import numpy as np
+
+    try:
+        return np.frombuffer(raw, dtype).reshape(shape, order=order)
+    except (ValueError, OverflowError) as problem:  # extents beyond any array, next to one of 0
+        raise _unreadable(path, f"{_line(problem)}, with the shape {shape}", ARRAY) from None
+
+
+def _exactly(file: BinaryIO, count: int) -> bytearray:
+    """The next `count` bytes, or as many as there are."""
+    raw = bytearray()
+    while len(raw) < count and (more := file.read(min(count - len(raw), CHUNK))):
+        raw += more
+    return raw
+
+
+def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
+    """Write arrays of element types as `write_files` does: .npy files, or .bin, elements alone.
+
+    A .npy file has the type of NumPy's own where there is one; else the elements' bits, of the type
+    V1 or V2, which every NumPy reads: `.view(ml_dtypes.bfloat16)`, for example, are the values.
+    """
+    import numpy as np
+
+    from ptokit.values.formats import pack
+    from ptokit.values.host import numpy_dtype, rounded_codes
+
+    def content(path: Path, array: AnyArray, dtype: DType) -> bytes | memoryview:
+        codes = rounded_codes(array, dtype)
+        if path.suffix == ".bin":
+            return (pack(codes) if dtype.packed else codes).tobytes()
+        if array.dtype.isbuiltin != 1 or numpy_dtype(dtype) is None:
+            array = codes.view(f"V{codes.itemsize}")
+        buffer = io.BytesIO()  # NumPy asks a file for its position, and a pipe has none
+        np.save(buffer, array, allow_pickle=False)
+        return buffer.getvalue()
+
+    write_files([(path, content(path, array, dtype)) for path, array, dtype in arrays])
+
+
+@contextmanager
+def writing(path: Path) -> Generator[Callable[[str], None]]:
+    """A function that appends a line to a new text file, which is moved to its place at the end.
+
+    So it is too where a run fails: its lines say how far it came. Where a line cannot be written
+    the file that was there stays. Pipes and devices get each line as it comes.
+    """
+    staged: list[tuple[Path, Path]] = []
+    try:
+        with ExitStack() as opened:
+            with _reported(path):
+                _stage(path, b"", staged)
+                file = opened.enter_context(_opened(staged[0][0] if staged else path, "wb"))
+
+            def tell(line: str) -> None:
+                with _reported(path):
+                    file.write(line.encode() + b"\n")
+
+            try:
+                yield tell
+            finally:
+                with _reported(path):
+                    file.close()
+                _move(staged)
+    finally:
+        _remove(staged)
+
+
+def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
+    """Write every file beside its place first, then move all there: whole or not at all.
+
+    Links are followed; a file that is replaced keeps its mode and owner, a new one gets the mode
+    the user's mask leaves. Pipes and devices are written to. CallError names what cannot be
+    written, a file without write permission among them, and then no file has changed.
+    """
+    staged: list[tuple[Path, Path]] = []
+    direct: list[tuple[Path, bytes | memoryview]] = []
+    try:
+        for path, content in files:
+            with _reported(path):
+                if not _stage(path, content, staged):
+                    direct.append((path, content))
+        for path, content in direct:
+            with _reported(path), _opened(path, "wb") as file:
+                file.write(content)
+        _move(staged)
+    finally:
+        _remove(staged)
+
+
+def _move(staged: Sequence[tuple[Path, Path]]) -> None:
+    """Move new files to their places."""
+    with signals.ignored():  # all files or none
+        for partial, final in staged:
+            with _reported(final):
+                partial.replace(final)
+
+
+def _remove(staged: Sequence[tuple[Path, Path]]) -> None:
+    """Remove new files that were not moved."""
+    for partial, _ in staged:
+        partial.unlink(missing_ok=True)
+
+
+def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Path]]) -> bool:
+    """Write a new file that is to take the place of `path`; False if that is to be written itself.
+
+    So it is with pipes and devices, and with a file whose owner a new one could not have or that
+    has no new ones beside it.
+    """
+    old = _status(path)
+    if _descriptor(path) is not None or (old is not None and not stat.S_ISREG(old.st_mode)):
+        return False
+    final = Path(os.path.realpath(path))
+    if any(final == other for _, other in staged):
+        raise OSError("it is the file of two outputs")
+    if old is not None and not (old.st_mode & 0o222 and os.access(final, os.W_OK)):
+        raise PermissionError("it is read-only")
+    partial = final.with_name(f".{os.urandom(8).hex()}.partial")
+    try:
+        number = os.open(partial, WRITING, 0o666)
+    except PermissionError:
+        if old is None:
+            raise
+        return False
+    staged.append((partial, final))
+    with os.fdopen(number, "wb") as file:
+        kept = old is None or _inherit(number, old)
+        file.write(content if kept else b"")
+    if not kept:
+        partial.unlink()
+        staged.remove((partial, final))
+    return kept
+
+
+def _inherit(number: int, old: os.stat_result) -> bool:
+    """Give a new file the owner, group and mode of an old one; False if the user may not."""
+    new = os.fstat(number)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(number, old.st_uid, old.st_gid)
+        except PermissionError:
+            return False
+    os.fchmod(number, stat.S_IMODE(old.st_mode))
+    return True
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether what is written to `path` arrives where the command prints."""
+    try:
+        return _descriptor(path) == 1 or os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What is at `path`, links followed; None if nothing."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _descriptor(path: PathLike) -> int | None:
+    """The number of the open file that /dev/stdout, /dev/fd/63 and the like name."""
+    found = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", str(path))
+    return int(found[1]) if found else STANDARD.get(str(path))
+
+
+@contextmanager
+def _opened(path: PathLike, mode: str) -> Generator[BinaryIO]:
+    """The file, or the one that is open already: opening that again would start it anew."""
+    number = _descriptor(path)
+    with open(path if number is None else os.dup(number), mode) as file:
+        yield file  # pyright: ignore[reportReturnType] - the mode is binary
+
+
+@contextmanager
+def _reading(path: PathLike, help: str) -> Generator[BinaryIO]:
+    try:
+        with _opened(path, "rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise _unreadable(path, os.strerror(errno.ENOENT), _beside(path) or help) from None
+    except OSError as problem:
+        raise _unreadable(path, problem.strerror or str(problem), help) from None
+
+
+@contextmanager
+def _reported(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise call_error("unwritable-file", f"cannot write {path}: {reason}") from None
+
+
+def _beside(path: PathLike) -> str | None:
+    """Names the file of the same folder and kind whose name is most like one that is not there."""
+    wanted = Path(path)
+    try:
+        others = {p.stem: p for p in wanted.parent.iterdir() if p.suffix == wanted.suffix}
+    except OSError:  # no such folder either
+        return None
+    near = nearest(wanted.stem, others)
+    return f"did you mean {others[near[0]]}?" if near else None
+
+
+def _unreadable(path: PathLike, reason: str, help: str) -> CallError:
+    return call_error("unreadable-file", f"{path}: {reason}", help=help)
+
+
+def _line(problem: Exception) -> str:
+    """The first line of a message of NumPy's."""
+    return (str(problem).splitlines() or [type(problem).__name__])[0]

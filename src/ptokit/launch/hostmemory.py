@@ -1,0 +1,70 @@
+"""Memory of the host: arrays of any library as NumPy's, shared where that is possible."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ptokit.values.host import AnyArray, native
+
+
+def host_array(given: Any) -> AnyArray:  # Any: what a user has
+    """Return a NumPy array of what NumPy reads or what has `__dlpack__`, in this machine's order.
+
+    The memory is shared where NumPy can share it and the byte order is this machine's. ValueError
+    with the reason: masked elements, memory of a device, a type that NumPy does not have.
+    """
+    return native(host_memory(given))
+
+
+def host_memory(given: Any) -> AnyArray:  # Any: what a user has
+    """`host_array` in the byte order that the elements have: an output is written in place."""
+    if type(given) is np.ndarray:
+        return given
+    masked = int(np.count_nonzero(getattr(given, "mask", False))) if _is_masked(given) else 0
+    if masked:
+        raise ValueError(f"{masked} of {given.size} elements are masked: pass x.filled(value)")
+    only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
+    try:
+        if f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}" == "torch.Tensor":
+            given = _torch_memory(given)
+        elif only_dlpack:
+            given = np.from_dlpack(given)
+        return np.asarray(given)
+    except Exception as problem:  # whatever another library raises
+        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
+
+
+@lru_cache(maxsize=1024)
+def shares_bytes(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
+    """True if two elements of an array lie on the same bytes; strides count what `size` does."""
+    if 0 in shape:
+        return False
+    reach = size
+    for step, count in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if step < reach:
+            break
+        reach += step * (count - 1)
+    else:
+        return False
+    places = np.zeros(1, np.int64)
+    for step, count in zip(strides, shape, strict=True):
+        places = np.add.outer(places, np.arange(count) * step).reshape(-1)
+    return bool((np.diff(np.sort(places)) < size).any())
+
+
+def _is_masked(given: object) -> bool:
+    return isinstance(given, np.ma.MaskedArray)
+
+
+def _torch_memory(given: Any) -> Any:  # Any: a torch tensor; an array
+    """The memory of a torch tensor on the CPU; bf16 by its bits."""
+    given = given.detach()
+    if str(given.dtype) != "torch.bfloat16":
+        return given.numpy()
+    import ml_dtypes
+
+    bits = given.view(getattr(__import__("torch"), "int16"))  # noqa: B009 - not installed here
+    return bits.numpy().view(ml_dtypes.bfloat16)

@@ -1,0 +1,132 @@
+"""Arguments of a job of several ranks: `x` for all of them, `x@0` for one, `x@0=y@1` of another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, TypeAlias
+
+from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.ir.module import Value
+from ptokit.isa.model.types import PtrType
+from ptokit.launch.fills import Fill
+from ptokit.machine.arguments import of_rank
+
+MOST_RANKS = 256
+Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the names of arrays
+HELP = "--ranks N, in Python ranks=N, says how many there are"
+
+
+def require_whole(name: str, number: object) -> None:
+    """TypeError unless it is an integer, of Python or NumPy."""
+    if not hasattr(number, "__index__"):
+        raise TypeError(f"{name} is {number!r}: it is an integer")
+
+
+def require_ranks(ranks: int) -> None:
+    """TypeError or ValueError unless a job may have that many ranks."""
+    require_whole("ranks", ranks)
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ValueError(f"ranks is {ranks}: a job has 1 to {MOST_RANKS} ranks")
+
+
+def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any: as in `named`
+    """`x=y@0`, one rank's array for all, is that for each: `x@0=y@0`, `x@1=y@0`, ..."""
+    alone = Counter(label.partition("@")[0] for label in given)
+    shared = {n for n, v in given.items() if isinstance(v, str) and "@" in v and alone[n] == 1}
+    more = {of_rank(name, rank): given[name] for name in sorted(shared) for rank in range(ranks)}
+    return {name: value for name, value in given.items() if name not in shared} | more
+
+
+def named(arguments: Iterable[str], given: Mapping[str, Any], ranks: int) -> Names:
+    """Which array each rank has as which argument. Any: arrays, numbers, names of others' arrays.
+
+    An argument that is not given is an array of each rank's own. PtoError if a name has no rank,
+    or an array of another rank is not among those given.
+    """
+    own, arguments = {label: _own(label, ranks) for label in given}, [*arguments]
+    plain = [name for name, rank in own.values() if rank is None]
+    found = [
+        {name: of_rank(name, rank) for name in arguments} | {name: name for name in plain}
+        for rank in range(ranks)
+    ]
+    for label, (name, rank) in own.items():
+        if rank is None:
+            continue
+        if name in plain:
+            help = f"leave out {name}=, or give it for each rank"
+            seen = f"{name}= is every rank's, {label}= one's"
+            raise call_error("argument-twice", f"%{name}: it is given twice", seen=seen, help=help)
+        found[rank][name] = _others(label, given)
+    return tuple(found)
+
+
+def _own(label: str, ranks: int) -> tuple[str, int | None]:
+    """The argument that a name is about, and the rank; None: all of them."""
+    name, at, number = label.partition("@")
+    if not at:
+        return name, None
+    if not (number.isdecimal() and number.isascii()):
+        raise _wrong(f"{label}: {number!r} is no number of a rank", f"write {name}@0")
+    if int(number) >= ranks:
+        raise _wrong(f"{label}: there is no rank {int(number)}", HELP, _listed(ranks))
+    return name, int(number)
+
+
+def _others(label: str, given: Mapping[str, Any]) -> str:  # Any: as above
+    """The name of the array: this one, or that of another argument."""
+    if not isinstance(given[label], str):
+        return label
+    other, _ = _begins(label, given[label])
+    if other not in given or isinstance(given[other], str):
+        arrays = ", ".join(n for n, value in given.items() if not isinstance(value, str))
+        help = "name an array that is given for a rank, as in theirs@0=mine@1"
+        raise _wrong(f"{label}={other}: there is no array {other}", help, f"given are {arrays}")
+    return other
+
+
+def _begins(label: str, other: str) -> tuple[str, int]:
+    """An array of another argument, and the element of it that this one begins with."""
+    name, more, number = other.partition("+")
+    if more and not (number.isdecimal() and number.isascii()):
+        help = "write the number of the element it begins with, as in y@1=y@0+1024"
+        raise _wrong(f"{label}={other}: {number!r} is no number of an element", help)
+    return name, int(number or 0)
+
+
+def starts(
+    arguments: Iterable[Value], given: Mapping[str, Any], ranks: int
+) -> tuple[Mapping[str, int], ...]:
+    """Of each rank the pointers that begin inside an array: at which element. Any: as above."""
+    found: list[dict[str, int]] = [{} for _ in range(ranks)]
+    for arg, rank in product(arguments, range(ranks)):
+        other = given.get(label := of_rank(arg.name, rank))
+        start = _begins(label, other)[1] if isinstance(other, str) else 0
+        if start and not isinstance(arg.type, PtrType):
+            help = f"give {label} an array, or another argument's as a whole"
+            raise _wrong(f"{label}={other}: only a pointer begins inside an array", help)
+        if start:
+            found[rank][arg.name] = start
+    return tuple(found)
+
+
+def _wrong(message: str, help: str, seen: str | None = None) -> CallError:
+    return call_error("unknown-argument", message, seen=seen, help=help)
+
+
+def _listed(ranks: int) -> str:
+    return "one rank runs, 0" if ranks == 1 else f"the job has ranks 0 to {ranks - 1}"
+
+
+def of_each(
+    names: Names, given: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, str], dict[str, Any]]]:  # Any: as above
+    """The names and arguments of each rank; random arrays differ between ranks."""
+    for rank, labels in enumerate(names):
+        mine = {name: given[label] for name, label in labels.items() if label in given}
+        for name, value in mine.items():
+            if isinstance(value, Fill) and labels[name] != name:
+                mine[name] = replace(value, seed=value.seed + rank)
+        yield labels, mine

@@ -1,0 +1,176 @@
+"""The current target and readings, as `with ptokit.target(...)` sets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from ptokit.isa.model.targets import DEFAULT_TARGET, MACHINES, READINGS, Target
+from ptokit.isa.model.words import Order
+from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+
+if TYPE_CHECKING:
+    from ptokit.ir.module import Op, Value
+    from ptokit.isa.lang.instr import Instr
+    from ptokit.isa.model.tiles import ConvTileType, TileType
+    from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings, Outcome
+    from ptokit.machine.execute import Core
+    from ptokit.machine.limits import RunLimits
+    from ptokit.machine.observer import Observer
+
+# Modules that are an Engine; each is imported when first asked for.
+ENGINES = {"reference": "ptokit.engines.reference.engine", "native": "ptokit.engines.native"}
+DEFAULT_ENGINE = "native"
+FIXPIPES = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
+
+_core: ContextVar[Core] = ContextVar("core")
+
+
+class KernelRecorder(Protocol):
+    """What records a kernel: eager functions ask it instead of executing."""
+
+    refused: Exception | None
+
+    def sees(self, code: CodeType) -> bool:
+        """Whether names and branches of this code are seen."""
+        ...
+
+    def instruction(self, page: type[Instr], given: Mapping[str, Any]) -> None:
+        """Record an instruction on what the user passed. Any: tiles, arrays, numbers, words."""
+        ...
+
+    def tile(self, kind: TileType | ConvTileType, valid: tuple[Any, ...]) -> Any:  # Any: as above
+        """Record a new tile."""
+        ...
+
+
+recording: ContextVar[KernelRecorder | None] = ContextVar("recording", default=None)
+# told of each instruction that was executed at once. Any: operands
+executed: ContextVar[Callable[[type[Instr], dict[str, Any]], None] | None] = ContextVar(
+    "executed", default=None
+)
+
+
+def require_text(what: str, given: object) -> None:
+    """TypeError unless a user names something by text."""
+    if not isinstance(given, str):
+        raise TypeError(f"{what} is a name, not a value of type {type(given).__name__}")
+
+
+def target_named(name: str) -> Target:
+    """The target of that name; ValueError lists them.
+
+    "a5:left,larger-views" is a5 with another order of additions (`isa.model.words.Order`) and with
+    a reading (`isa.model.targets.READINGS`).
+    """
+    require_text("target", name)
+    return _target_named(name)
+
+
+@cache
+def _target_named(name: str) -> Target:
+    name, _, chosen = name.partition(":")
+    if name not in MACHINES:
+        raise ValueError(f"no target {name!r}: choose one of {', '.join(MACHINES)}")
+    target, orders = MACHINES[name], {o.value: o for o in Order}
+    for word in chosen.split(",") if chosen else ():
+        if word in orders:
+            target = replace(target, like=target, order=orders[word])
+        elif word in READINGS:
+            target = replace(target, like=target, readings=(*target.readings, word))
+        else:
+            known = ", ".join((*orders, *READINGS))
+            raise ValueError(f"no order or reading {word!r}: choose one of {known}")
+    return target
+
+
+def reading(how: str | FixPipe) -> FixPipe:
+    """The fix-pipe reading of that name, or the options themselves."""
+    if isinstance(how, FixPipe):
+        return how
+    require_text("fixpipe", how)
+    if how not in FIXPIPES:
+        raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(FIXPIPES)}")
+    return FIXPIPES[how]
+
+
+class PreparedFunction(Protocol):
+    """A bound and checked function, ready to run again and again, from several threads too."""
+
+    def run(self, bound: Any, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run it once for each block, on arguments that differ in content only.
+
+        Any: a Bound, a BoundKernel or a BoundJob, as what it was made of.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """What executes programs, as a module has it."""
+
+    @staticmethod
+    def prepare(bound: Bound | BoundKernel | BoundJob, how: LaunchSettings) -> PreparedFunction:
+        """Make a bound and checked function ready to run."""
+        ...
+
+    @staticmethod
+    def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as above
+        """Run one instruction, rules unchecked, on handles and numbers."""
+        ...
+
+
+def engine_named(name: str | None) -> Engine:
+    """The engine of that name (None: the default one); ValueError lists them."""
+    chosen = DEFAULT_ENGINE if name is None else name
+    require_text("engine", chosen)
+    if chosen not in ENGINES:
+        raise ValueError(f"no engine {chosen!r}: choose one of {', '.join(ENGINES)}")
+    try:
+        return cast(Engine, import_module(ENGINES[chosen]))
+    except ModuleNotFoundError as problem:
+        raise ValueError(f"the engine {chosen} needs {problem.name}: install it") from None
+
+
+def current_core() -> Core:
+    """The core that eager functions run on: its target, readings, registers and flags."""
+    core = _core.get(None)
+    if core is None:
+        from ptokit.machine.execute import Core  # who only checks needs none
+
+        core = Core(DEFAULT_TARGET, CPU_READING)
+        _core.set(core)
+    return core
+
+
+def current_target() -> Target:
+    core = _core.get(None)
+    return DEFAULT_TARGET if core is None else core.target
+
+
+@contextmanager
+def target(name: str, *, fixpipe: str | FixPipe = "cpu", strict: bool = False) -> Generator[Target]:
+    """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
+
+    "a5:left,larger-views" is a5 with another order of sums and a reading: `ptokit explain a5`.
+    `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
+    With `strict` it is an error to store an element that nothing computed, else a warning.
+    Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
+    and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
+    """
+    from ptokit.machine.execute import Core
+
+    if recording.get() is not None:
+        raise ValueError("a kernel is recorded for all targets: choose one where it is called")
+    core = Core(target_named(name), reading(fixpipe))
+    core.strict = strict
+    token = _core.set(core)
+    try:
+        yield core.target
+    finally:
+        _core.reset(token)

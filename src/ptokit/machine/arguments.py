@@ -1,0 +1,498 @@
+"""Arguments: a function with complete types, and the values it runs on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.ir.module import Func, Value
+from ptokit.isa.model.globaltypes import GlobalType, widened
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import ArrayType, PtrType, StructType
+from ptokit.isa.model.words import KernelKind
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.memory import Memory, blank_copies, copied
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
+from ptokit.machine.undefinedstore import written_tiles
+from ptokit.values.dtypes import DType
+from ptokit.values.extents import Shape
+from ptokit.values.fixpipe import FixPipe
+from ptokit.values.formats import pack, unpack
+from ptokit.values.host import bits_of, values_of
+
+OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
+Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
+
+
+class LaunchSettings(NamedTuple):
+    """What a launch has besides its arguments: target, reading of the fix-pipe, blocks."""
+
+    target: Target
+    fixpipe: FixPipe
+    blocks: int
+
+
+class Local(Protocol):
+    """The memories of one core."""
+
+    target: Target
+
+    def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
+        """A new tile at a planned address: its content is undefined."""
+        ...
+
+
+class SlotNumber(int):
+    """A number that compiled code finds in its frame: the code is the same whatever it is."""
+
+    def __repr__(self) -> str:
+        return "a slot"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A function with complete types, ready to run on the values it was given."""
+
+    func: Func
+    arrays: Mapping[str, Any]  # Any: arrays and numbers
+    numbers: dict[Value, Any]
+    written: tuple[Value, ...]  # the arguments that some instruction may write
+    slots: tuple[Value, ...] = ()  # arguments that are numbers which no code depends on
+
+    def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
+        """The same function on other arrays of the same types."""
+        other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
+        kept = {"tiles": self.tiles, "dtypes": self.dtypes, "computed": self.computed}
+        other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
+        return other
+
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Bound:  # Any: numbers
+        """The same function where these arguments are other numbers."""
+        own = {value: numbers.get(value.name, n) for value, n in self.numbers.items()}
+        return replace(self, arrays={**self.arrays, **numbers}, numbers=own)
+
+    @property
+    def every_number(self) -> dict[Value, Any]:
+        """All arguments that are numbers, by their values."""
+        return {**self.numbers, **self._slots()}
+
+    def _slots(self) -> Env:
+        return {value: SlotNumber(self.arrays[value.name]) for value in self.slots}
+
+    def shared(self) -> Env:
+        """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
+        return {arg: self._global(arg) for arg in self.func.args if arg not in self.tiles}
+
+    @cached_property
+    def inputs(self) -> Env:
+        """`shared`, made once."""
+        return self.shared()
+
+    def apart(self, kept: frozenset[str] = frozenset()) -> Env:
+        """`shared`, for some blocks that run apart from the others.
+
+        Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
+        the others are the same at each call.
+        """
+        blank = blank_copies(self.targets(self.inputs), kept)
+        return {arg: _elsewhere(handle, blank) for arg, handle in self.inputs.items()}
+
+    def targets(self, env: Env) -> dict[str, Memory]:
+        """The memories of arguments that may be written, by their names."""
+        return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
+
+    def on_memories_of(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
+        """`shared`, on the memories that the arguments of other cores have."""
+        env: Env = {}
+        for arg in self.func.args:
+            memory, kind = getattr(others.get(arg.name), "memory", None), arg.type
+            if isinstance(memory, Memory) and isinstance(kind, PtrType):
+                env[arg] = Pointer(kind.dtype, memory)
+            elif isinstance(memory, Memory) and isinstance(kind, GlobalType):
+                own = _tensor(arg, self.arrays.get(arg.name), kind)
+                env[arg] = GlobalView(own.type, memory, 0)
+            elif arg not in self.tiles:
+                env[arg] = self._global(arg)
+        return env
+
+    def _global(self, arg: Value) -> Any:  # Any: as in Env
+        given, kind = self.arrays.get(arg.name), arg.type
+        if isinstance(kind, PtrType):
+            return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
+        if isinstance(kind, GlobalType):
+            return _tensor(arg, given, kind)
+        if isinstance(kind, ArrayType | StructType):  # of dry runs alone: nobody gives one
+            return local_array(kind)
+        return self.every_number.get(arg)  # nothing reads one of a type that no page takes
+
+    def renew(
+        self, env: Env, shown: frozenset[str] = frozenset(), done: set[Memory] | None = None
+    ) -> None:
+        """These arrays behind handles that `shared` made of others of the same types.
+
+        `shown`: arrays by name that others write, and that are looked at after the run. Memories
+        in `done` hold theirs already, and those that follow are put there.
+        """
+        env |= self._slots()
+        done = set() if done is None else done
+        for arg, handle in env.items():
+            memory = getattr(handle, "memory", None)
+            if memory is None or arg in self.tiles or memory in done:
+                continue
+            done.add(memory)
+            given = self.arrays.get(arg.name)
+            if given is None:
+                memory.forget(0 if isinstance(handle, Pointer) else memory.size)
+            else:
+                kind: Any = arg.type  # Any: a pointer's or a view's
+                as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
+                content = given if as_it_is else _content(arg, given, kind)
+                memory.hold(content, shown=arg in self.written or arg.name in shown)
+
+    def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
+        """Handles on the arguments that are tiles, in the memories of one core."""
+        return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
+
+    @cached_property
+    def tiles(self) -> tuple[Value, ...]:
+        """The arguments that are tiles."""
+        return tuple(a for a in self.func.args if isinstance(a.type, TileType | ConvTileType))
+
+    def _tile(self, arg: Value, machine: Local, address: int) -> Matrix:
+        given, kind = self.arrays.get(arg.name), arg.type
+        if isinstance(kind, ConvTileType):
+            return _conv(arg, given, kind, machine.fresh(kind, address))
+        assert isinstance(kind, TileType)
+        if given is None:  # dry runs have no arrays, whose extents would say what is valid
+            pairs = zip(kind.matrix, kind.valid, strict=True)
+            kind = replace(kind, valid=Shape(*(n if v is None else v for n, v in pairs)))
+        handle = machine.fresh(machine.target.resolve(kind), address)
+        handle.label = f"%{arg.name}"
+        if given is not None:
+            assert isinstance(handle, Tile)
+            handle.assign(_codes(arg, given, kind, tuple(handle.valid)))
+        return handle
+
+    @cached_property
+    def candidate_outputs(self) -> tuple[Value, ...]:
+        """Values that may be outputs: arguments that are written, a flat program's results."""
+        return (*self.written, *(_results(self.func) if self.func.flat else ()))
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by name."""
+        kinds = [(v.name, v.type) for v in self.candidate_outputs]
+        return {name: kind.dtype for name, kind in kinds if isinstance(kind, OUTPUTS)}
+
+    @cached_property
+    def computed(self) -> frozenset[Value]:
+        """The outputs that are tiles which instructions write, as they are named there."""
+        return written_tiles(self.func).intersection(self.candidate_outputs)
+
+    def outputs(self, env: Env) -> dict[str, AnyArray]:
+        """Arrays by name: pointers and tiles that were written, and a flat program's results."""
+        found: dict[str, AnyArray] = {}
+        for value in self.candidate_outputs:
+            handle = env.get(value)
+            if isinstance(handle, Tile | ConvTile) and (value in self.computed or handle.written()):
+                found[value.name] = values_of(handle.codes(), handle.dtype)
+            elif isinstance(handle, Pointer | GlobalView):
+                found[value.name] = _array(handle, self.arrays.get(value.name))
+        return found
+
+
+def _elsewhere(handle: Any, memories: Mapping[Memory, Memory]) -> Any:  # Any: as in Env
+    """The same place in another memory, if there is one for the handle's."""
+    memory = memories.get(getattr(handle, "memory", None))  # type: ignore[arg-type]
+    if memory is None:
+        return handle
+    if isinstance(handle, Pointer):
+        return replace(handle, memory=memory)
+    return GlobalView(handle.type, memory, handle.origin)
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """The functions of a kernel's cores, by kind, ready to run on the values they were given."""
+
+    cores: Mapping[KernelKind, Bound]
+
+    @property
+    def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
+        """What was given, by name."""
+        return {name: given for one in self.cores.values() for name, given in one.arrays.items()}
+
+    def on(self, arrays: Mapping[str, Any]) -> BoundKernel:  # Any: arrays and numbers
+        """The same functions on other arrays of the same types."""
+        return BoundKernel({kind: bound.on(arrays) for kind, bound in self.cores.items()})
+
+    def shared(self, others: Mapping[str, Any] | None = None) -> dict[KernelKind, Env]:
+        """Handles for each kind, on one copy of each array, or the memories of these handles.
+
+        Any: handles, by name.
+        """
+        made: dict[KernelKind, Env] = {}
+        memories = dict(others or {})
+        for kind, bound in self.cores.items():
+            made[kind] = bound.on_memories_of(memories)
+            memories |= {arg.name: handle for arg, handle in made[kind].items()}
+        return made
+
+    @cached_property
+    def inputs(self) -> dict[KernelKind, Env]:
+        """`shared`, made once."""
+        return self.shared()
+
+    @cached_property
+    def written(self) -> tuple[Value, ...]:
+        """The arguments that some core may write: of each array one."""
+        found = {arg.name: arg for bound in self.cores.values() for arg in bound.written}
+        return tuple(found.values())
+
+    def apart(self, kept: frozenset[str] = frozenset()) -> dict[KernelKind, Env]:
+        """`shared`, for some blocks that run apart from the others: see `Bound.apart`."""
+        blank = blank_copies(self.targets(self.inputs), kept)
+        return {
+            kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}
+            for kind, env in self.inputs.items()
+        }
+
+    def targets(self, envs: Mapping[KernelKind, Env]) -> dict[str, Memory]:
+        """The memories of arguments that some core may write, by their names."""
+        found: dict[str, Memory] = {}
+        for kind, bound in self.cores.items():
+            found |= bound.targets(envs[kind])
+        return found
+
+    def renew(self, envs: Mapping[KernelKind, Env]) -> None:
+        """These arrays behind handles that `shared` made of others of the same types."""
+        written = frozenset(arg.name for bound in self.cores.values() for arg in bound.written)
+        done = set[Memory]()  # cores have arrays in common
+        for kind, bound in self.cores.items():
+            bound.renew(envs[kind], written, done)
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by name."""
+        return {n: dtype for bound in self.cores.values() for n, dtype in bound.dtypes.items()}
+
+    def outputs(self, envs: Mapping[KernelKind, Env]) -> dict[str, AnyArray]:
+        """Arrays by name that some core may write."""
+        found: dict[str, AnyArray] = {}
+        for kind, bound in self.cores.items():
+            found |= bound.outputs(envs[kind])
+        return found
+
+
+@dataclass(frozen=True)
+class BoundJob:
+    """A kernel on several ranks.
+
+    `names` tells of each rank which array is which argument's: ranks share an array of one name.
+    `starts` are the elements of it that pointers begin with, where that is not the first one.
+    """
+
+    ranks: tuple[BoundKernel, ...]
+    names: tuple[Mapping[str, str], ...]
+    starts: tuple[Mapping[str, int], ...]
+
+    def on(self, arrays: Mapping[str, Any]) -> BoundJob:  # Any: arrays and numbers
+        """The same ranks on other arrays of the same types."""
+        pairs = zip(self.ranks, self.names, strict=True)
+        ranks = (
+            kernel.on({n: arrays[name] for n, name in names.items() if name in arrays})
+            for kernel, names in pairs
+        )
+        return BoundJob(tuple(ranks), self.names, self.starts)
+
+    def shared(self) -> list[dict[KernelKind, Env]]:
+        """Handles for each rank, on one copy of each array."""
+        made: list[dict[KernelKind, Env]] = []
+        memories: dict[str, Any] = {}  # Any: handles
+        for kernel, names in zip(self.ranks, self.names, strict=True):
+            own = {n: memories[name] for n, name in names.items() if name in memories}
+            made.append(kernel.shared(own))
+            memories |= {names[a.name]: h for env in made[-1].values() for a, h in env.items()}
+        for envs, starts in zip(made, self.starts, strict=True):
+            for env in envs.values():
+                env |= {a: h.moved(starts[a.name]) for a, h in env.items() if a.name in starts}
+        return made
+
+    @cached_property
+    def dtypes(self) -> dict[str, DType]:
+        """The element types of what may be outputs, by the names of arrays."""
+        pairs = zip(self.ranks, self.names, strict=True)
+        return {names[n]: dtype for one, names in pairs for n, dtype in one.dtypes.items()}
+
+    def outputs(self, envs: Sequence[Mapping[KernelKind, Env]]) -> dict[str, AnyArray]:
+        """Arrays by their names that some rank may write."""
+        found: dict[str, AnyArray] = {}
+        for kernel, names, env in zip(self.ranks, self.names, envs, strict=True):
+            found |= {names[n]: array for n, array in kernel.outputs(env).items()}
+        arguments = dict.fromkeys(name for names in self.names for name in names)
+        ranks = range(len(self.ranks))
+        order = [label for n in arguments for label in (n, *(of_rank(n, rank) for rank in ranks))]
+        return {label: found[label] for label in order if label in found}
+
+
+ONE = 15  # the largest code of an element of four bits
+
+
+def of_rank(name: str, rank: int) -> str:
+    """What the array of one rank is called."""
+    return f"{name}@{rank}"
+
+
+def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
+    """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
+    name = f"%{arg.name}"
+    if given is None:
+        memory = Memory.blank(name, 0, host=True)
+        memory.forget()
+        return memory
+    content = _content(arg, given, PtrType(dtype))
+    return Memory(name, copied(content), written=True, host=True)
+
+
+def _content(arg: Value, given: Any, kind: Any) -> AnyArray:
+    """The bytes of an array as memory holds them: two elements of four bits in each."""
+    codes = _codes(arg, given, kind, None)
+    return pack(codes) if kind.dtype.packed else codes
+
+
+def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
+    handle.label = f"%{arg.name}"
+    if given is not None:
+        assert isinstance(handle, ConvTile)
+        handle.assign(_codes(arg, given, kind, kind.shape))
+    return handle
+
+
+def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
+    """The view an argument is: of an array of its extents, or in a flat one, as its strides say.
+
+    Without an array there is room for the view: room that grows where an extent is not known.
+    """
+    name, flat = f"%{arg.name}", with_strides(kind)
+    if given is None:
+        if flat is None:
+            return GlobalView(widened(kind), _memory(arg, None, kind.dtype), 0)
+        memory = Memory.blank(name, kind.dtype.nbytes(_span(kind)), host=True)
+        return GlobalView(flat, memory, 0)
+    codes = _codes(arg, given, kind, None)
+    bytes = copied(pack(codes) if kind.dtype.packed else codes)
+    memory = Memory(name, bytes, written=True, host=True)
+    own = replace(kind, shape=codes.shape, stride=_steps(codes.shape))
+    alike = len(codes.shape) == len(kind.shape) and all(
+        n in (None, m) for n, m in zip(kind.shape, codes.shape, strict=True)
+    )
+    if alike and (all_known(kind.stride or ()) in (None, ()) or flat == own):
+        return GlobalView(own, memory, 0)
+    if flat is not None and codes.ndim == 1 and codes.size >= _span(flat):
+        return GlobalView(flat, memory, 0)
+    extents = "x".join("?" if n is None else str(n) for n in kind.shape)
+    least = "" if flat is None else f", which {_span(flat)} elements in a row hold"
+    seen = f"the array has shape {'x'.join(map(str, codes.shape))}"
+    help = AS_IT_LIES if flat and _span(flat) > prod(all_known(flat.shape) or ()) else CONVERTED
+    raise mismatch(arg, f"{name} has the extents {extents}{least}", seen, help)
+
+
+def with_strides(kind: GlobalType) -> GlobalType | None:
+    """The type of a view with its strides, those of C order if none are stated; None: not known."""
+    shape, stride = all_known(kind.shape), all_known(kind.stride or ())
+    if shape is None or stride is None:
+        return None
+    return replace(kind, stride=stride or _steps(shape))
+
+
+def array_extents(kind: GlobalType) -> tuple[int, ...] | None:
+    """The extents of an array that holds such a view: flat if strides leave room."""
+    flat, shape = with_strides(kind), all_known(kind.shape)
+    dense = flat is None or shape is None or prod(shape) == _span(flat)
+    return shape if dense else (_span(kind),)
+
+
+def all_known(numbers: tuple[int | None, ...]) -> tuple[int, ...] | None:
+    """Extents or strides if all are known."""
+    found = tuple(n for n in numbers if n is not None)
+    return found if len(found) == len(numbers) else None
+
+
+def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array in C order."""
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _span(kind: GlobalType) -> int:
+    """How many elements a view of known extents and strides reaches over."""
+    flat = with_strides(kind)
+    assert flat is not None
+    shape, stride = all_known(flat.shape) or (), all_known(flat.stride or ()) or ()
+    return 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if all(shape) else 0
+
+
+def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
+    """The array's element codes; PtoError where element type or shape are not the argument's."""
+    array = np.asarray(given)
+    try:
+        codes = bits_of(array, kind.dtype)
+    except ValueError:
+        number = isinstance(given, int | float)
+        one = str(given).lower() if isinstance(given, bool) else f"the number {given}"
+        seen = f"given {one}" if number else f"the array has {array.dtype}"
+        help = "give an array" if number else CONVERTED
+        raise mismatch(arg, f"%{arg.name} has elements of {kind.dtype}", seen, help) from None
+    if kind.dtype.pairs and array.dtype == np.uint8 and array.max(initial=0) > ONE:
+        one = "an item of 8 bits is one element of 4 bits"
+        raise mismatch(arg, f"%{arg.name}: {one}", f"the largest item is {array.max()}")
+    if shape is not None and array.shape != shape:
+        wanted = "x".join(map(str, shape))
+        raise mismatch(
+            arg,
+            f"%{arg.name} has the valid region {wanted}",
+            f"the array has shape {'x'.join(map(str, array.shape))}",
+        )
+    return codes
+
+
+CONVERTED = "convert the array first, for example with numpy's astype or reshape"
+AS_IT_LIES = "give the memory as it lies, gaps between rows too: an array of one dimension"
+
+
+def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoError:
+    """What is given for an argument is not what its type asks for."""
+    return call_error(
+        "argument-type",
+        f"%{arg.name}: {CATALOGUE['argument-type'].title}",
+        arg.span,
+        rule=rule,
+        seen=seen,
+        help=help,
+    )
+
+
+def _array(handle: Pointer | GlobalView, given: Any) -> AnyArray:
+    """The whole memory, in the extents of the array that was given, or of what is viewed."""
+    data, dtype = handle.memory.data, handle.dtype
+    count = data.size * 8 // dtype.bits if given is None else np.asarray(given).size
+    values = values_of(unpack(data, count) if dtype.packed else data.view(dtype.storage), dtype)
+    if given is not None:
+        return values.reshape(np.asarray(given).shape)
+    shape = handle.memory.shape if isinstance(handle, Pointer) else all_known(handle.type.shape)
+    return values.reshape(shape) if shape and prod(shape) == values.size else values
+
+
+def _results(func: Func) -> list[Value]:
+    return [v for op in func.body.ops for v in op.results if isinstance(v.type, TileType)]

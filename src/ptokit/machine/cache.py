@@ -1,0 +1,166 @@
+"""From LLVM text to machine code, kept on disk by content."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from ptokit.machine import codefolder
+
+llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
+VERSION = f"2 {version('llvmlite')}"
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What code is generated for: LLVM's names. No triple: that of the host."""
+
+    cpu: str
+    features: str
+    triple: str = ""
+
+    @property
+    def host(self) -> Host:
+        """What the generator may use of it."""
+        has = {f[1:] for f in self.features.split(",") if f.startswith("+")}
+        width = 64 if "avx512bw" in has and "avx512dq" in has and "avx512vl" in has else 16
+        if width == 16 and "avx2" in has:
+            width = 32
+        arm = "neon" in has
+        many = "x86_regcallcc " if "sse2" in has else ""
+        return Host(width, "fma" in has or arm, "f16c" in has or arm, many)
+
+
+_chosen: ContextVar[Processor] = ContextVar("processor")
+
+
+def this_processor() -> Processor:
+    """The one code is generated for: the one we run on, unless another was chosen."""
+    return _chosen.get(None) or _host()
+
+
+@contextmanager
+def generating_for(processor: Processor) -> Generator[None]:
+    """Inside, code is generated for this processor, which must be able to do less than the host."""
+    token = _chosen.set(processor)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@cache
+def _host() -> Processor:
+    _initialise()
+    features = llvm.get_host_cpu_features()
+    if features.get("sse4a"):  # insertq takes some hundred times as long as what it replaces
+        features["sse4a"] = False
+    return Processor(llvm.get_host_cpu_name(), features.flatten())
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@dataclass
+class MachineCode:
+    """Machine code in memory, for as long as this lives."""
+
+    engine: Any  # Any: llvmlite has no types
+
+    @cached_property
+    def launch(self) -> Callable[..., int]:
+        """Its entry."""
+        return ENTRY(self.address("launch"))
+
+    def address(self, name: str) -> int:
+        """The address of one of its functions."""
+        return self.engine.get_function_address(name)
+
+
+def compiled(
+    key: str, make: Callable[[], tuple[str, bytes | None]], processor: Processor
+) -> tuple[MachineCode, bytes]:
+    """Machine code and what is kept beside it: from the cache, or of the text that `make` gives.
+
+    Without anything beside it nothing is kept.
+    """
+    _initialise()
+    name = codefolder.name_of((VERSION, processor.cpu, processor.features, key))
+    found = codefolder.read(name)
+    if found is None:
+        text, beside = make()
+        size = len(beside or b"").to_bytes(8, "little")
+        found = size + (beside or b"") + machine_code(text, processor)
+        if beside is not None:
+            codefolder.write(name, found)
+    start = 8 + int.from_bytes(found[:8], "little")
+    empty = llvm.parse_assembly("")
+    empty.triple = llvm.get_default_triple()
+    engine = llvm.create_mcjit_compiler(empty, _target_machine(processor))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(found[start:]))
+    engine.finalize_object()
+    return MachineCode(engine), found[8:start]
+
+
+def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
+    target = llvm.Target.from_triple(processor.triple or llvm.get_default_triple())
+    return target.create_target_machine(
+        cpu=processor.cpu, features=processor.features, opt=1, reloc="pic", codemodel="jitdefault"
+    )
+
+
+def machine_code(text: str, processor: Processor) -> bytes:
+    """An object file of LLVM text. Vectors are in the text already: no vectoriser runs."""
+    machine = _target_machine(processor)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_ipsccp_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, builder)
+    if "@llvm.coro" in text:  # the pipeline of level 0 lowers coroutines
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
+        builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def pointer_of(callback: Any) -> int:  # Any: a ctypes function
+    """The address of a function that C may call."""
+    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+
+
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+"""A request to the reference: its number; 0 to go on."""
+
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_void_p] * 4), ctypes.c_int64, ctypes.c_int64)
+"""Frame, memories, scratch, callback; first block and last."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """Properties of the processor that the generator uses."""
+
+    width: int  # bytes of a vector
+    fma: bool
+    half: bool  # converts f16
+    many: str = ""  # the calling convention of functions that give more than one vector
+
+    @property
+    def permutes(self) -> bool:
+        """Whether it looks 16 indices up in a table of 32 numbers in registers: AVX-512."""
+        return self.width == 64

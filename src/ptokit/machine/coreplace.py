@@ -1,0 +1,54 @@
+"""The place of a core in a launch, and the clocks that observers keep of cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, Protocol
+
+from ptokit.isa.model.words import VECTOR, KernelKind
+
+
+class CorePlace(NamedTuple):
+    """A core of a launch; `rank`: whose, where a job has several."""
+
+    block: int
+    kind: KernelKind
+    lane: int
+    rank: int | None = None
+
+    def __str__(self) -> str:
+        return f"the {self.kind.text} core{self._number} of block {self.block}{self._rank_suffix}"
+
+    @property
+    def short(self) -> str:
+        """The number of the block, and which core of it: `0 vector 1`."""
+        return f"{self.block} {self.kind.text}{self._number}{self._rank_suffix}"
+
+    @property
+    def _number(self) -> str:
+        return f" {self.lane}" if self.kind is VECTOR else ""
+
+    @property
+    def _rank_suffix(self) -> str:
+        return "" if self.rank is None else f" of rank {self.rank}"
+
+
+class Clocks(Protocol):
+    """What each core knows of the others, where somebody looks for races.
+
+    `of_issue`: it is told when an instruction is issued, not when it is executed.
+    """
+
+    of_issue: bool
+
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        """Once more the core lets others go on that wait for one of the keys."""
+        ...
+
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """The core goes on since the key was released so many times; None: as often as it was."""
+        ...
+
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """What is issued now, and executed when its queue comes to it."""
+        ...

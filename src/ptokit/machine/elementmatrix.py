@@ -1,0 +1,295 @@
+"""Matrices: elements by row and column in a memory, as the bodies of pages index them.
+
+A read may give elements without a value (`partlydefined`). A store keeps them in the shadow of the
+memory; an array of the host gets a documented value in their place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.memory import Codes, Elements, Index, Memory
+from ptokit.machine.merging import distinct_batches
+from ptokit.machine.partlydefined import (
+    DOCUMENTED,
+    LostElements,
+    Mask,
+    PartlyDefined,
+    defined,
+    first_taken,
+    partly_read,
+    partly_taken,
+    undefined,
+)
+from ptokit.values.arrays import Array, Term, Window, Windows, windows_of
+from ptokit.values.dtypes import DType, i64
+from ptokit.values.enumerations import GatherOOB
+from ptokit.values.layouts import Axis, IndexMap
+
+
+class KnownRegion(NamedTuple):
+    """A valid region whose extents are known; unpacks to rows, cols."""
+
+    rows: int
+    cols: int
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.cols}"
+
+
+class Matrix:
+    """Elements by row and column, with the attributes of the type; `label` names it in messages."""
+
+    _last: tuple[object, Elements, range, range] | None = None
+
+    def __init__(self, kind: Any, elements: Elements, rows: int, cols: int) -> None:  # Any: a type
+        self.type = kind
+        self.elements = elements
+        self.extent = KnownRegion(rows, cols)
+        self.label = ""
+        self.lost: list[
+            LostElements
+        ] = []  # what it was to store in an array of the host, since asked last
+
+    def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
+        if name.startswith("_") or name == "type":
+            raise AttributeError(name)
+        return getattr(self.type, name)
+
+    @property
+    def dtype(self) -> DType:
+        return self.elements.dtype
+
+    @property
+    def rows(self) -> int:
+        return self.extent.rows
+
+    @property
+    def cols(self) -> int:
+        return self.extent.cols
+
+    @property
+    def memory(self) -> Memory:
+        return self.elements.memory
+
+    def __getitem__(self, window: Windows) -> Array:
+        rows, cols = self._window(window)
+        if rows.step > 1 or cols.step > 1:
+            return self._sampled(rows, cols)
+        elements = self.elements
+        missing = elements.unwritten(rows, cols)
+        found = NumpyArray(elements.read(rows, cols), elements.dtype)
+        return found if missing is None else partly_read(self, rows, cols, found)
+
+    def beyond(self, rows: range, cols: range) -> Any:  # Any: truth values that broadcast
+        """Which elements of a window lie outside the valid region."""
+        return False
+
+    def _sampled(self, rows: range, cols: range) -> Array:
+        """Every step-th row and column."""
+        return self._at(
+            *np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
+        )
+
+    def _at(self, rows: Index, cols: Index) -> Array:
+        """The elements at row and column numbers given element by element."""
+        missing = self.elements.taken_unwritten(rows, cols)
+        found = NumpyArray(self.elements.take(rows, cols), self.dtype)
+        return found if missing is None else partly_taken(self, rows, cols, missing, found)
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        """The elements at row-major indices over the static shape, 0 where `where` fails."""
+        assert isinstance(index, NumpyArray)
+        if isinstance(index, PartlyDefined):
+            return index.taken(lambda defined: self.take(defined, outside, where))
+        wanted, count = index.values.astype(np.int64), self.rows * self.cols
+        if where is not None:
+            return self._taken_where(wanted, outside, where)
+        if outside is GatherOOB.ERROR:
+            self._require_indices(wanted, "gather-out-of-bounds", "read", "reads")
+        inside = (wanted >= 0) & (wanted < count)
+        held = np.mod(wanted, count) if outside is GatherOOB.WRAP else wanted.clip(0, count - 1)
+        rows, cols = np.divmod(held, self.cols)
+        self._require_inside(rows, cols)
+        missing = self.elements.taken_unwritten(rows, cols)
+        codes = self.elements.take(rows, cols)
+        if outside is GatherOOB.ZERO:
+            codes = np.where(inside, codes, 0).astype(codes.dtype)
+        found = NumpyArray(codes, self.dtype)
+        return found if missing is None else partly_taken(self, rows, cols, missing, found)
+
+    def _require_indices(self, wanted: Index, slug: str, done: str, does: str) -> None:
+        """Row-major indices lie in the static shape."""
+        count = self.rows * self.cols
+        outside = (wanted < 0) | (wanted >= count)
+        if outside.any():
+            row, col = np.argwhere(outside)[0]
+            raise error(
+                slug,
+                f"{self.label or 'an operand'} is {done} outside its {count} elements",
+                seen=f"the index at ({row}, {col}) is {wanted[row, col]}",
+                help=f"keep indices inside; hardware {does} whatever lies there",
+            )
+
+    def _require_inside(self, rows: Index, cols: Index) -> None:
+        """A view has its source's declared shape, so its last elements may not be the source's."""
+        if self.elements.past_end(rows, cols):
+            raise error(
+                "window-out-of-bounds",
+                f"{self.label or 'a view'} reaches past the end of the tile it is a view of",
+                seen=f"the view begins at byte {self.elements.address} of {self.memory.name} and "
+                f"its tile ends at byte {self.elements.end}",
+                help="use the elements inside the view's valid region only",
+            )
+
+    def _taken_where(self, wanted: Index, outside: GatherOOB, where: Array) -> Array:
+        assert isinstance(where, NumpyArray)
+        chosen = np.broadcast_to(where.codes != 0, wanted.shape)
+        codes = np.zeros(wanted.shape, self.dtype.storage)
+        picked = NumpyArray(wanted[chosen][None, :].view(np.uint64), i64)
+        found = self.take(picked, outside)
+        codes[chosen] = defined(found).codes[0]
+        result = NumpyArray(codes, self.dtype)
+        if not isinstance(found, PartlyDefined):
+            return result
+        mask = np.zeros(wanted.shape, np.bool_)
+        mask[chosen] = found.undefined[0]
+        return PartlyDefined(result, mask, found.refuse)
+
+    def put(self, window: Windows, value: Array, where: Array) -> None:
+        """Assign a window only where `where` holds; the other elements stay as they are."""
+        rows, cols = self._window(window)
+        shape = (len(rows), len(cols))
+        unknown = np.broadcast_to(undefined(where), shape)
+        keep = np.broadcast_to(defined(where).codes != 0, shape) | unknown
+        new = np.broadcast_to(self._codes(defined(value)), shape)
+        missing = unknown | keep & undefined(value)
+        if self.memory.host:
+            new = np.where(missing, DOCUMENTED, new).astype(new.dtype)
+        self.elements.write_where(rows, cols, new, keep)
+        self._stored(rows, cols, missing)
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        """Set elements at row-major indices over the static shape, one after the other."""
+        assert isinstance(index, NumpyArray)
+        keep = np.ones(index.shape, bool)
+        missing = np.broadcast_to(undefined(value), index.shape)
+        if where is not None:
+            unknown = np.broadcast_to(undefined(where), index.shape)
+            keep = np.broadcast_to(defined(where).codes != 0, index.shape) | unknown
+            missing = missing | unknown
+        if isinstance(index, PartlyDefined) and (index.undefined & keep).any():
+            index.refuse()
+        wanted = defined(index).values.astype(np.int64)
+        new = np.broadcast_to(self._codes(defined(value)), wanted.shape)
+        chosen = np.where(keep, wanted, 0)
+        self._require_indices(chosen, "scatter-out-of-bounds", "written", "overwrites")
+        wanted, new, missing = wanted[keep], new[keep], missing[keep]
+        rows, cols = np.divmod(wanted, self.cols)
+        self._require_inside(rows, cols)
+        for now in [slice(None)] if word is None else distinct_batches(wanted):
+            codes, without = NumpyArray(new[now], self.dtype), missing[now]
+            if word is not None:
+                old = self._at(rows[now], cols[now])
+                codes = defined(old).apply(word, codes)
+                without = without | old.undefined if isinstance(old, PartlyDefined) else without
+            self._put_taken(rows[now], cols[now], self._codes(codes), without)
+
+    def _put_taken(self, rows: Index, cols: Index, codes: Codes, missing: Mask) -> None:
+        """Store codes at row and column numbers, in order; some elements have no value."""
+        if not missing.any():
+            self.elements.put(rows, cols, codes)
+            return
+        if self.memory.host:
+            codes = np.where(missing, DOCUMENTED, codes).astype(codes.dtype)
+            self.lost.append(LostElements(int(missing.sum()), first_taken(missing, rows, cols)))
+        self.elements.put(rows, cols, codes)
+        if not self.memory.host:
+            self.elements.undefine_taken(rows[missing], cols[missing])
+
+    def constant(self, bits: int) -> Array:
+        """A 1x1 array of this element type with these bits."""
+        return NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype)
+
+    def flat(self, width: int = 0) -> Matrix:
+        """The whole storage as one row, in storage order; or as rows of so many elements."""
+        width = width or self.type.numel or 1  # a tile without rows has none
+        rows, there = self.type.numel // width, (self.memory, self.elements.address)
+        where = IndexMap(Axis(((rows, width),)), Axis(((width, 1),)))
+        elements = Elements(*there, self.dtype, where, end=self.elements.end)
+        return self._read_as(elements, rows, width)
+
+    def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
+        """The same storage as another matrix."""
+        other = Matrix(self.type, elements, rows, cols)
+        other.label, other.lost = self.label, self.lost
+        return other
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        """Row numbers (rows x 1) and column numbers (1 x cols)."""
+        down, across = np.arange(rows, dtype=np.uint64), np.arange(cols, dtype=np.uint64)
+        return NumpyArray(down[:, None], i64), NumpyArray(across[None, :], i64)
+
+    def __setitem__(self, window: Windows, value: Term) -> None:
+        rows, cols = self._window(window)
+        codes = self._codes(defined(value))
+        if not isinstance(value, PartlyDefined):
+            self.elements.write(rows, cols, codes)
+            return
+        missing = np.broadcast_to(value.undefined, (len(rows), len(cols)))
+        if self.memory.host:
+            codes = np.where(missing, DOCUMENTED, codes).astype(codes.dtype)
+        self.elements.write(rows, cols, codes)
+        self._stored(rows, cols, missing)
+
+    def _stored(self, rows: range, cols: range, missing: Mask) -> None:
+        """Note which elements of a window that was stored have no value."""
+        if not missing.any():
+            return
+        if self.memory.host:
+            row, col = np.argwhere(missing)[0]
+            first = rows.start + int(row), cols.start + int(col)
+            self.lost.append(LostElements(int(missing.sum()), first))
+        else:
+            self.elements.undefine(rows, cols, missing)
+
+    def undefine(self, window: Windows) -> None:
+        """The elements of a window have no value from here on."""
+        rows, cols = self._window(window)
+        if rows and cols:
+            self.elements.undefine(rows, cols)
+
+    def _codes(self, value: Term) -> Codes:
+        if isinstance(value, NumpyArray):
+            assert value.dtype == self.dtype, f"a body stored {value.dtype} in {self.dtype}"
+            return value.codes
+        assert not isinstance(value, Array)
+        return scalar(value, self.dtype).codes
+
+    def _window(self, window: Windows) -> tuple[range, range]:
+        last = self._last
+        if last is not None and last[0] == window and last[1] is self.elements:
+            return last[2], last[3]  # a body names one window again and again
+        down, across = windows_of(window)
+        rows, cols = _bounds(down, self.extent.rows), _bounds(across, self.extent.cols)
+        if self.elements.end is not None and rows and cols:
+            self._require_inside(np.array([rows[-1]]), np.array([cols[-1]]))
+        self._last = window, self.elements, rows, cols
+        return rows, cols
+
+
+def _bounds(window: Window, extent: int) -> range:
+    """A window of an axis; bodies may only name windows that their rules have checked."""
+    if isinstance(window, int):
+        window = slice(window, window + 1)
+    start, stop = window.start or 0, extent if window.stop is None else window.stop
+    assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
+    return range(start, stop, window.step or 1)

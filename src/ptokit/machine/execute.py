@@ -1,0 +1,328 @@
+"""One body, executed: what the interpreter, the eager functions and the replay have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, error
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Op, Value
+from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.rules import Rule
+from ptokit.isa.lang.environment import Offer, call, none_if_unknown
+from ptokit.isa.lang.instr import Operand, Role
+from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, Resource
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.types import Kind, OpaqueType, PtrType, ScalarType
+from ptokit.isa.model.words import CUBE, KernelKind
+from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.memory import Memory
+from ptokit.machine.printing import StandardOutput
+from ptokit.machine.state import FLAG_MEMORY, State, require_registers
+from ptokit.machine.tile import Matrix, Pointer
+from ptokit.machine.undefinedstore import UndefinedStore, lost_in
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import Loc
+from ptokit.values.fixpipe import FixPipe
+
+LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
+FIRST_RECORD = 2  # words of the log before its records:
+QUEUES, QUEUE_WORDS = "queues", 1 << 21  # of the pipes of a core, where they wait
+NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
+OF_TARGET = (
+    *("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED"),
+    *("FINITE", "FIRST", "STREAMS", "CLEARS"),
+)
+FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute
+REACH = 1 << 39  # bytes before and after the start of an array that have addresses
+
+
+class Core:
+    """One core: its memories by location, the readings in force, registers and flags.
+
+    It runs block `block_idx` of the `block_num` blocks of a launch. A kernel of both kinds has
+    cores of each `kind`: of the `lanes` vector cores of a block it is number `subblock_idx`.
+    `shared` are memories that it has in common with others. With `whole` it stands for the cores
+    of both kinds, and moves tiles from the memories of one to those of the other.
+    """
+
+    kind: KernelKind | None = None
+    subblock_idx = 0
+    lanes = 1
+    whole = False
+    strict = False  # of eager functions: to store what has no value is an error
+
+    def __init__(
+        self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
+    ) -> None:
+        self.shared: dict[str, Memory] = {}
+        self.target = target
+        every_pair = fixpipe.every_pair or target.every_pair
+        own = replace(fixpipe, every_pair=every_pair, scaled_i16=target.f16_sums)
+        self.fixpipe = fixpipe if own == fixpipe else own
+        self.state = State()
+        self.block_idx, self.block_num = block_idx, block_num
+        self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
+        self.spaces: dict[str, Memory] = {}  # those somebody asked for
+        self.behind: Mapping[str, int] = {}  # where larger ones end: see `Planned`
+        self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # rules that only warn
+        self.lost: dict[tuple[Op, str], UndefinedStore] = {}  # what was stored without a value
+
+    def taken_warnings(self) -> list[Diagnostic]:
+        """Return what it has warned of since the last call."""
+        found = [*self.warned.values(), *self.lost.values()]
+        self.warned.clear()
+        self.lost.clear()
+        return found
+
+    def note_lost(
+        self, op: Op, operands: Iterable[Any], span: Span | None = None
+    ) -> None:  # Any: handles and numbers
+        """Note the elements without a value that an instruction stored in arrays of the host."""
+        for view in operands:
+            for one in lost_in(view):
+                place = self.block_idx, self.subblock_idx
+                found = UndefinedStore.of(op.name, span or op.span, view, one, place)
+                key = op, view.memory.name
+                self.lost[key] = self.lost[key].merged(found) if key in self.lost else found
+
+    @property
+    def subblock_num(self) -> int:
+        """The vector cores of a block; the cube is one."""
+        return 1 if self.kind is CUBE else self.lanes
+
+    def address_of(self, pointer: Pointer) -> int:
+        """The byte address of a place in an array."""
+        if not any(memory is pointer.memory for memory in self.exposed):
+            self.exposed.append(pointer.memory)
+        number = next(n for n, memory in enumerate(self.exposed) if memory is pointer.memory)
+        start = (2 * number + 3) * REACH
+        return start + pointer.offset * pointer.dtype.bits // 8
+
+    def pointer_to(self, address: int, kind: PtrType) -> Pointer:
+        """The place in an array that has this byte address."""
+        number, offset = divmod(address - 2 * REACH, 2 * REACH)
+        if not 0 <= number < len(self.exposed):
+            problem = f"no array lies at {address:#x}"
+            helped = "compute addresses from those of pointers, in the same launch"
+            raise error("address-unknown", problem, help=helped)
+        memory = self.exposed[number]
+        elements, rest = divmod((offset - REACH) * 8, kind.dtype.bits)
+        if elements < 0:
+            problem = f"{address:#x} lies before the start of {memory.name}"
+            raise error("global-out-of-bounds", problem, help="elements of an array count from 0")
+        if rest:
+            problem = f"{address:#x} is no address of elements of {kind.dtype}"
+            helped = "elements begin at multiples of their size"
+            raise error("offset-misaligned", problem, help=helped)
+        return Pointer(kind.dtype, memory, elements, by_number=kind.by_number)
+
+    def clear(self) -> None:
+        """Reset the core: memories count as unwritten, no register is set, no flag is up."""
+        self.state.clear()
+        self.block_idx = 0
+        for memory in self.spaces.values():
+            memory.clear()
+        if "log" in self.__dict__:
+            self.log.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
+
+    @cached_property
+    def log(self) -> Memory:
+        """What compiled code has executed, see `native.executionlog`."""
+        memory = Memory(LOG, np.zeros(8 * LOG_WORDS, np.uint8), written=True)
+        memory.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
+        return memory
+
+    @cached_property
+    def queues(self) -> Memory:
+        """What was issued to its pipes, see `native.queuecode`."""
+        return Memory(QUEUES, np.zeros(8 * QUEUE_WORDS, np.uint8), written=True)
+
+    def space(self, loc: Loc) -> Memory:
+        """The memory behind a location, blank when first asked for."""
+        return self.space_named(SPACES[loc])
+
+    def space_named(self, name: str) -> Memory:
+        """The memory that hardware calls so."""
+        if name in self.shared:
+            return self.shared[name]
+        if name == FLAG_MEMORY:
+            return self.state.flags.memory
+        if name == LOG:
+            return self.log
+        if name == QUEUES:
+            return self.queues
+        if name not in self.spaces:
+            size = max(self.target.capacity[name], self.behind.get(name, 0))
+            self.spaces[name] = Memory.blank(name, size)
+        return self.spaces[name]
+
+    def owns(self, memory: Memory) -> bool:
+        """Whether it is one of the core's memories, not that of an argument."""
+        return memory in (self.spaces.get(memory.name), self.shared.get(memory.name))
+
+    def readings(self) -> dict[Resource, Any]:
+        """What decides how bodies compute."""
+        target = self.target
+        return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in FACTS}}
+
+    @staticmethod
+    def trap() -> None:
+        """The program ends the run."""
+        raise error("trapped", f"{CATALOGUE['trapped'].title}")
+
+    def offer(self) -> Offer:
+        """What a body may use."""
+        return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: StandardOutput}
+
+
+def moves(op: Op) -> bool:
+    """Whether an op reads or writes memory itself, or orders those that do."""
+    return bool(op.page.executes or op.page.declared) and not op.regions
+
+
+def whole_number(value: Value) -> bool:
+    """Whether the value is an integer or an index."""
+    return isinstance(value.type, ScalarType) and not value.type.is_float
+
+
+def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
+    """What a body gets of the text: attributes, defaults of operands, types of results."""
+    page = op.page
+    values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+    values |= {o.name: o.default for o in page.operands if not o.required}
+    for name, o in page.types.items():
+        bound = op.results if o.role is Role.RESULT else op.bound(o.name)
+        values[name] = bound[0].type if bound else None
+    return values | {r.name: v.type for r, v in zip(page.results(), op.results, strict=False)}
+
+
+def not_executed(op: Op) -> Diagnostic:
+    """Why no engine executes the instruction, as its page says."""
+    help = "check and convert take it; a run ends where it comes to it"
+    message = f"{op.name} is not executed: {op.page.unexecuted}"
+    return Diagnostic("not-executed", message, op.span, help=help)
+
+
+def stated(result: Value, target: Target) -> Any:  # Any: a type, or UNKNOWN
+    """The type that the text gives a result, as rules see it; UNKNOWN where nobody reads it."""
+    kind = result.type
+    return UNKNOWN if isinstance(kind, OpaqueType) else target.resolve_any(kind)
+
+
+def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `Rule.holds`
+    """The type of a result by the page's own hook, from what rules see."""
+    types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
+    return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
+
+
+def element_of(op: Op, operand: Operand) -> DType | None:
+    """The type of the array of one element that a body gets for a number; None: the number."""
+    bound = op.bound(operand.name)
+    if operand.element and isinstance(kind := bound[0].type, ScalarType):
+        return kind.element
+    return ScalarType(operand.scalar or "").dtype if op.page.executes else None
+
+
+class ReadyOp:
+    """An op made ready to run again and again: where operands come from, which rules are open.
+
+    Programs, eager calls and replays run instructions this way.
+    """
+
+    def __init__(self, op: Op, rules: Iterable[Rule] = ()) -> None:
+        """`rules` are those that depend on values."""
+        page = op.page
+        self.op, self.page = op, page
+        self.open = tuple(rule for rule in rules if not rule.early)
+        self.fixed = given(op)
+        self.inputs = [
+            (o.name, bound if o.many else bound[0], element_of(op, o))
+            for o in page.operands
+            if (bound := op.bound(o.name))
+        ]
+        # a body that computes gets a scalar as a 1x1 array
+        self.scalars = [(n, dtype) for n, _, dtype in self.inputs if dtype is not None]
+        arrays = {n for n, _ in self.scalars}
+        kinds = {o.name: o.kind for o in page.operands}
+        self.numbers = [n for n, _, _ in self.inputs if kinds[n] is Kind.SCALAR and n not in arrays]
+        used = {resource.value for resource in page.uses}
+        self.standalone = not used and page.needs is None  # it takes nothing of the machine
+        self.names = tuple(name for name in page.body_names if name not in used)
+        named = {*self.fixed, *(name for name, _, _ in self.inputs)}
+        self.takes_all = self.standalone and named == {*self.names}
+        whole = all(whole_number(value) for value in (*op.results, *(v for _, v in op.values())))
+        # a number that follows from others alone, as most of the scalar part of a program does
+        self.folds = page.folds and whole and self.takes_all and len(op.results) == 1
+        self.folds &= not (self.open or self.scalars or op.regions)
+        self.result = next((r.name for r in page.results()), None)
+        # a handle moves nothing
+        handles = ALIASES in page.traits or FIFO in page.uses  # an empty entry is one
+        self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]
+        moved = (o for o in page.operands if o.kind is Kind.TILE and o.role is not Role.SCRATCH)
+        tiles = [o.name for o in moved]
+        moves = any(o.written for o in page.operands) and not (handles or self.outs)
+        self.idle_with = tiles if moves else []  # rules ask nothing of valid regions then
+
+    def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
+        """The operands by name, as the body takes them."""
+        found: dict[str, Any] = {}
+        for name, bound, _ in self.inputs:
+            several = isinstance(bound, tuple)
+            found[name] = tuple(env[v] for v in bound) if several else env[bound]
+        for name in self.numbers:
+            if isinstance(found[name], NumpyArray):
+                found[name] = float(found[name])
+        return self.converted(found)
+
+    def converted(self, operands: dict[str, Any]) -> dict[str, Any]:  # Any: as above
+        """These operands as the body takes them."""
+        for name, dtype in self.scalars:
+            operands[name] = scalar(operands[name], dtype)
+        return operands
+
+    def broken(self, seen: Mapping[str, Any]) -> Iterator[Rule]:  # Any: what a rule sees
+        """The open rules that do not hold."""
+        return (rule for rule in self.open if rule.holds(seen) is False)
+
+    def does_nothing(self, values: Mapping[str, Any]) -> bool:  # Any: as above
+        """Whether its output is empty, or all tiles are."""
+        if any(_empty(values.get(name)) for name in self.outs):
+            return True
+        tiles = [tile for n in self.idle_with if (tile := values.get(n)) is not None]
+        return bool(tiles) and all(map(_empty, tiles))
+
+    def run(self, values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as above
+        """Run the body on the operands. If its output is empty, or all tiles, it does nothing."""
+        every = {**self.fixed, **values}
+        if self.does_nothing(values):
+            return None
+        if self.takes_all:
+            return self.page.run(**every)
+        if self.page.needs is not None:
+            core: Core = offer[CORE]
+            require_registers(self.page, core.target, core.state, every)
+        return self.page.run(
+            **{resource.value: offer[resource] for resource in self.page.uses},
+            **{name: every[name] for name in self.names},
+        )
+
+
+def _empty(handle: Any) -> bool:  # Any: a handle, or None
+    """Whether it is a tile of which nothing is valid."""
+    valid = getattr(handle, "valid", None)
+    return valid is not None and not (valid.rows and valid.cols)
+
+
+def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
+    """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
+    ready = ReadyOp(op)
+    values = ready.values(env)
+    ready.run(values, core.offer())
+    core.note_lost(op, values.values())

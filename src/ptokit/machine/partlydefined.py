@@ -1,0 +1,218 @@
+"""Arrays some elements of which are undefined: nothing computed them.
+
+A chip computes with whatever the bytes hold, and programs leave those elements out later. So words
+pass on which elements have no value, and tiles keep it in their shadow. An array of the host gets
+`DOCUMENTED` in their place, and the run warns. What decides on one, as an index or a number of the
+scalar unit, is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.machine.evaluation import WORDS, NumpyArray
+from ptokit.machine.memory import Codes, Index
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL, Array, Term
+
+Mask: TypeAlias = "NDArray[np.bool_]"
+DOCUMENTED = 0  # the code that an array of the host gets for an element without a value
+# words that only move elements, and those where `keys`, the second argument, say where to
+MOVING = ("transpose", "reshape", "window", "repeat", "join_columns")
+BY_KEYS = ("compact", "sort", "merge")
+BY_ROW = ("count", "taken", "tally")  # each row of the result follows from a row
+
+NOWHERE = np.zeros((1, 1), np.bool_)
+
+
+class LostElements(NamedTuple):
+    """Elements without a value that an instruction stored in an array of the host."""
+
+    number: int
+    first: tuple[int, int]
+
+
+class PartlyDefined(NumpyArray):
+    """An array whose elements have a value but where `undefined`; `refuse` raises the error.
+
+    `outside`: the elements without a value are outside of the valid region of what was read.
+    """
+
+    partly = True
+
+    def __init__(
+        self,
+        values: NumpyArray,
+        undefined: Mask,
+        refuse: Callable[[], NoReturn],
+        *,
+        outside: bool = False,
+    ) -> None:
+        self.defined, self.dtype = values, values.dtype
+        self.undefined, self.refuse, self.outside = undefined, refuse, outside
+
+    @property
+    def codes(self) -> Codes:  # type: ignore[override]  # whoever asks for values has none
+        self.refuse()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.defined.shape
+
+    def kept(self) -> NoReturn:
+        """Raise the error: the scalar unit takes no element without a value."""
+        self.refuse()
+
+    def taken(self, take: Callable[[Array], Array]) -> Array:
+        """Return what `take` gives for these indices.
+
+        An index inside of a valid region must have a value. What a chip reads beyond one picks
+        elements without a value.
+        """
+        if not self.outside:
+            self.refuse()
+        found = take(_zeroed(self))
+        assert isinstance(found, NumpyArray)
+        undefined = np.broadcast_to(self.undefined, found.shape)
+        if isinstance(found, PartlyDefined):
+            found, undefined = found.defined, undefined | found.undefined
+        return PartlyDefined(found, undefined, self.refuse, outside=True)
+
+    def passed(self, word: str, args: Sequence[Term], parameters: dict[str, Any]) -> Array:
+        """Return the result of a word on arrays of which this is one."""
+        if word == "number":  # only the type of the first matters
+            return WORDS[word](self.defined, *args[1:])
+        plain = [_zeroed(x) if word in BY_ROW else defined(x) for x in args]
+        result = WORDS[word](*plain, **parameters)
+        mask = _without_value(word, [undefined(x) for x in args], plain, parameters)
+        mask = np.broadcast_to(mask, result.shape)
+        if not mask.any():
+            return result
+        outside = all(x.outside for x in args if isinstance(x, PartlyDefined))
+        return PartlyDefined(result, mask, self.refuse, outside=outside)
+
+
+def defined(term: Any) -> Any:  # Any: an array or a number
+    """Return the values of an array, also where they stand for nothing."""
+    return term.defined if isinstance(term, PartlyDefined) else term
+
+
+def _zeroed(term: Any) -> Any:  # Any: as above
+    """Return the values of an array, 0 for an element without one: words may count by them."""
+    if not isinstance(term, PartlyDefined):
+        return term
+    codes = np.where(term.undefined, 0, term.defined.codes)
+    return NumpyArray(codes.astype(term.defined.codes.dtype), term.dtype)
+
+
+def undefined(term: Term) -> Mask:
+    """Return which elements of an array have no value; of a number: none."""
+    if isinstance(term, PartlyDefined):
+        return term.undefined
+    return np.zeros(term.shape if isinstance(term, NumpyArray) else (1, 1), np.bool_)
+
+
+def _without_value(
+    word: str, masks: list[Mask], args: Sequence[Any], parameters: dict[str, Any]
+) -> Mask:  # Any: arrays and numbers
+    """Return which elements of a word's result have no value, by those of its arguments."""
+    if word in MOVING:
+        return _moved(word, masks, parameters)
+    if word == "pad":
+        return _moved(word, [masks[0], NOWHERE], parameters)
+    if word == "bits":
+        eight = np.repeat(masks[0], 8, axis=1)
+        return np.asarray(eight[:, : parameters["cols"]])
+    if word == "pack":
+        rows, cols = masks[0].shape
+        whole = np.zeros((rows, -(-cols // 8) * 8), np.bool_)
+        whole[:, :cols] = masks[0]
+        return np.asarray(whole.reshape(rows, -1, 8).any(axis=2))
+    if word == "fold":
+        return np.asarray(masks[0].any(axis=parameters["axis"], keepdims=True))
+    if word == "matmul":
+        product = masks[0].any(axis=1, keepdims=True) | masks[1].any(axis=0, keepdims=True)
+        return np.asarray(reduce(np.logical_or, [product, *masks[2:]]))
+    if word in BY_ROW:
+        return np.asarray(reduce(np.logical_or, masks).any(axis=1, keepdims=True))
+    if word in BY_KEYS:
+        payload = np.broadcast_to(masks[0], masks[1].shape)
+        moved = WORDS[word](NumpyArray(payload.astype(np.uint8), BOOL), args[1], **parameters)
+        return np.asarray((moved.codes != 0) | _unordered(word, masks[1], parameters))
+    if word == "where":
+        assert isinstance(args[0], NumpyArray)
+        return np.asarray(masks[0] | np.where(args[0].codes != 0, masks[1], masks[2]))
+    return np.asarray(reduce(np.logical_or, masks))
+
+
+def _moved(word: str, masks: Sequence[Mask], parameters: dict[str, Any]) -> Mask:
+    """Return where a word that moves elements leaves those without a value."""
+    marks = [NumpyArray(mask.astype(np.uint8), t.u8) for mask in masks]
+    return np.asarray(WORDS[word](*marks, **parameters).codes != 0)
+
+
+def _unordered(word: str, keys: Mask, parameters: dict[str, Any]) -> Mask:
+    """Return the elements that keys without a value may move: a row, or blocks that are sorted."""
+    rows, cols = keys.shape
+    block = parameters["block"] if word == "sort" else max(cols, 1)
+    whole = np.zeros((rows, -(-cols // block) * block), np.bool_)
+    whole[:, :cols] = keys
+    spoilt = np.asarray(whole.reshape(rows, -1, block).any(axis=2))
+    return spoilt if word != "sort" else np.repeat(spoilt, block, axis=1)[:, :cols]
+
+
+def partly_read(matrix: Any, rows: range, cols: range, found: NumpyArray) -> Array:
+    """Return a window of a matrix some elements of which have no value."""
+    missing = ~matrix.elements.written(rows, cols)
+    first = _first(missing, rows, cols)
+    if matrix.memory.refuses:
+        raise read_first(matrix, first)
+    outside = not (missing & ~np.asarray(matrix.beyond(rows, cols))).any()
+    return PartlyDefined(found, missing, partial(_refuse, matrix, first), outside=outside)
+
+
+def partly_taken(matrix: Any, rows: Index, cols: Index, missing: Mask, found: NumpyArray) -> Array:
+    """Return elements of a matrix some of which have no value."""
+    first = first_taken(missing, rows, cols)
+    if matrix.memory.refuses:
+        raise read_first(matrix, first)
+    return PartlyDefined(found, missing, partial(_refuse, matrix, first))
+
+
+def first_taken(mask: Mask, rows: Index, cols: Index) -> tuple[int, int]:
+    """Return the first of some elements for which a mask holds."""
+    at = tuple(np.argwhere(mask)[0])
+    return int(rows[at]), int(cols[at])
+
+
+def read_first(matrix: Any, first: tuple[int, int]) -> Exception:
+    """Make the error for a tile that is read before anything was written to it."""
+    row, col = first
+    return error(
+        "uninitialised-read",
+        f"{matrix.label or 'a tile'} is read before it is written",
+        seen=f"element ({row}, {col}) of {matrix.type} was never written",
+        help="write all of the region that is read, or make the valid region smaller",
+    )
+
+
+def _refuse(matrix: Any, first: tuple[int, int]) -> NoReturn:
+    row, col = first
+    raise error(
+        "uninitialised-read",
+        f"{matrix.label or 'a tile'} is read where it has no value",
+        seen=f"nothing computed element ({row}, {col}) of {matrix.type}",
+        help="write all that is read, or make the valid region as small as what was written",
+    )
+
+
+def _first(mask: Mask, rows: range, cols: range) -> tuple[int, int]:
+    """Return the first element of a window for which a mask holds."""
+    row, col = np.argwhere(mask)[0]
+    return rows.start + int(row), cols.start + int(col)

@@ -1,0 +1,500 @@
+"""The text of an LLVM function as it grows, and the numbers in it.
+
+`Code` collects instructions; `Int` is a 64-bit number and `Truth` a condition that only the running
+program knows. They have Python's operators, so a page's body, its rules and the layouts' arithmetic
+run on them unchanged and leave the instructions behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import gcd
+from typing import Any, TypeAlias
+
+from ptokit.machine.evaluation import scalar
+from ptokit.values.dtypes import DType
+from ptokit.values.layouts import known
+from ptokit.values.scalars import quotient, wrapped
+
+Num: TypeAlias = "int | Int"
+Limits: TypeAlias = tuple[int, int]
+Condition: TypeAlias = "bool | Truth"
+
+
+NAMES = re.compile(r"%\w+")
+DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
+FEW = 1 << 48  # 64 bits hold 2^16 of its multiples: a launch may have one block for each
+EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
+ALWAYS_OVERFLOWS = ("mul", str(EXTREMES[1]), "2")  # a constant of more than 64 bits takes part
+
+
+class NotNative(Exception):
+    """This instruction cannot be compiled: the reference executor runs it."""
+
+
+class Undecided(NotNative):
+    """A body asks for a condition that only the running program knows."""
+
+    def __init__(self, condition: Truth) -> None:
+        super().__init__("a body asks for a condition that only the running program knows")
+        self.condition = condition
+
+
+class Code:
+    """The lines of one function.
+
+    `answers` are what conditions are taken for when Python asks: both ways are compiled.
+    """
+
+    def __init__(self, many: str = "") -> None:
+        self.lines: list[str] = []
+        self.many = many  # the calling convention of functions that give more than one vector
+        self.kernels: dict[str, str] = {}  # functions that it calls, by name
+        self.names = 0
+        self.block = "entry"
+        self.answers: list[bool] = []
+        self.asked = 0
+        self.by_block: set[str] = set()  # numbers that differ from block to block
+        self.known: dict[str, str] = {}  # pure instructions of the open block, by text
+        self.unproven: dict[tuple[str, str, str], None] = {}  # sums that may leave 64 bits
+
+    def name(self, hint: str = "v") -> str:
+        self.names += 1
+        return f"{hint}{self.names}"
+
+    def let(self, text: str) -> str:
+        """Name the result of an instruction; the same pure one is not written twice in a block."""
+        if text in self.known:
+            return self.known[text]
+        name = f"%{self.name()}"
+        self.lines.append(f"  {name} = {text}")
+        distinct = self.by_block and text.startswith(DISTINCT)
+        if distinct and not self.by_block.isdisjoint(NAMES.findall(text)):
+            self.by_block.add(name)
+        if not text.startswith(("load", "call", "alloca")):
+            self.known[text] = name
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def note(self, text: str) -> None:
+        self.lines.append(f"  ; {text}")
+
+    def start(self, label: str) -> None:
+        """Begin a block. What the last one computed may not reach here: forget it."""
+        self.lines.append(f"{label}:")
+        self.block = label
+        self.known = {}
+
+    def jump(self, label: str) -> None:
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: Truth | str, yes: str, no: str) -> None:
+        text = condition.text if isinstance(condition, Truth) else condition
+        self.do(f"br i1 {text}, label %{yes}, label %{no}")
+
+    def fail(self, condition: str, after: str = "") -> None:
+        """Leave the function where the condition holds, by its label `failed`; or begin `after`."""
+        good = after or self.name("good")
+        self.branch(condition, "failed", good)
+        self.start(good)
+
+    def overflow(self) -> str | None:
+        """Whether one of the unproven sums and products leaves 64 bits; None: there are none."""
+        found: str | None = None
+        for word, left, right in self.unproven:
+            pair = f"call {{i64, i1}} @llvm.s{word}.with.overflow.i64(i64 {left}, i64 {right})"
+            flag = self.let(f"extractvalue {{i64, i1}} {self.let(pair)}, 1")
+            found = flag if found is None else self.let(f"or i1 {found}, {flag}")
+        self.unproven = {}
+        return found
+
+    @contextmanager
+    def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
+        """A loop over 0, step, 2 step, ... below `count`."""
+        with self.iterations(Iterations(count, step), what) as index:
+            yield index
+
+    @contextmanager
+    def iterations(self, iterations: Iterations, what: str) -> Generator[Int]:
+        """A loop whose end and step may still be changed inside."""
+        body, done, before = self.name("loop"), self.name("done"), self.block
+        if isinstance(iterations.count, int):
+            assert iterations.count > 0
+            self.jump(body)
+        else:
+            self.branch(iterations.count > 0, body, done)
+        self.start(body)
+        index, where = f"%{self.name('i')}", len(self.lines)
+        self.lines += "", ""
+        yield Int(self, index, iterations.step)
+        count, step = text(iterations.count), iterations.step
+        after = self.let(f"add nuw nsw i64 {index}, {step}")
+        self.lines[where] = f"  {index} = phi i64 [ 0, %{before} ], [ {after}, %{self.block} ]"
+        self.lines[where + 1] = f"  ; for {index} in range(0, {count}, {step}): {what}"
+        self.branch(self.let(f"icmp slt i64 {after}, {count}"), body, done)
+        self.start(done)
+
+    @contextmanager
+    def when(self, condition: Truth | str | bool) -> Generator[None]:
+        """Instructions that run only where the condition holds."""
+        condition = str(condition).lower() if isinstance(condition, bool) else condition
+        yes, after = self.name("then"), self.name("after")
+        self.branch(condition, yes, after)
+        self.start(yes)
+        yield
+        self.jump(after)
+        self.start(after)
+
+
+@dataclass
+class Iterations:
+    """Where a loop ends and how far it steps."""
+
+    count: Num
+    step: int
+
+
+def _in_64_bits(number: int) -> bool:
+    return EXTREMES[0] <= number <= EXTREMES[1]
+
+
+def text(number: Num) -> str:
+    """A number as an operand: its 64 bits."""
+    if isinstance(number, int):
+        return str(number if _in_64_bits(number) else wrapped(number, 64))
+    return number.text
+
+
+class Truth:
+    """A condition the running program decides."""
+
+    def __init__(self, code: Code, text: str) -> None:
+        self.code, self.text = code, text
+
+    def __bool__(self) -> bool:
+        self.code.asked += 1
+        if self.code.asked > len(self.code.answers):
+            raise Undecided(self)
+        return self.code.answers[self.code.asked - 1]
+
+    def __and__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return self if other else False
+        return self._with("and", other.text)
+
+    def __or__(self, other: Condition) -> Condition:
+        if isinstance(other, bool):
+            return other or self
+        return self._with("or", other.text)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Truth:
+        return self._with("xor", "true")
+
+    def _with(self, word: str, other: str) -> Truth:
+        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
+
+    def number(self) -> Int:
+        return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1, limits=(0, 1))
+
+
+def every(conditions: Iterable[Condition]) -> Condition:
+    """Whether all of them hold."""
+    total: Condition = True
+    for condition in conditions:
+        total = total & condition
+    return total
+
+
+class Int:
+    """A 64-bit number the running program knows, with what is known before: a divisor, a bound.
+
+    Numbers of rules and addresses are integers without end. `limits` hold the least and the
+    greatest that one can be: a sum or product that may lie outside 64 bits is left in
+    `Code.unproven`, and whoever uses the result must first ask `Code.overflow`. It is `proven`
+    where nobody need ask.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        text: str,
+        multiple: int = 1,
+        upper: int | None = None,
+        limits: Limits = EXTREMES,
+    ) -> None:
+        self.code, self.text, self.multiple, self.upper = code, text, multiple, upper
+        self.limits, self.proven = limits, True
+        self.sum: tuple[Num, Num] | None = None  # what it is the sum of
+
+    def _terms(self) -> tuple[list[str], int]:
+        """The texts and the constant that it is the sum of."""
+        if self.sum is None:
+            return [self.text], 0
+        found: list[str] = []
+        constant = 0
+        for term in self.sum:
+            more, extra = ([], term) if isinstance(term, int) else term._terms()
+            found += more
+            constant += extra
+        return found, constant
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _make(
+        self,
+        word: str,
+        a: Num,
+        b: Num,
+        multiple: int = 1,
+        upper: int | None = None,
+        limits: Limits = EXTREMES,
+    ) -> Int:
+        name = self.code.let(f"{word} i64 {text(a)}, {text(b)}")
+        return Int(self.code, name, multiple, upper, limits)
+
+    def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
+        """A sum, a difference or a product."""
+        (a_low, a_high), (b_low, b_high) = _limits(a), _limits(b)
+        if word == "add":
+            low, high = a_low + b_low, a_high + b_high
+        elif word == "sub":
+            low, high = a_low - b_high, a_high - b_low
+        else:
+            ends = a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high
+            low, high = min(ends), max(ends)
+        fits = EXTREMES[0] <= low and high <= EXTREMES[1]
+        if any(isinstance(n, int) and not _in_64_bits(n) for n in (a, b)):
+            self.code.unproven[ALWAYS_OVERFLOWS] = None
+        elif not fits:
+            self.code.unproven[word, text(a), text(b)] = None
+        limits = max(low, EXTREMES[0]), min(high, EXTREMES[1])
+        result = self._make(word, a, b, multiple, limits=limits)
+        result.proven = fits and all(n.proven for n in (a, b) if isinstance(n, Int))
+        return result
+
+    def __add__(self, other: Num) -> Num:
+        if known(other, 0):
+            return self
+        total = self._exactly("add", self, other, gcd(self.multiple, _multiple(other)))
+        total.sum = (self, other)
+        return total
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Num) -> Num:
+        if isinstance(other, int):
+            return self + -other
+        return self._without(other)
+
+    def _without(self, other: Int) -> Num:
+        """A difference; terms that both sums have cancel: a window is as long as it says."""
+        (mine, constant), (theirs, less) = self._terms(), other._terms()
+        if Counter(theirs) <= Counter(mine):
+            rest = list((Counter(mine) - Counter(theirs)).elements())
+            if not rest:
+                return constant - less
+            if len(rest) == 1 and constant == less and self.sum is not None:
+                found = self._term(rest[0])
+                if found is not None:
+                    return found
+        return self._exactly("sub", self, other, gcd(self.multiple, other.multiple))
+
+    def _term(self, name: str) -> Int | None:
+        """The term of that text."""
+        if self.sum is None:
+            return self if self.text == name else None
+        found = (t._term(name) for t in self.sum if isinstance(t, Int))
+        return next((t for t in found if t is not None), None)
+
+    def __rsub__(self, other: Num) -> Num:
+        return self._exactly("sub", other, self, gcd(self.multiple, _multiple(other)))
+
+    def __neg__(self) -> Num:
+        return 0 - self
+
+    def __mul__(self, other: Num) -> Num:
+        if isinstance(other, int) and other in (0, 1):
+            return self if other else 0
+        product = self._exactly("mul", self, other, self.multiple * _multiple(other))
+        if product.multiple & -product.multiple >= FEW:  # so many blocks meet modulo 2^64
+            self.code.by_block.discard(product.text)
+        return product
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Num) -> Num:
+        """Rounded down, by a positive constant."""
+        if not isinstance(other, int) or other <= 0:
+            raise NotNative("division by a number that is not a positive constant")
+        if other == 1:
+            return self
+        exact = self.multiple % other == 0
+        multiple = self.multiple // other if exact else 1
+        upper = None if self.upper is None else self.upper // other
+        low, high = self.limits
+        if other & (other - 1) == 0:
+            word = "ashr exact" if exact else "ashr"
+            limits = low // other, high // other
+            return self._make(word, self, other.bit_length() - 1, multiple, upper, limits)
+        limits = quotient(low, other), quotient(high, other)
+        down = self._make("sdiv", self, other, multiple, upper, limits)
+        if exact:
+            return down
+        short = (self - down * other) < 0
+        assert isinstance(short, Truth)
+        return down - short.number()
+
+    def __mod__(self, other: Num) -> Num:
+        if isinstance(other, int) and other > 0 and self.multiple % other == 0:
+            return 0
+        if isinstance(other, int) and other > 0 and other & (other - 1) == 0:
+            return self._make("and", self, other - 1, upper=other - 1, limits=(0, other - 1))
+        whole = self._make("mul", self // other, other)  # may wrap: the rest does not
+        assert isinstance(other, int)
+        return self._make("sub", self, whole, upper=other - 1, limits=(0, other - 1))
+
+    def __rfloordiv__(self, other: Num) -> Num:
+        raise NotNative("division by a number that only the running program knows")
+
+    __rmod__ = __rfloordiv__
+
+    def __divmod__(self, other: Num) -> tuple[Num, Num]:
+        return self // other, self % other
+
+    def _compare(self, word: str, other: Any) -> Truth:  # Any: see Int.__eq__
+        if not isinstance(other, int | Int):
+            raise NotNative("a number compared with something else")
+        if isinstance(other, int) and not _in_64_bits(other):
+            return Truth(self.code, "true" if word in FAR[other > 0] else "false")
+        return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
+
+    def __lt__(self, other: Num) -> Truth:
+        return self._compare("slt", other)
+
+    def __le__(self, other: Num) -> Truth:
+        return self._compare("sle", other)
+
+    def __gt__(self, other: Num) -> Truth:
+        return self._compare("sgt", other)
+
+    def __ge__(self, other: Num) -> Truth:
+        return self._compare("sge", other)
+
+    def __eq__(self, other: object) -> Any:  # Any: a Truth, where Python expects a bool
+        if isinstance(other, Int) and other.text == self.text:
+            return True
+        return self._compare("eq", other) if isinstance(other, int | Int) else False
+
+    def __ne__(self, other: object) -> Any:  # Any: as above
+        same = self == other
+        return ~same if isinstance(same, Truth) else not same
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __and__(self, other: Num) -> Num:
+        return self._make("and", self, other)
+
+    def __or__(self, other: Num) -> Num:
+        return self._make("or", self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def _pick(self, condition: Truth, yes: Num, no: Num, upper: int | None = None) -> Int:
+        chosen = f"select i1 {condition.text}, i64 {text(yes)}, i64 {text(no)}"
+        multiple = gcd(_multiple(yes), _multiple(no))
+        limits = min(_limits(yes)[0], _limits(no)[0]), max(_limits(yes)[1], _limits(no)[1])
+        return Int(self.code, self.code.let(chosen), multiple, upper, limits)
+
+    def least(self, other: Num) -> Int:
+        bounds = [b for b in (self.upper, _upper(other)) if b is not None]
+        found = self._pick(self < other, self, other, min(bounds, default=None))
+        found.limits = found.limits[0], min(self.limits[1], _limits(other)[1])
+        return found
+
+    def most(self, other: Num) -> Int:
+        bounds = (self.upper, _upper(other))
+        upper = None if None in bounds else max(b for b in bounds if b is not None)
+        found = self._pick(self > other, self, other, upper)
+        found.limits = max(self.limits[0], _limits(other)[0]), found.limits[1]
+        return found
+
+    def quotient_of(self, a: Num, b: Num) -> Num:
+        """Toward zero. By 0 it has no meaning, and the program goes on; what overflows wraps."""
+        if isinstance(b, Int):
+            minus, none = b == -1, b == 0
+            down = self._make("sdiv", a, self._pick(minus | none, 1, b))
+            return self._pick(minus, self._make("sub", 0, a), down)
+        if b == 0:
+            raise ZeroDivisionError
+        return self._make("sub", 0, a) if b == -1 else self._make("sdiv", a, b)
+
+    def bitwise(self, word: str, a: Num, b: Num) -> Num:
+        """What processors do with the bits of two numbers; by 0 as above, shifts by b mod 64."""
+        if word.endswith("shr") or word == "shl":
+            b = b & 63
+        elif word != "xor" and isinstance(b, Int):
+            b = self._pick(b == 0, 1, b)
+        elif word != "xor" and b == 0:
+            raise ZeroDivisionError
+        return self._make(word, a, b)
+
+    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Any:  # Any: numbers
+        """One or the other; of floats the code."""
+        test = self._compare("ne", 0)
+        if dtype is None or not dtype.is_float:
+            return self._pick(test, yes, no)
+        return Coded(self._pick(test, coded(yes, dtype).bits, coded(no, dtype).bits), dtype)
+
+    def wrapped(self, bits: int) -> Int:
+        if bits == 64:
+            return self if self.proven else self._modulo()
+        if bits == 1:
+            return self._make("and", self, 1, upper=1, limits=(0, 1))
+        up = self._make("shl", self, 64 - bits)
+        half = 1 << (bits - 1)
+        return self._make("ashr", up, 64 - bits, limits=(-half, half - 1))
+
+    def _modulo(self) -> Int:
+        """The 64 bits of a sum that may have left them: only powers of two still divide it."""
+        return Int(self.code, self.text, min(self.multiple & -self.multiple, 1 << 63))
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A float that the running program knows, by its code."""
+
+    bits: Num
+    dtype: DType
+
+
+def coded(number: Any, dtype: DType) -> Coded:  # Any: what a float may be
+    """A float of this type."""
+    if isinstance(number, Coded):
+        return number
+    return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
+
+
+# how every number compares with one beyond 64 bits: below all of them, above all of them
+FAR = (("sgt", "sge", "ne"), ("slt", "sle", "ne"))
+
+
+def _limits(number: Num) -> Limits:
+    return (number, number) if isinstance(number, int) else number.limits
+
+
+def _multiple(number: Num) -> int:
+    return abs(number) if isinstance(number, int) else number.multiple
+
+
+def _upper(number: Num) -> int | None:
+    return number if isinstance(number, int) else number.upper

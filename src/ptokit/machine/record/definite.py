@@ -1,0 +1,335 @@
+"""Definite initialisation: the bytes that have a value on every path.
+
+The shadow of the reference tells for each byte whether it has a value. A compiled program keeps no
+shadow of a memory where every read is proven here, on a shadow that only knows what is written on
+every way through the program, and of values that are proven; the other memories are `tracked`:
+their shadow is kept and checked. Windows whose extents only the run knows are proven by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ptokit.ir.module import Block, Op
+from ptokit.isa.lang.traits import ALLOCATES
+from ptokit.isa.model.targets import SPACES
+from ptokit.machine.memory import Codes, Elements, Memory
+from ptokit.machine.record.code import text
+from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
+from ptokit.machine.record.trace import Recorded
+
+Shadows = dict[str, Codes]
+Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
+Line = tuple[str, str, int]  # the start, count and step of an axis of a window, as code has them
+
+
+class NamedWindow(NamedTuple):
+    """A window whose place or extents are numbers of the code."""
+
+    memory: str
+    place: tuple[str, ...]  # the address and the index map
+    rows: Line
+    cols: Line
+
+    @classmethod
+    def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
+        """Name the window of a view."""
+        digits: list[Any] = [
+            n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d
+        ]
+        place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
+        lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
+        return cls(Initial.name_of(cells), place, *lines)
+
+    def apart(self, other: NamedWindow) -> bool:
+        """Return whether the other window of these elements begins where this one ends."""
+        pairs = ((self.rows, other.rows), (self.cols, other.cols))
+        behind = (
+            mine[0] == "0" and mine[1] == theirs[0] and mine[2] == 1 for mine, theirs in pairs
+        )
+        return self.place == other.place and any(behind)
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What is proven at a place in the program: bytes of memories, and windows by name.
+
+    Of a window the bytes that hold it count: where they lose their values, it is not proven.
+    """
+
+    shadows: Shadows
+    windows: dict[NamedWindow, range | None]
+
+
+class Initial:
+    """The shadows, by memory name; `unproven` are the memories that must be tracked."""
+
+    def __init__(
+        self,
+        start: Callable[[str], Codes | None],
+        fresh: Callable[[Op], Any],
+        spoils: Callable[[Op], Iterable[Place]],
+    ) -> None:
+        """`fresh`: the type and address of a tile that an op makes; `spoils`: what it spoils."""
+        self.start, self.fresh, self.spoils = start, fresh, spoils
+        self.shadows: Shadows = {}
+        self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if they are known
+        self.unproven: set[str] = set()
+        self.fallen: set[str] = set()  # memories that lose values in loops: nothing is proven there
+        self.entered: list[tuple[Proven, Proven]] = []
+
+    def _shadow(self, name: str) -> Codes | None:
+        """The shadow of a memory; None: all of it was written."""
+        if name not in self.shadows:
+            first = self.start(name)
+            if first is None:
+                return None
+            self.shadows[name] = first.copy()
+        return self.shadows[name]
+
+    def effects(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
+        """An instruction: what it reads must be proven; what it writes of proven values has one.
+
+        `counts`: the extents of its output, if it does nothing where that is empty.
+        """
+        before = None if counts is None else self.copy()
+        proven = self._effects(recording)
+        if before is not None:
+            self.meet(before, self.copy())
+        if proven:
+            self._name(recording, counts)
+
+    def _effects(self, recording: Recording) -> bool:
+        """What it does if it does anything; whether it reads proven values alone."""
+        reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
+        for store in recording.stores:
+            shadow = self._shadow(self.name_of(store.cells))
+            if shadow is None:
+                continue
+            space: Any = store.cells.memory
+            host = space.memory is not None and space.memory.host  # it takes nothing undefined
+            if isinstance(store, UndefineStore) or not (all(reads) or host):
+                self._lose(store, shadow)
+                continue
+            rows, cols = exactly(store.rows), exactly(store.cols)
+            if rows and cols and store.definite:
+                mark(shadow, store.cells, rows, cols)
+        return all(reads)
+
+    def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
+        """Windows that are written are proven by name; where they may be empty, of these counts."""
+        for number, store in enumerate(recording.stores):
+            window = NamedWindow.of(store.cells, store.rows, store.cols)
+            if not store.definite or counts not in (None, (window.rows[1], window.cols[1])):
+                continue
+            after = recording.stores[number + 1 :]
+            lost = [s for s in after if isinstance(s, UndefineStore) and self._touches(s, window)]
+            if not lost:
+                self.windows[window] = reached(store.cells)
+
+    @staticmethod
+    def _touches(store: WindowStore, window: NamedWindow) -> bool:
+        """Whether elements that lose their values may be those of a window."""
+        other = NamedWindow.of(store.cells, store.rows, store.cols)
+        return other.memory == window.memory and not window.apart(other)
+
+    def _lose(self, store: WindowStore, shadow: Codes) -> None:
+        """Elements of a window may have no value any more."""
+        rows, cols = exactly(store.rows), exactly(store.cols)
+        down, across = rows or around(store.rows), cols or around(store.cols)
+        elements = over(shadow, store.cells)
+        if (
+            elements is None
+            or down is None
+            or across is None
+            or not _within(elements, down, across)
+        ):
+            shadow[:] = 0
+        else:
+            elements.undefine(down, across)
+        lost = NamedWindow.of(store.cells, store.rows, store.cols)
+        self._forget_windows(lost.memory, reached(store.cells), lost)
+
+    def _forget_windows(
+        self, name: str, bytes: range | None, lost: NamedWindow | None = None
+    ) -> None:
+        """Windows of a memory that may have some of these bytes are not proven any more."""
+
+        def meets(window: NamedWindow, other: range | None) -> bool:
+            if window.memory != name or (lost is not None and window.apart(lost)):
+                return False
+            if bytes is None or other is None:
+                return True
+            return bytes.start < other.stop and other.start < bytes.stop
+
+        self.windows = {w: some for w, some in self.windows.items() if not meets(w, some)}
+
+    def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+        """Return whether a window has values, or one that may be anywhere in an axis."""
+        name = self.name_of(cells)
+        if self._shadow(name) is None:
+            return True
+        if name not in self.fallen and self._proven(cells, rows, cols):
+            return True
+        self.unproven.add(name)
+        return False
+
+    def _proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+        if NamedWindow.of(cells, rows, cols) in self.windows:
+            return True
+        elements, down, across = self._elements(cells), around(rows), around(cols)
+        return (
+            elements is not None
+            and down is not None
+            and across is not None
+            and _within(elements, down, across)
+            and elements.unwritten(down, across) is None
+        )
+
+    def _elements(self, cells: Elements) -> Elements | None:
+        """The same elements over the shadow, if their place is known."""
+        shadow = self._shadow(self.name_of(cells))
+        return None if shadow is None else over(shadow, cells)
+
+    @staticmethod
+    def name_of(cells: Elements) -> str:
+        space: Any = cells.memory
+        return space.name
+
+    def unknown(self, values: Iterator[Any]) -> None:
+        """An instruction the reference runs: it looks at shadows, and may change any of them."""
+        for value in values:
+            if isinstance(value, Recorded):
+                self.unproven.add(value.memory.name)
+                self._forget_windows(value.memory.name, None)
+
+    def forget(self, name: str, address: object, nbytes: int) -> None:
+        """The content of a tile is undefined from here on; its address may not be known."""
+        shadow = self._shadow(name)
+        if shadow is not None and isinstance(address, int):
+            shadow[address : address + nbytes] = 0
+            self._forget_windows(name, range(address, address + nbytes))
+        elif shadow is not None:
+            shadow[:] = 0
+            self._forget_windows(name, None)
+
+    def enter_loop(self, *blocks: Block) -> None:
+        """What an iteration finds: what was there before, without tiles that each makes anew."""
+        before = self.copy()
+        for op in (op for block in blocks for op in block.walk()):
+            made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
+            if made is not None:
+                kind, address = made
+                self.forget(SPACES[kind.loc], address, kind.nbytes)
+            for place in self.spoils(op) if isinstance(op, Op) else ():
+                self.forget(*place)
+        self.entered.append((before, self.copy()))
+
+    def leave_loop(self, *, runs: bool) -> None:
+        """After the loop; it may have had no iteration."""
+        before, first = self.entered.pop()
+        self._fall(first)
+        if not runs:
+            self.meet(before, self.copy())
+
+    def _fall(self, first: Proven) -> None:
+        """Where an iteration leaves less than it found, a later one may find less, too."""
+        less = {w.memory for w in first.windows if w not in self.windows}
+        for name, shadow in first.shadows.items():
+            if (shadow & ~self.shadows[name]).any():
+                less.add(name)
+        self.fallen |= less
+        self.unproven |= less
+
+    def copy(self) -> Proven:
+        shadows = {name: shadow.copy() for name, shadow in self.shadows.items()}
+        return Proven(shadows, dict(self.windows))
+
+    def restore(self, proven: Proven) -> None:
+        self.shadows = {name: shadow.copy() for name, shadow in proven.shadows.items()}
+        self.windows = dict(proven.windows)
+
+    def meet(self, *ways: Proven) -> None:
+        """What is written on every way."""
+        names = {name for way in ways for name in way.shadows}
+        result: Shadows = {}
+        for name in names:
+            first = self.start(name)
+            found = [way.shadows.get(name, first) for way in ways]
+            result[name] = np.bitwise_and.reduce([f for f in found if f is not None])
+        self.shadows = result
+        one, *others = (way.windows for way in ways)
+        self.windows = {w: some for w, some in one.items() if all(w in other for other in others)}
+
+
+def reached(cells: Elements) -> range | None:
+    """The bytes of all elements of a view, if they are known."""
+    address: Any = cells.address
+    if not (isinstance(address, int) and settled(cells)):
+        return None
+    start = address + cells.dtype.nbytes(cells.origin)
+    return range(address, start + cells.dtype.nbytes(cells.map.span))
+
+
+def settled(cells: Elements) -> bool:
+    """True if nothing but the address of an operand is open, and its elements count upward."""
+    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
+    return all(isinstance(n, int) and n >= 0 for n in (cells.origin, *digits))
+
+
+def over(shadow: Codes, cells: Elements) -> Elements | None:
+    """The same elements in a shadow of their memory, if their place is known."""
+    space: Any = cells.memory
+    growing = space.memory is not None and space.memory.growable
+    address: Any = cells.address
+    if growing or not (isinstance(address, int) and settled(cells)):
+        return None
+    return over_bytes(shadow, cells)
+
+
+def over_bytes(shadow: Codes, cells: Elements) -> Elements:
+    """The same elements in a shadow of their memory: their place is known."""
+    memory = Memory.__new__(Memory)
+    memory.data = memory.shadow = shadow  # to write is to mark
+    return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
+
+
+def mark(shadow: Codes, cells: Elements, rows: range, cols: range) -> bool:
+    """Mark the bits of a window; False if its place is not known or outside the memory."""
+    elements = over(shadow, cells)
+    if elements is None or not _within(elements, rows, cols):
+        return False
+    mark_window(elements, rows, cols)
+    return True
+
+
+def mark_window(shadow: Elements, rows: range, cols: range) -> None:
+    """Mark the bits of a window in a shadow."""
+    shadow.write(rows, cols, np.zeros((1, 1), shadow.dtype.storage))
+
+
+def _within(elements: Elements, rows: range, cols: range) -> bool:
+    """Whether a window ends inside its memory; where it does not, the run will say so."""
+    low, high = elements.reach(rows, cols)
+    last = elements.address + elements.dtype.nbytes(high)
+    return low >= 0 and elements.address >= 0 and last <= elements.memory.size
+
+
+def exactly(span: AxisWindow) -> range | None:
+    """The indices of a window, if they are known."""
+    if isinstance(span.start, int) and isinstance(span.count, int):
+        last = span.start + (span.count - 1) * span.step
+        return range(span.start, last + 1, span.step)
+    return None
+
+
+def around(span: AxisWindow) -> range | None:
+    """Indices that a window lies among: from its first to its last, or its axis, if known."""
+    window = exactly(span)
+    if window is not None:
+        return range(window.start, window.stop)
+    return None if span.limit is None else range(span.limit)

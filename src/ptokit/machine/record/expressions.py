@@ -1,0 +1,295 @@
+"""What a recorded body leaves behind: expressions over windows, and the stores of their values.
+
+What depends on one axis and on nothing that runs is computed at once, by the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Coded, Int, Num, Truth
+from ptokit.machine.record.slices import AxisWindow, slice_windows
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL, SHAPING, Array, Term
+from ptokit.values.conversions import converted
+from ptokit.values.dtypes import DType
+from ptokit.values.enumerations import GatherOOB, Rounding
+from ptokit.values.layouts import known
+
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
+PLAIN_CASTS = (
+    *((t.i32, t.f32), (t.u32, t.f32), (t.f32, t.i32)),
+    *((t.f32, t.f64), (t.f64, t.f32), (t.i32, t.f64), (t.u32, t.f64)),
+)
+HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
+
+
+class Traced(Array):
+    """An expression: what each element of a matrix will be."""
+
+    native_half: ClassVar[bool] = False  # whether the host converts f16, see `module`
+
+    def __init__(self, dtype: DType, rows: Num, cols: Num) -> None:
+        self.dtype, self.rows, self.cols = dtype, rows, cols
+
+    @property
+    def shape(self) -> Any:  # Any: numbers, known or not
+        return self.rows, self.cols
+
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: per word
+        model = next((o for o in others if isinstance(o, Array)), self) if word == "where" else self
+        args = (self, *(as_expression(o, model.dtype) for o in others))
+        if word == "bitcast" and parameters["dtype"] == self.dtype:
+            return self
+        if word == "number":
+            return args[1]
+        if word in SHAPING:
+            return Whole(word, args, parameters)
+        arrays = [a.array for a in args if isinstance(a, Known)]
+        if len(arrays) == len(args) and 1 in _broadcast(args):  # a row or a column
+            result = arrays[0].apply(word, *arrays[1:], **parameters)
+            assert isinstance(result, NumpyArray)
+            return Known(result)
+        if word == "cast":
+            return _cast(self, **parameters)
+        return Apply(word, args, parameters)
+
+
+class Known(Traced):
+    """Numbers known before the program runs: one, a row or a column of them."""
+
+    def __init__(self, array: NumpyArray) -> None:
+        super().__init__(array.dtype, *array.codes.shape)
+        self.array = array
+
+    @cached_property
+    def constant(self) -> int | None:
+        """The code of all elements, if they are one."""
+        flat = self.array.codes.reshape(-1)
+        return int(flat[0]) if flat.size and (flat == flat[0]).all() else None
+
+
+class Scalar(Traced):
+    """One number that the running program knows; `coded`: by the code of its type."""
+
+    def __init__(self, value: Num, dtype: DType, *, coded: bool = False) -> None:
+        super().__init__(dtype, 1, 1)
+        self.value, self.coded = value, coded
+
+
+class Positions(Traced):
+    """The row numbers (axis 0) or column numbers of a window whose size the program knows."""
+
+    def __init__(self, axis: int, count: Num) -> None:
+        super().__init__(t.i64, *((count, 1) if axis == 0 else (1, count)))
+        self.axis = axis
+
+
+class WindowRead(Traced):
+    """A window of a tile or view."""
+
+    def __init__(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> None:
+        super().__init__(cells.dtype, rows.count, cols.count)
+        self.cells, self.row_span, self.col_span = cells, rows, cols
+
+
+def spans(x: Traced) -> tuple[AxisWindow, AxisWindow]:
+    """All of an expression."""
+    return AxisWindow(0, x.rows), AxisWindow(0, x.cols)
+
+
+class Taken(Traced):
+    """Elements at row-major indices over a static shape, 0 where `where` fails."""
+
+    def __init__(
+        self,
+        cells: Elements,
+        shape: tuple[int, int],
+        index: Traced,
+        outside: GatherOOB,
+        where: Traced | None,
+    ) -> None:
+        rows, cols = _broadcast([index] if where is None else [index, where])
+        super().__init__(cells.dtype, rows, cols)
+        self.cells, self.over, self.index = cells, shape, index
+        self.outside, self.where_ = outside, where
+
+
+class Apply(Traced):
+    """An elementwise word on arguments that broadcast."""
+
+    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+        kind = parameters.get("dtype") or args[1 if word == "where" else 0].dtype
+        super().__init__(BOOL if word in COMPARISONS else kind, *_broadcast(args))
+        self.word, self.args, self.parameters = word, tuple(args), parameters
+
+
+class Whole(Traced):
+    """A word whose elements depend on elements elsewhere: transpose, fold, matmul, ..."""
+
+    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+        super().__init__(*_shaped(word, *args, **parameters))
+        self.word, self.args, self.parameters = word, tuple(args), parameters
+
+    @property
+    def first(self) -> Traced:
+        return self.args[0]
+
+
+def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:
+    """Type and extents of a word of `Whole`."""
+    match word:
+        case "transpose":
+            return x.dtype, x.cols, x.rows
+        case "reshape" | "pad":
+            return x.dtype, how["rows"], how["cols"]
+        case "window":
+            rows, cols = slice_windows((x.rows, x.cols), **how)
+            return x.dtype, rows.count, cols.count
+        case "repeat":
+            return x.dtype, x.rows, x.cols * how["count"]
+        case "compact":
+            return x.dtype, others[0].rows, others[0].cols
+        case "count":
+            return t.i32, x.rows, 1
+        case "pack":
+            return t.u8, x.rows, -(-x.cols // 8)
+        case "bits":
+            return BOOL, x.rows, how["cols"]
+        case "join_columns":
+            return x.dtype, x.rows, sum((o.cols for o in others), x.cols)
+        case "sort":
+            return x.dtype, x.rows, x.cols
+        case "merge":
+            return x.dtype, x.rows, how["count"]
+        case "taken":
+            return t.i32, x.rows, len(how["lengths"])
+        case "tally":
+            return t.u32, x.rows, how["bins"]
+        case "fold":
+            return (x.dtype, 1, x.cols) if how["axis"] == 0 else (x.dtype, x.rows, 1)
+        case _:  # the product
+            return t.i32 if x.dtype.is_int else t.f32, x.rows, others[0].cols
+
+
+def as_expression(term: Term, dtype: DType) -> Traced:
+    """An operand; a number becomes an element of that type."""
+    if isinstance(term, Int):
+        return Scalar(term, dtype)
+    if isinstance(term, Coded):
+        bits: Any = term.bits
+        number = Scalar(bits, term.dtype, coded=True)
+        quiet: Any = number.isnan().where(float("nan"), number)  # as a number of Python is
+        return quiet.cast(dtype)
+    if isinstance(term, Traced):
+        return term
+    assert isinstance(term, NumpyArray | int | float), "bodies compute with arrays and numbers"
+    return Known(term if isinstance(term, NumpyArray) else scalar(term, dtype))
+
+
+def _broadcast(arrays: Sequence[Traced]) -> tuple[Num, Num]:
+    return _longest([a.rows for a in arrays]), _longest([a.cols for a in arrays])
+
+
+def _longest(counts: Sequence[Num]) -> Num:
+    for number in counts:
+        if not known(number, 1):
+            return number
+    return 1
+
+
+def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
+    """A conversion: itself where the machine has it, else in simpler words."""
+    nearest = rounding in (Rounding.NONE, Rounding.RINT)
+    if x.dtype == dtype:
+        return x
+    if x.dtype.is_int and dtype.is_int and not saturate and not (x.dtype.packed or dtype.packed):
+        plain = True
+    elif (x.dtype, dtype) == PLAIN_CASTS[2]:
+        plain = rounding is Rounding.NONE and not saturate
+    elif (x.dtype, dtype) in HALF_CASTS and x.native_half:
+        plain = dtype is t.f32 or (nearest and not saturate)
+    else:
+        plain = (x.dtype, dtype) in PLAIN_CASTS and nearest
+    if x.dtype is BOOL or plain:
+        return Apply("cast", (x,), {"dtype": dtype})
+    result = converted(x, dtype, rounding, saturate)
+    assert isinstance(result, Traced)
+    return result
+
+
+@dataclass(eq=False)
+class WindowStore:
+    """Write a window; with `where` only the elements it holds for."""
+
+    cells: Elements
+    rows: AxisWindow
+    cols: AxisWindow
+    value: Traced
+    where: Traced | None = None
+
+    @property
+    def definite(self) -> bool:
+        """Whether it writes every element of the window."""
+        return self.where is None
+
+    @property
+    def parts(self) -> list[Traced]:
+        """The expressions it takes."""
+        return [self.value] if self.where is None else [self.value, self.where]
+
+    def mapped(self, made: Callable[[Traced], Traced]) -> WindowStore:
+        """The same store of other expressions."""
+        where = None if self.where is None else made(self.where)
+        return replace(self, value=made(self.value), where=where)
+
+
+@dataclass(eq=False)
+class UndefineStore(WindowStore):
+    """The elements of a window have no value from here on; their bytes stay."""
+
+    @property
+    def definite(self) -> bool:
+        return False
+
+
+@dataclass(eq=False)
+class ScatterStore(WindowStore):
+    """Write elements of a window, all of a static shape, at row-major indices, one after the other.
+
+    With `word` each is combined with what is there.
+    """
+
+    index: Traced = field(default_factory=lambda: Traced(t.i64, 0, 0))
+    word: str | None = None
+
+    def mapped(self, made: Callable[[Traced], Traced]) -> WindowStore:
+        return replace(super().mapped(made), index=made(self.index))  # type: ignore[call-arg]
+
+    @property
+    def definite(self) -> bool:
+        return False
+
+    @property
+    def parts(self) -> list[Traced]:
+        return [self.index, *super().parts]
+
+
+@dataclass
+class Recording:
+    """What the body of one instruction does: stores in order, and what must hold before them."""
+
+    stores: list[WindowStore] = field(default_factory=list[WindowStore])
+    reads: list[WindowRead] = field(default_factory=list[WindowRead])
+    guards: list[Truth] = field(default_factory=list[Truth])
+    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # views: see `reached`
+    after: list[Callable[[], None]] = field(default_factory=list[Any])  # once all is stored
+
+    def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
+        """A window touches elements of a memory up to `end`."""
+        self.ends.append((space, dtype, end))

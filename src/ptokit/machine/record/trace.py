@@ -1,0 +1,369 @@
+"""Bodies, recorded: a page's body runs once on symbolic tiles and leaves behind what it writes.
+
+Reading a window gives a `Traced` array; words on arrays build expressions; assigning a window
+records a `WindowStore`. Numbers known only when the program runs are `Int`s. What depends on one
+axis and on nothing that runs is computed now, by the reference, and becomes a table.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import GlobalLayout
+from ptokit.machine.convtile import ConvTile
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import Int, NotNative, Num, Truth
+from ptokit.machine.record.expressions import (
+    AxisWindow,
+    Known,
+    Positions,
+    Recording,
+    ScatterStore,
+    Taken,
+    Traced,
+    UndefineStore,
+    WindowRead,
+    WindowStore,
+    as_expression,
+)
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.values import dtypes as t
+from ptokit.values.arrays import BOOL, Array, Number, Term, Windows, windows_of
+from ptokit.values.enumerations import GatherOOB
+from ptokit.values.extents import Shape
+from ptokit.values.layouts import Axis, known
+
+MOST_LISTED = 1 << 20  # numbers of rows or columns that are written out
+
+
+class Space:
+    """A memory as a compiled program sees it: its number in the table of memories.
+
+    `recording` is where bodies that use it leave what they do.
+    """
+
+    def __init__(self, number: int, name: str, recorder: Any, size: int, memory: Any) -> None:
+        self.number, self.name, self.recorder = number, name, recorder
+        self.size, self.memory = size, memory  # memory: of an argument; None: of the core
+        self.real: Any = memory  # what the first handle on it was made of
+
+    @property
+    def recording(self) -> Recording:
+        return self.recorder.recording
+
+
+FRAME = Space(-1, "frame", None, 0, None)  # the numbers of a compiled program
+NOWHERE = -2  # the number of what is behind a view without a place
+
+
+class Recorded(Matrix):
+    """A handle whose words on data are recorded."""
+
+    @property
+    def recording(self) -> Recording:
+        space: Any = self.memory  # Any: a Space stands in for the memory
+        return space.recording
+
+    @property
+    def _pointer(self) -> type[Pointer]:
+        return TracedPointer
+
+    def __getitem__(self, window: Windows) -> Array:
+        found = WindowRead(self.elements, *self._spans(window))
+        self.recording.reads.append(found)
+        return found
+
+    def __setitem__(self, window: Windows, value: Term) -> None:
+        rows, cols = self._spans(window)
+        self.recording.stores.append(WindowStore(self.elements, rows, cols, self._value(value)))
+
+    def undefine(self, window: Windows) -> None:
+        rows, cols = self._spans(window)
+        if known(rows.count, 0) or known(cols.count, 0):
+            return
+        nothing = as_expression(self.constant(0), self.dtype)
+        self.recording.stores.append(UndefineStore(self.elements, rows, cols, nothing))
+
+    def multiplied(self, window: Windows, number: Number) -> Array:
+        """As what has a value; where something has none, the reference runs the instruction."""
+        return self[window]
+
+    def put(self, window: Windows, value: Array, where: Array) -> None:
+        rows, cols = self._spans(window)
+        keep = as_expression(where, BOOL)
+        self.recording.stores.append(
+            WindowStore(self.elements, rows, cols, self._value(value), keep)
+        )
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        self.require_own_storage()
+        wanted, keep = (
+            as_expression(index, t.i64),
+            None if where is None else as_expression(where, BOOL),
+        )
+        whole = (AxisWindow(0, n, limit=n) for n in (self.rows, self.cols))
+        self.recording.reads.append(WindowRead(self.elements, *whole))
+        return Taken(self.elements, (self.rows, self.cols), wanted, outside, keep)
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        self.require_own_storage()
+        if self.dtype.packed:
+            raise NotNative("a scatter of halves of bytes")
+        whole = WindowRead(self.elements, *(AxisWindow(0, n, limit=n) for n in self.extent))
+        if word is not None:
+            self.recording.reads.append(whole)
+        keep = None if where is None else as_expression(where, BOOL)
+        window = whole.cells, whole.row_span, whole.col_span, self._value(value), keep
+        self.recording.stores.append(ScatterStore(*window, as_expression(index, t.i64), word))
+
+    def constant(self, bits: int) -> Array:
+        return Known(NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype))
+
+    def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
+        return self._numbers(0, rows), self._numbers(1, cols)
+
+    def _numbers(self, axis: int, count: Num) -> Traced:
+        if not isinstance(count, int) or count > MOST_LISTED:
+            return Positions(axis, count)
+        line = np.arange(count, dtype=np.uint64)
+        return Known(NumpyArray(line[:, None] if axis == 0 else line[None, :], t.i64))
+
+    def _value(self, value: Term) -> Traced:
+        found = as_expression(value, self.dtype)
+        assert found.dtype == self.dtype, f"a body stored {found.dtype} in {self.dtype}"
+        return found
+
+    def require_own_storage(self) -> None:
+        """The elements beyond the valid region are this handle's own."""
+
+    def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
+        self.require_own_storage()
+        other = Recorded(self.type, elements, rows, cols)
+        other.label = self.label
+        return other
+
+    def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
+        parts = zip(windows_of(window), self.extent, strict=True)
+        rows, cols = (self._span(part, extent) for part, extent in parts)
+        return rows, cols
+
+    def _span(self, window: Any, extent: Num) -> AxisWindow:  # Any: a slice or a number
+        part: Any = window
+        if not isinstance(window, slice):
+            part = slice(window, window + 1)
+        start, step = part.start or 0, part.step or 1
+        stop: Any = extent if part.stop is None else part.stop
+        if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
+            if not 0 <= start <= stop <= extent:  # an open rule will not hold: let it be reported
+                raise NotNative(f"window {start}:{stop} of an extent of {extent}")
+            return AxisWindow(start, -(-(stop - start) // step), step, extent)
+        count = stop - start
+        conditions = (start >= 0, start <= stop, stop <= extent)
+        self.recording.guards += [c for c in conditions if isinstance(c, Truth)]
+        count = _bounded(count, extent)
+        steps = count if step == 1 else -(-count // step)
+        return AxisWindow(start, steps, step, extent if isinstance(extent, int) else None)
+
+
+def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
+    """A copy of a count with a bound: elsewhere, in another branch, the number may be larger."""
+    if not (isinstance(number, Int) and isinstance(limit, int)):
+        return number
+    found = copy(number)
+    found.upper = limit if number.upper is None else min(limit, number.upper)
+    found.limits = max(0, number.limits[0]), min(limit, number.limits[1])
+    return found
+
+
+class TracedTile(Recorded, Tile):
+    """A tile whose words on data are recorded."""
+
+    slot: str | None = None  # where its address is kept, if it changes in a loop
+    sizes: tuple[str, str] | None = None  # where its valid rows and columns are, if they change
+    view: bool | None = False  # whether it is a view of a part of another tile; None: perhaps
+
+    def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
+        valid: Any = kind.valid  # at most the tile: a rule of every page that makes tiles
+        if isinstance(valid.rows, Int) or isinstance(valid.cols, Int):
+            valid = Shape(_bounded(valid.rows, kind.rows), _bounded(valid.cols, kind.cols))
+            kind = replace(kind, valid=valid)
+        super().__init__(kind, memory, address)
+
+    def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
+        super().alias(other, row, col)
+        self.elements.end = None  # `view` says what is known here
+        space: Any = self.memory
+        if self.slot is not None:
+            if self.elements.map is not self.type.map:  # the variable holds an address only
+                raise NotNative("a tile becomes a view of a window in a loop or branch")
+            space.recorder.keep_address(self)
+
+    def resize(self, rows: int, cols: int) -> None:
+        space: Any = self.memory
+        assert self.sizes is not None
+        for place, number in zip(self.sizes, (rows, cols), strict=True):
+            space.recorder.store(place, number)
+
+    def _refuse_strided(self, other: Tile) -> NoReturn:
+        raise NotNative("the bytes of a window do not lie together: let it be reported")
+
+    def lines(self, dtype: t.DType) -> Any:  # Any: a matrix whose words are recorded
+        if self.cols * self.dtype.size % dtype.size:  # effects are asked of illegal programs too
+            raise NotNative("a rule does not hold: rows hold no whole elements")
+        return super().lines(dtype)
+
+    def part(self, kind: TileType, row: int, col: int) -> TracedTile:
+        part = super().part(kind, row, col)
+        assert isinstance(part, TracedTile)
+        part.view, part.elements.end = part.elements.end is not None, None
+        return part
+
+    def member(self, kind: TileType, index: int = 0) -> TracedTile:
+        found = super().member(kind, index)
+        assert isinstance(found, TracedTile)
+        found.view = self.view
+        return found
+
+    def require_own_storage(self) -> None:
+        if self.view is not False:
+            raise NotNative("it works on the whole storage of a view")
+
+    def fill(self, bits: int) -> None:
+        if self.view:
+            self[: self.valid.rows, : self.valid.cols] = self.constant(bits)
+        elif self.elements.map is not self.type.map:
+            self[:, :] = self.constant(bits)
+        elif self.dtype.packed:
+            self.raw()[0, :] = Known(NumpyArray(np.full((1, 1), bits * 17, np.uint8), t.u8))
+        else:
+            self.flat()[0, :] = self.constant(bits)
+
+
+class TracedView(Recorded, GlobalView):
+    """A global view whose words on data are recorded; windows are checked against the array."""
+
+    since: tuple[object, ...] | None = None  # the regions inside of which it became another one
+
+    def become(self, other: GlobalView) -> None:
+        super().become(other)
+        space: Any = other.memory
+        self.since = tuple(block for block, _ in space.recorder.inside)
+
+    def __setitem__(self, window: Windows, value: Term) -> None:
+        self._require_distinct()
+        super().__setitem__(window, value)
+
+    def put(self, window: Windows, value: Array, where: Array) -> None:
+        self._require_distinct()
+        super().put(window, value, where)
+
+    def take(
+        self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
+    ) -> Array:
+        self._reached()
+        return super().take(index, outside, where)
+
+    def scatter(
+        self, index: Array, value: Array, where: Array | None = None, word: str | None = None
+    ) -> None:
+        self._require_distinct()
+        self._reached()
+        super().scatter(index, value, where, word)
+
+    def _reached(self) -> None:
+        """All of the view lies in its array; or the reference looks which elements are touched."""
+        extents: Any = self.extent  # Any: numbers, known or not
+        if not all(isinstance(n, int) for n in extents):
+            raise NotNative("elements of a view of unknown extents at computed indices")
+        self._spans((slice(None), slice(None)))
+
+    @property
+    def assumed(self) -> list[Truth]:
+        """What must hold for strides and extents to imply the layout that was taken.
+
+        A number that only the running program knows was taken to be none that decides.
+        """
+        kind = self.type
+        if kind.stated is not None or kind.stride is None:
+            return []
+        numbers: tuple[Any, ...] = (kind.n3, kind.n4, *(1, *kind.stride)[-2:])
+        n3, n4, m3, m4 = numbers
+        nz = [(n3, 16), (m4, 1), (m3, 32 // kind.size), (n4, 32 // kind.size)]
+        open_ = [pair for pair in nz if isinstance(pair[0], Int)]
+        fixed = all(isinstance(n, Int) or n == value for n, value in nz)
+        tests = open_[:1] if kind.rank == 5 and fixed else []
+        if kind.layout is GlobalLayout.ND:
+            tests += [(m3, 1)] if known(n4, 1) or known(m4, 1) else [(m3, 1), (n3, 1)]
+        elif kind.layout is GlobalLayout.DN and not known(kind.outer, 1):
+            tests += [(n4, 1), (m4, 1)]
+        return [number != value for number, value in tests if isinstance(number, Int)]
+
+    def _require_distinct(self) -> None:
+        """Elements that are written have places of their own; or the order would matter."""
+        where: Any = self.elements.map  # Any: numbers, known or not
+        digits = (d for axis in (where.cols, where.rows) for d in reversed(axis.digits))
+        span: Any = 1
+        for count, step in sorted(digits, key=_stride):
+            if isinstance(count, int) and count == 1:
+                continue
+            fits = step >= span
+            if isinstance(fits, Truth):
+                self.recording.guards.append(fits)
+            elif not fits:
+                raise NotNative("elements of the view share their places")
+            span = span + (count - 1) * step
+
+    def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
+        space: Any = self.memory  # Any: a Space stands in for the memory
+        if space.number == NOWHERE:
+            raise NotNative("a view without a place")
+        spans = super()._spans(window)
+        end: Num = self.elements.origin + 1
+        for axis, span in zip((self.elements.map.rows, self.elements.map.cols), spans, strict=True):
+            end = end + _farthest(axis, span)
+        self.recording.reached(self.memory, self.dtype, end)
+        return spans
+
+
+def _stride(digit: tuple[Num, Num]) -> float:
+    return digit[1] if isinstance(digit[1], int) else float("inf")
+
+
+def _farthest(axis: Axis, span: AxisWindow) -> Num:
+    """The largest offset in a window of an axis, or one that is not smaller."""
+    digits: Any = axis.digits  # Any: numbers, known or not
+    fixed = all(isinstance(n, int) for digit in digits for n in digit)
+    if fixed and isinstance(span.count, int) and isinstance(span.start, int):
+        if not span.count:
+            return 0
+        last = span.start + (span.count - 1) * span.step
+        return max(p.base + sum((n - 1) * s for n, s in p.digits) for p in axis.pieces(0, last + 1))
+    return axis.reach if len(axis.digits) > 1 else (span.start + span.count - 1) * digits[0][1]
+
+
+class TracedConv(Recorded, ConvTile):
+    """A convolution tile whose words on data are recorded."""
+
+
+class TracedPointer(Pointer):
+    """A pointer whose views are recorded; an array that grows must have grown first."""
+
+    def view(self, kind: Any) -> GlobalView:  # Any: a GlobalType
+        space: Any = self.memory
+        if getattr(space.memory, "growable", False):
+            steps = zip(kind.shape, kind.stride, strict=True)
+            end = self.offset + 1
+            for count, step in steps:
+                end = end + (count - 1) * step
+            space.recording.reached(space, self.dtype, end)
+        return TracedView(kind, self.memory, self.offset)

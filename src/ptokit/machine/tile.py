@@ -1,0 +1,291 @@
+"""Handles: tiles, global views, pointers and convolution tiles as a running program sees them.
+
+A handle is a type on top of bytes. Bodies index it; two handles on the same bytes alias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.model.globaltypes import GlobalType, global_map
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import ArrayType, StructType
+from ptokit.isa.model.words import GlobalLayout
+from ptokit.machine.elementmatrix import KnownRegion, Matrix
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory, require_room
+from ptokit.machine.partlydefined import Mask
+from ptokit.values.arrays import Array, Number, Windows
+from ptokit.values.dtypes import DType, u8
+from ptokit.values.extents import Shape
+from ptokit.values.formats import pack
+from ptokit.values.layouts import Axis, IndexMap
+
+
+def _bytes(tile: Tile, row: int, col: int) -> int:
+    """The distance of an element from the tile's address."""
+    return tile.elements.map.offset(row, col) * tile.dtype.bits // 8
+
+
+class Tile(Matrix):
+    """A tile: a type whose valid region is known, at an address of a memory."""
+
+    def __init__(self, kind: TileType, memory: Memory, address: int) -> None:
+        rows, cols = kind.valid.rows, kind.valid.cols
+        assert rows is not None
+        assert cols is not None
+        elements = Elements(memory, address, kind.dtype, kind.map)
+        super().__init__(kind, elements, kind.rows, kind.cols)
+        self.type: TileType = kind
+        self.valid = KnownRegion(rows, cols)
+
+    @property
+    def _pointer(self) -> type[Pointer]:
+        return Pointer
+
+    @property
+    def address(self) -> int:
+        """Byte offset in its memory."""
+        return self.elements.address
+
+    def beyond(self, rows: range, cols: range) -> Any:  # Any: as above
+        below = np.array(rows)[:, None] >= self.valid.rows
+        return below | (np.array(cols)[None, :] >= self.valid.cols)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """What tells whether two handles name the same bytes."""
+        return id(self.memory), self.address
+
+    def multiplied(self, window: Windows, number: Number) -> Array:
+        """A window that is multiplied by a number: by 0, an element without a value reads as 0."""
+        rows, cols = self._window(window)
+        if number != 0 or not (rows and cols):
+            return self[window]
+        return NumpyArray(self.elements.read_written(rows, cols), self.dtype)
+
+    def fill(self, bits: int) -> None:
+        """Set every element of the storage to these bits; of a view, the valid region."""
+        if self.elements.end is not None:
+            self[: self.valid.rows, : self.valid.cols] = self.constant(bits)
+            return
+        if self.elements.map is not self.type.map:  # a window of another tile: only its elements
+            self[:, :] = self.constant(bits)
+            return
+        codes = np.full(self.type.numel, bits, self.dtype.storage)
+        raw = pack(codes) if self.dtype.packed else codes.view(np.uint8)
+        self.bytes()[:] = raw
+        self.shadow()[:] = WRITTEN
+
+    def spoil(self) -> None:
+        """Hardware has computed in it: of a part of another tile only its elements are lost."""
+        if self.contiguous():
+            self.shadow()[:] = 0
+        else:
+            self.elements.forget(range(self.rows), range(self.cols))
+
+    def resize(self, rows: int, cols: int) -> None:
+        """Another valid region from here on."""
+        self.type = replace(self.type, valid=Shape(rows, cols))
+        self.valid = KnownRegion(rows, cols)
+
+    def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
+        """Become a handle on the bytes of `other`; given (row, col), a view from there on."""
+        where = self.type.map
+        if not other.contiguous():
+            if row is None:
+                self._refuse_strided(other)
+            where = other.elements.map
+        address = other.address + _bytes(other, row or 0, col or 0)
+        end = other.elements.end if row is None else other.end
+        self.elements = Elements(other.memory, address, self.dtype, where, end=end)
+
+    def part(self, kind: TileType, row: int, col: int) -> Tile:
+        """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
+        view = type(self)(kind, self.memory, self.address + _bytes(self, row, col))
+        view.elements = Elements(self.memory, view.address, self.dtype, self.elements.map)
+        if (kind.rows, kind.cols) == (self.rows, self.cols):  # it reaches past the end of this one
+            view.elements.end = self.end
+        return view
+
+    def member(self, kind: TileType, index: int = 0) -> Tile:
+        """The same bytes as another tile, or one of the tiles of a multi-tile."""
+        if not self.contiguous():
+            self._refuse_strided(self)
+        stride: int = getattr(self.type, "stride", 0)
+        found = type(self)(kind, self.memory, self.address + index * stride)
+        found.elements.end = self.elements.end
+        return found
+
+    def pointer(self) -> Pointer:
+        """To the first byte, in elements."""
+        offset = self.address * 8 // self.dtype.bits
+        return self._pointer(self.dtype, self.memory, offset, space=self.type.loc.text)
+
+    def contiguous(self) -> bool:
+        """Whether the bytes lie as the type says; those of a window lie as its tile's."""
+        return self.elements.lies_as(self.type.map)
+
+    @property
+    def end(self) -> int:
+        """Where the bytes of the tile end, or of the tile that this is a view of."""
+        if self.elements.end is not None or self.contiguous():
+            return self.elements.end or self.address + self.type.nbytes
+        last = self.elements.map.offset(self.type.rows - 1, self.type.cols - 1)
+        return self.address + self.dtype.nbytes(last + 1)
+
+    def _refuse_strided(self, other: Tile) -> NoReturn:
+        raise error(
+            "layout",
+            f"{other.label or 'the source'} is a window whose bytes do not lie together",
+            seen=f"{other.type} has the strides of the tile it is a window of",
+            help="copy the window into a tile of its own, and take that",
+        )
+
+    def raw(self) -> Matrix:
+        """The whole storage as one row of bytes."""
+        count = self.type.nbytes
+        line = IndexMap(Axis(((1, 1),)), Axis(((count, 1),)))
+        elements = Elements(self.memory, self.address, u8, line, end=self.elements.end)
+        return self._read_as(elements, 1, count)
+
+    def lines(self, dtype: DType) -> Matrix:
+        """A row-major tile as another type; rows of a window are as far apart as its tile's."""
+        width, rest = divmod(self.cols * self.dtype.size, dtype.size)
+        assert not rest, f"rows of {self.type} hold no whole {dtype}"
+        (_, step), *_ = self.elements.map.rows.digits
+        rows = Axis(((self.rows, step * self.dtype.size // dtype.size),))
+        elements = Elements(self.memory, self.address, dtype, IndexMap(rows, Axis(((width, 1),))))
+        return self._read_as(elements, self.rows, width)
+
+    def bytes(self) -> Codes:
+        """The bytes of the storage, in hardware order: a view."""
+        return self._range(self.memory.data)
+
+    def shadow(self) -> Codes:
+        """The shadow of `bytes`: a view."""
+        return self._range(self.memory.shadow)
+
+    def _range(self, memory: Codes) -> Codes:
+        return memory[self.address : self.address + self.type.nbytes]
+
+    def written(self) -> bool:
+        """Whether the whole valid region was written."""
+        return self.elements.unwritten(range(self.valid.rows), range(self.valid.cols)) is None
+
+    def codes(self) -> Codes:
+        """The element codes of the valid region, in logical order; 0 where there is no value."""
+        return self.elements.read_written(range(self.valid.rows), range(self.valid.cols))
+
+    def has_value(self) -> Mask:
+        """Which elements of the valid region have a value."""
+        return self.elements.written(range(self.valid.rows), range(self.valid.cols))
+
+    def assign(self, codes: Codes) -> None:
+        """Store element codes in the valid region."""
+        self.elements.write(range(self.valid.rows), range(self.valid.cols), codes)
+
+
+class GlobalView(Matrix):
+    """A matrix in global memory."""
+
+    def __init__(self, kind: GlobalType, memory: Memory, origin: int) -> None:
+        assert kind.stride is not None
+        where = global_map(kind.layout, _known(kind.shape), _known(kind.stride))
+        elements = Elements(memory, 0, kind.dtype, where, origin)
+        super().__init__(kind, elements, where.rows.extent, where.cols.extent)
+        self.type: GlobalType = kind
+
+    @property
+    def _pointer(self) -> type[Pointer]:
+        return Pointer
+
+    @property
+    def origin(self) -> int:
+        """Elements from the base of the array to the first one of the view."""
+        return self.elements.origin
+
+    def _window(self, window: Windows) -> tuple[range, range]:
+        rows, cols = super()._window(window)
+        self._require_end(self.elements.reach(rows, cols)[1])
+        return rows, cols
+
+    def _require_inside(self, rows: Index, cols: Index) -> None:
+        if rows.size:
+            self._require_end(self.elements.last(rows, cols) + 1)
+
+    def _require_end(self, end: int) -> None:
+        count = self.memory.size * 8 // self.dtype.bits
+        if self.memory.name == NO_MEMORY:
+            raise error("pipe", f"{self.label} has no place yet", help="allocate its slot, or pop")
+        if end > count:
+            raise error(
+                "global-out-of-bounds",
+                f"{self.label or 'the view'} reaches past the end of {self.memory.name}",
+                seen=f"element {end - 1} is touched and {self.memory.name} has {count}",
+                help="check the view's extents, strides and offsets against the array",
+            )
+
+    def pointer(self) -> Pointer:
+        """To the first element."""
+        return self._pointer(self.dtype, self.memory, self.origin)
+
+    def become(self, other: GlobalView) -> None:
+        """Be the other view."""
+        self.__dict__.update(vars(other))
+
+    def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
+        """The part of type `kind` that starts at `offsets`."""
+        assert kind.stride is not None
+        shift = sum(o * s for o, s in zip(offsets, _known(kind.stride), strict=True))
+        return type(self)(kind, self.memory, self.origin + shift)
+
+
+def _known(extents: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(n for n in extents if n is not None)
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A place in global memory, or in a memory of the core, in elements of its type."""
+
+    dtype: DType
+    memory: Memory
+    offset: int = 0
+    count: int | None = None  # of elements, where it is an array of the scalar unit
+    space: str = "gm"  # as in its type
+    by_number: bool = False  # as in its type
+
+    def moved(self, by: int) -> Pointer:
+        """So many elements further on."""
+        return replace(self, offset=self.offset + by, count=None)
+
+    def cast(self, dtype: DType) -> Pointer:
+        """The same place, counted in elements of another type."""
+        return replace(self, dtype=dtype, offset=self.offset * self.dtype.bits // dtype.bits)
+
+    def element(self, offset: int) -> GlobalView:
+        """A matrix of one element."""
+        one = GlobalType(self.dtype, (1, 1), (1, 1), GlobalLayout.ND)
+        return self.moved(offset).view(one)
+
+    def view(self, kind: GlobalType) -> GlobalView:
+        """The tensor of type `kind` that starts here."""
+        if self.memory.growable:
+            assert kind.stride is not None
+            shape = _known(kind.shape)
+            steps = zip(shape, _known(kind.stride), strict=True)
+            last = self.offset + sum((n - 1) * s for n, s in steps)
+            self.memory.grow(self.dtype.nbytes(last + 1), shape)
+        return GlobalView(kind, self.memory, self.offset)
+
+
+def local_array(kind: ArrayType | StructType) -> Pointer:
+    """Return a new array or struct of the scalar unit, of zeros; PtoError for one beyond bounds."""
+    require_room("the array", kind.nbytes)
+    memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
+    return Pointer(kind.unit, memory, 0, kind.count)

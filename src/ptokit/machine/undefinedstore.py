@@ -1,0 +1,106 @@
+"""The warning for elements without a value that an instruction stores in an array of the host."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ptokit.diagnostics.callsite import depth
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
+from ptokit.diagnostics.source import Span
+from ptokit.ir.module import Func, Op, Value
+from ptokit.machine.partlydefined import DOCUMENTED, LostElements
+from ptokit.machine.tile import Matrix
+
+SLUG = "undefined-store"
+HELP = "compute them, pad them, or store the valid region alone"
+STRICT = "--strict, in Python strict=True, makes this an error"
+Place = tuple[int, int]  # a block, and the vector core in it
+
+
+class UnwrittenWarning(UserWarning):
+    """Elements that no instruction computed and no data wrote were read by the host, or stored."""
+
+
+@dataclass(frozen=True)
+class UndefinedStore(Diagnostic):
+    """The undefined elements that one instruction stored in one array, over all cores."""
+
+    count: int = 0
+    first: tuple[int, int] = (0, 0)  # row and column in the view
+    place: Place = (0, 0)
+    view: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, span: Span | None, view: Matrix, lost: LostElements, place: Place
+    ) -> UndefinedStore:
+        """Make the warning for one execution of the instruction `name`."""
+        array = view.memory.name
+        through = view.label if view.label and view.label != array else ""
+        message = f"{name}: {array} receives elements that nothing computed"
+        made = cls(SLUG, message, span, Severity.WARNING, help=f"{HELP}; {STRICT}")
+        return replace(made, count=lost.number, first=lost.first, place=place, view=through)._told()
+
+    @classmethod
+    def of_result(cls, tile: Matrix, count: int, first: Sequence[Any]) -> UndefinedStore:
+        """Make the warning for a tile that the host gets. Any: numbers."""
+        message = f"{tile.label} is an output with elements that nothing computed"
+        made = cls(SLUG, message, None, Severity.WARNING, help=f"{HELP}; {STRICT}")
+        row, col = map(int, first)
+        return replace(made, count=count, first=(row, col))._told()
+
+    def merged(self, other: UndefinedStore) -> UndefinedStore:
+        """Return the warning for the executions of both; the first block's element comes first."""
+        earlier = other if other.place < self.place else self
+        return replace(earlier, count=self.count + other.count)._told()
+
+    def _told(self) -> UndefinedStore:
+        """Return the same warning with its numbers in words."""
+        of = f" of {self.view}" if self.view else ""
+        what = "element" if self.count == 1 else "elements"
+        first = f"first ({self.first[0]}, {self.first[1]}){of}"
+        first += f" in block {self.place[0]}" if self.place[0] else ""
+        seen = f"{self.count} {what}, {first}; {DOCUMENTED} stands in their place"
+        return replace(self, seen=seen)
+
+
+def lost_in(handle: Any) -> Iterator[LostElements]:  # Any: a handle or a number
+    """Take what a handle was to store without a value."""
+    lost = handle.lost if isinstance(handle, Matrix) else ()
+    if lost:
+        yield from (*lost,)
+        handle.lost.clear()
+
+
+def written_tiles(func: Func) -> frozenset[Value]:
+    """Return the tiles that instructions of a function write, as they are named there."""
+    ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.executes)
+    return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
+
+
+def undefined_results(env: Mapping[Value, Any], tiles: Iterable[Value]) -> Iterator[UndefinedStore]:
+    """Warn of tiles that the host gets some elements of which have no value. Any: handles."""
+    for handle in (env[tile] for tile in tiles if hasattr(env.get(tile), "has_value")):
+        missing = np.argwhere(~handle.has_value())
+        if missing.size:
+            yield UndefinedStore.of_result(handle, len(missing), missing[0])
+
+
+def told(found: Iterable[Diagnostic], *, strict: bool) -> None:
+    """Warn Python of what a run stored without a value; with `strict` raise the error."""
+    undefined = [one for one in found if isinstance(one, UndefinedStore)]
+    require_defined(undefined, strict=strict)
+    for one in undefined:
+        warnings.warn(one.render(), UnwrittenWarning, stacklevel=depth())
+
+
+def require_defined(found: Iterable[Diagnostic], *, strict: bool) -> None:
+    """Raise PtoError if a run that is `strict` stored elements without a value."""
+    undefined = [one for one in found if isinstance(one, UndefinedStore)]
+    if strict and undefined:
+        raise PtoError([replace(one, severity=Severity.ERROR, help=HELP) for one in undefined])

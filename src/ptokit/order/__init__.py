@@ -1,0 +1,1 @@
+"""The order of execution: channels, queues, FIFOs, deadlocks, races, timelines."""

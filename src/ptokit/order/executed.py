@@ -1,0 +1,192 @@
+"""What a compiled program has executed, as entries: read from its log (`native.executionlog`).
+
+A record names an instruction and the numbers of its operands. Those that are no addresses decide
+what it touches, so that is worked out once for each kind of operands; then addresses are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.model.words import Pipe
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import FIRST_RECORD, Core, ReadyOp
+from ptokit.machine.executionlog import OF_BLOCK, Logged, LogPoint
+from ptokit.machine.memory import Memory
+from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.order.byteregions import ByteRegion, MemorySpace, Ranges
+from ptokit.order.footprints import first_byte, place_of
+from ptokit.order.issue import CoreIssue, Issue
+
+Numbers: TypeAlias = "Sequence[int]"
+FlagCall: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers
+
+
+class LoggedAccess:
+    """One operand that an instruction touches: the region of a record follows from its place."""
+
+    def __init__(
+        self, handle: Any, space: MemorySpace, ranges: Ranges | None, real: Any
+    ) -> None:  # Any: a template, and the handle that it stood for first
+        whole = ((0, max(real.memory.size, 1)),)
+        self.space, self.ranges = space, whole if ranges is None else ranges
+        self.memory: Memory = real.memory
+        self.address, self.origin, self.bits = place_of(handle)
+        self.anywhere = ranges is None
+        self.known: dict[int, ByteRegion] = {}
+
+    def start(self, numbers: Numbers) -> int:
+        """The first byte, for the numbers of a record."""
+        if self.anywhere:
+            return 0
+        origin = numbers[self.origin.number] if isinstance(self.origin, FrameSlot) else self.origin
+        at = numbers[self.address.number] if isinstance(self.address, FrameSlot) else self.address
+        return first_byte(at, origin, self.bits)
+
+
+class LoggedKind(NamedTuple):
+    """What an instruction does with one kind of operands."""
+
+    pipe: Pipe | None
+    reads: list[LoggedAccess]
+    writes: list[LoggedAccess]
+    operands: tuple[tuple[str, object], ...]
+    drains: tuple[bool, bool]
+
+
+class _RecordedCalls:
+    """Stands for the flags of a core: records the methods that a body calls on them."""
+
+    def __init__(self) -> None:
+        self.calls: list[FlagCall] = []
+
+    def __getattr__(self, method: str) -> Any:  # Any: a method of the flags
+        def record(*operands: Any) -> None:  # Any: as above
+            self.calls.append((method, operands))
+
+        return record
+
+
+class ExecutedLog:
+    """Reads the log of one thread into an `Issue`."""
+
+    def __init__(self, issue: Issue, log: Logged) -> None:
+        self.issue, self.log = issue, log
+        self.kinds: dict[tuple[int, ...], LoggedKind] = {}
+        self.calls: dict[tuple[int, ...], list[FlagCall]] = {}
+
+    def read(self) -> None:
+        """Add a core for each block, with what it has executed."""
+        words: list[int] = self.log.words[: self.log.words[0]].tolist()
+        points = self.log.points
+        at, end = FIRST_RECORD, words[0]
+        core: CoreIssue | None = None
+        while at < end:
+            number = words[at]
+            if number == OF_BLOCK:
+                core = self._block(words[at + 1])
+                at += 2
+                continue
+            assert core is not None
+            point = points[number]
+            numbers = words[at + 1 : at + 1 + point.width]
+            at += 1 + point.width
+            self._executed(core, number, point, numbers)
+
+    def _block(self, index: int) -> CoreIssue:
+        core = Core(self.log.core.target, self.log.core.fixpipe, index, self.log.core.block_num)
+        core.spaces = self.log.core.spaces
+        self.issue.prepared(core, self.log.body)
+        return self.issue.of(self.issue.numbers[id(core)])
+
+    def _executed(self, core: CoreIssue, number: int, point: LogPoint, numbers: Numbers) -> None:
+        core.op = self.log.things[point.op]
+        core.iteration = tuple([(name, _number(value, numbers)) for name, value in point.iteration])
+        calls = self.flag_calls(number, numbers)
+        if calls is not None:
+            flags: Any = core.core.state.flags
+            for method, operands in calls:
+                getattr(flags, method)(*operands)
+            return
+        kind = self.kind_of(core, number, numbers)
+        if kind.pipe is None or not (kind.reads or kind.writes):
+            return
+        reads = tuple([self._region(core, one, numbers) for one in kind.reads])
+        writes = tuple([self._region(core, one, numbers) for one in kind.writes])
+        core.work(kind.pipe, reads, writes, kind.operands, kind.drains)
+
+    def flag_calls(self, number: int, numbers: Numbers) -> list[FlagCall] | None:
+        """What a record calls on the flags of its core; None: it has to do with memory."""
+        point = self.log.points[number]
+        op: Op = self.log.things[point.op]
+        if FLAGS not in op.page.uses:
+            return None
+        key = (number, *[numbers[n] for n in point.deciding])
+        if key not in self.calls:
+            ready, recorded = ReadyOp(op), _RecordedCalls()
+            env = self._env(op, point, numbers)
+            ready.run(ready.values(env), {**self.log.core.offer(), FLAGS: recorded})
+            self.calls[key] = recorded.calls
+        return self.calls[key]
+
+    def kind_of(self, core: CoreIssue, number: int, numbers: Numbers) -> LoggedKind:
+        """What a record does to memory."""
+        point = self.log.points[number]
+        key = (number, *[numbers[n] for n in point.deciding])
+        kind = self.kinds.get(key)
+        if kind is None:
+            op = self.log.things[point.op]
+            kind = self.kinds[key] = self._kind(core, op, point, numbers)
+        return kind
+
+    def _region(self, core: CoreIssue, one: LoggedAccess, numbers: Numbers) -> ByteRegion:
+        start = one.start(numbers)
+        found = one.known.get(start)
+        if found is None or found.space.core not in (None, core.number):
+            space = one.space if one.space.core is None else one.space._replace(core=core.number)
+            found = one.known[start] = self.issue.footprints.regions.at(space, start, one.ranges)
+        return found
+
+    def _kind(self, core: CoreIssue, op: Op, point: LogPoint, numbers: Numbers) -> LoggedKind:
+        env = self._env(op, point, numbers)
+        found = self.issue.footprints.template(op, env)
+        templates = dict(self._templates(op, point))
+
+        def accesses(some: Iterable[tuple[Value, Ranges | None]]) -> list[LoggedAccess]:
+            return [
+                LoggedAccess(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some
+            ]
+
+        reads, writes = accesses(found.reads), accesses(found.writes)
+        return LoggedKind(found.pipe, reads, writes, found.operands, found.drains)
+
+    def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
+        return self.issue.footprints.space(handle.memory, core.core, core.number)
+
+    def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
+        """The operands as the reference has them."""
+
+        def number(value: Any) -> Any:  # Any: a number, or a slot of the record
+            return _number(value, numbers)
+
+        memories: Sequence[Memory] = self.log.memories
+
+        def memory(place: MemoryNumber) -> Memory:
+            return memories[place.number]
+
+        return {
+            value: None if t is None else mapped(t, number, memory)
+            for value, t in self._templates(op, point)
+        }
+
+    @staticmethod
+    def _templates(op: Op, point: LogPoint) -> list[tuple[Value, Any]]:  # Any: templates
+        values = [value for _, value in op.values()]
+        return [(values[place], template) for place, template in point.values]
+
+
+def _number(value: Any, numbers: Numbers) -> int:  # Any: a number, or a slot of the record
+    return numbers[value.number] if isinstance(value, FrameSlot) else value

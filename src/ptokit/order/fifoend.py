@@ -1,0 +1,220 @@
+"""One end of a FIFO between cores, as bodies of pushes and pops see it; engines add the words.
+
+Counters of a FIFO: how many entries were pushed, popped and freed, by each core of an end. Each
+has one core that writes it, so that an instruction may be begun again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ptokit.analysis.fifos import LANES, Fifo
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.model.epilogues import EpilogueMode
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.words import VECTOR, GlobalLayout
+from ptokit.machine.execute import Core
+from ptokit.machine.tile import GlobalView, Pointer
+from ptokit.values.arrays import Array
+from ptokit.values.dtypes import DType
+from ptokit.values.scalars import least
+
+PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
+HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
+PLAIN = "push without a conversion, and convert after the pop"
+COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
+
+
+class LaunchedFifo(NamedTuple):
+    """A FIFO of a launch: whose, of which block, where its counters are, what it is called."""
+
+    rank: int | None
+    block: int
+    cell: int
+    name: str
+    slots: int
+    slot_size: int
+    flags: tuple[int, ...]  # the signals that it uses, where the program says so
+
+
+class FifoChannel(NamedTuple):
+    """What a core at one end of a FIFO tells the other end: a counter that goes up."""
+
+    fifo: LaunchedFifo
+    what: int  # PUSHED, POPPED or FREED
+    lane: int
+
+
+def reason(fifo: Fifo, cell: int) -> str:
+    """What a core waits for that waits for a counter of a FIFO."""
+    return f"{'a free slot' if cell >= fifo.cell + FREED else 'an entry'} of {fifo.name}"
+
+
+def overfull(fifo: Fifo) -> PtoError:
+    """An entry has more bytes than a slot."""
+    message = f"the entry is larger than a slot of {fifo.name}"
+    help = "slot_size is the size of a whole entry, in bytes"
+    return error("pipe", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
+
+
+def unallocated(fifo: Fifo) -> PtoError:
+    """A slot is pushed that is in use: nobody waited for it."""
+    message = f"a slot of {fifo.name} is pushed that was not allocated"
+    seen = f"all {fifo.slots} slots hold entries that the other end did not give back"
+    return error("pipe", message, seen=seen, help="allocate the slot: that waits until it is free")
+
+
+def given_back(fifo: Fifo) -> PtoError:
+    """A slot is given back once more than entries were popped."""
+    message = f"a slot of {fifo.name} is given back that holds no entry of this core"
+    help = "pop first, and give the slot of each entry back once: the other end writes into it"
+    seen = "every entry that this core popped was given back before"
+    return error("pipe", message, seen=seen, help=help)
+
+
+class EngineFifoEnd(ABC):
+    """The words that both engines have in common, over numbers that may be symbols."""
+
+    def __init__(self, fifo: Fifo, core: Core) -> None:
+        self.fifo = fifo
+        self.to_vector, self.shares, self.epilogue = fifo.to_vector, fifo.shares, fifo.epilogue
+        self.vector = core.kind is VECTOR
+        self.lane, self.lanes = core.subblock_idx, core.lanes
+        self.releases = core.target.releases
+        self.number: Any = 0  # Any: of the entry that was waited for; a symbol perhaps
+
+    # what an engine adds
+
+    @abstractmethod
+    def count(self, cell: Any) -> Any:
+        """The number in a counter. Any: numbers or symbols, here and below."""
+
+    @abstractmethod
+    def wait(self, cell: Any, least: Any) -> None:
+        """Go on when the counter is that large."""
+
+    @abstractmethod
+    def set(self, cell: Any, value: Any) -> None:
+        """A new number for a counter, once the instruction is done."""
+
+    @abstractmethod
+    def slots(self) -> Any:
+        """The memory of the slots."""
+
+    @abstractmethod
+    def require(self, holds: Any, problem: PtoError) -> None:
+        """What must hold for the slots; else the instruction fails."""
+
+    @property
+    @abstractmethod
+    def opened(self) -> dict[str, Any]:
+        """The global memory of the slots of views, by the names of FIFOs."""
+
+    @abstractmethod
+    def pointer(self, dtype: DType, memory: Any, offset: Any) -> Pointer:
+        """A place in a memory, in elements."""
+
+    # what bodies say
+
+    def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
+        """Convert what is pushed, with parameters that registers name: no engine keeps those."""
+        message = f"the conversion of {self.fifo.name} is not executed: {self.epilogue}"
+        raise error("not-executed", message, help=PLAIN)
+
+    def open(self, memory: Any) -> None:
+        """The slots of views lie in this part of global memory, None: there are none."""
+        if memory is not None:
+            place = memory if isinstance(memory, Pointer) else memory.pointer()
+            self.opened[self.fifo.name] = place
+
+    def claim(self, others: Iterable[int]) -> None:
+        """Wait until those at the other end have given the next slot back."""
+        self.number = self.count(self._cell(PUSHED))
+        for other in others:
+            self.wait(self._of(FREED, other), self.number + (1 - self.fifo.slots))
+
+    def expect(self, others: Iterable[int]) -> tuple[Any, Any]:
+        """Wait for the next entry: its rows and columns."""
+        self.number = self.count(self._cell(POPPED))
+        for other in others:
+            self.wait(self._of(PUSHED, other), self.number + 1)
+        if self.fifo.extents is not None:
+            return self.fifo.extents
+        header = self._header()
+        return self.count(header), self.count(header + 1)
+
+    def slot(self, dtype: DType, rows: Any, cols: Any) -> GlobalView:
+        """The slot that was waited for, as a row-major matrix."""
+        self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8, overfull(self.fifo))
+        start = self.fifo.place + self._index() * self.fifo.stride
+        kind = GlobalType(dtype, (rows, cols), (cols, 1), GlobalLayout.ND)
+        return self.pointer(dtype, self.slots(), start * 8 // dtype.bits).view(kind)
+
+    def view(self, kind: GlobalType, row: int, col: int) -> GlobalView:
+        """The slot in global memory as a view, from an element on."""
+        base = self.opened[self.fifo.name]  # a rule wants the slots of views to have a place
+        start = self.fifo.offset + self._index() * self.fifo.slot_size
+        stride = kind.stride or _dense(kind)
+        line = kind.shape[-1] or stride[-2] or 0  # parts by rows lie close, whatever the stride
+        shift = row * line + col * (stride[-1] or 0)
+        place = base.cast(kind.dtype).moved(start * 8 // kind.dtype.bits + shift)
+        return place.view(GlobalType(kind.dtype, kind.shape, stride, kind.stated))
+
+    def allocated(self, others: Iterable[int]) -> None:
+        """The next slot is free: somebody waited for that."""
+        number = self.count(self._cell(PUSHED))
+        for other in others:
+            free = self.count(self._of(FREED, other)) > number - self.fifo.slots
+            self.require(free, unallocated(self.fifo))
+
+    def pushed(self, rows: Any, cols: Any) -> None:
+        """The entry is complete, as far as it is this core's."""
+        cell = self._cell(PUSHED)
+        self.number = self.count(cell)
+        if self.fifo.extents is None:
+            header = self._header()
+            self.set(header, rows)
+            self.set(header + 1, cols)
+        self.set(cell, self.number + 1)
+
+    def popped(self) -> None:
+        self.set(self._cell(POPPED), self.number + 1)
+
+    def freed(self) -> None:
+        """The slot of the entry that is popped now is free."""
+        cell = self._cell(FREED)
+        self.set(cell, self.count(cell) + 1)
+
+    def returned(self, *, perhaps: bool) -> None:
+        """The slot of an entry that was popped is free.
+
+        `perhaps`: if the pop did not give it back, which of a view it did not.
+        """
+        cell = self._cell(FREED)
+        freed, popped = self.count(cell), self.count(self._cell(POPPED))
+        if not perhaps:
+            self.require(freed < popped, given_back(self.fifo))
+        self.set(cell, least(freed + 1, popped))
+
+    def _cell(self, what: int) -> int:
+        """A counter that this core writes."""
+        return self._of(what, self.lane if self.vector else 0)
+
+    def _of(self, what: int, lane: int) -> int:
+        return self.fifo.cell + what + lane
+
+    def _index(self) -> Any:
+        return self.number % self.fifo.slots
+
+    def _header(self) -> Any:
+        return self.fifo.cell + HEADERS + 2 * self._index()
+
+
+def _dense(kind: GlobalType) -> tuple[int, ...]:
+    """The strides of a row-major array."""
+    steps = [1]
+    for extent in reversed(kind.shape[1:]):
+        steps.insert(0, steps[0] * (extent or 1))
+    return tuple(steps)

@@ -1,0 +1,121 @@
+"""What a launch leaves in the FIFOs between its cores, where the next kernel may find it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ptokit.analysis.fifoentries import fact
+from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.ir.module import Op
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.model.targets import Target
+from ptokit.machine.memory import Memory
+from ptokit.order.fifoend import COUNTERS, FREED, POPPED, PUSHED
+from ptokit.order.group import Grid
+
+
+class LeftoverKind(Enum):
+    """What may be left over: the words for how often it was given and taken, and what to do."""
+
+    SIGNAL = "sent", "waited for", "wait for it once more, or signal once less"
+    ENTRY = "pushed", "popped", "pop it, or push one less"
+    SLOT = "popped", "given back", "free the slot after the last use of its entry"
+
+    def __init__(self, given: str, taken: str, help: str) -> None:
+        self.given, self.taken, self.help = given, taken, help
+
+    def seen(self, name: str, given: int, taken: int) -> str:
+        """The numbers, in words."""
+        return f"{name}: {given} {self.given}, {taken} {self.taken}"
+
+
+class FifoUse(NamedTuple):
+    """What cores do with a FIFO; where a block counts that, for each core that takes part."""
+
+    name: str
+    pushes: Sequence[Op]
+    pops: Sequence[Op]
+    frees: Sequence[Op]
+    pushed: Sequence[int]
+    popped: Sequence[int]
+    freed: Sequence[int]
+
+
+def fifo_uses(grid: Grid) -> tuple[FifoUse, ...]:
+    """The FIFOs of a kernel."""
+    found: dict[Fifo, list[Op]] = {}
+    for ends in grid.fifos.ends.values():
+        for op, fifo in ends.items():
+            found.setdefault(fifo, []).append(op)
+    return tuple(_use(grid, fifo, ops) for fifo, ops in found.items())
+
+
+def _use(grid: Grid, fifo: Fifo, ops: Sequence[Op]) -> FifoUse:
+    def cells(what: int, *, vector: bool) -> list[int]:
+        return [fifo.cell + what + lane for lane in _lanes(grid, fifo, ops, vector=vector)]
+
+    return FifoUse(
+        fifo.name,
+        _of(ops, FifoRole.PUSHES),
+        _of(ops, FifoRole.POPS),
+        _of(ops, FifoRole.FREES),
+        cells(PUSHED, vector=not fifo.to_vector),
+        cells(POPPED, vector=fifo.to_vector),
+        cells(FREED, vector=fifo.to_vector),
+    )
+
+
+def left_in_fifos(
+    fifos: Iterable[FifoUse], target: Target, shared: Iterable[Mapping[str, Memory]]
+) -> Iterator[Diagnostic]:
+    """Entries that nobody popped, slots that nobody freed: one for each FIFO.
+
+    `shared`: what the cores of each block share, when they have ended.
+    """
+    arrays: Any = sum(one[COUNTERS].data.view(np.int64) for one in shared)  # Any: an array
+    counts: list[int] = arrays.tolist()
+    for name, pushes, pops, frees, *cells in fifos:
+        pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
+        if pushes and max(pushed) > min(popped):
+            entry = LeftoverKind.ENTRY
+            seen = entry.seen(name, max(pushed), min(popped))
+            yield _warning(target, seen, entry.help, pushes, pops)
+        most, given = max(zip(popped, freed, strict=True), key=lambda pair: pair[0] - pair[1])
+        if pops and most > given:
+            slot = LeftoverKind.SLOT
+            yield _warning(target, slot.seen(name, most, given), slot.help, pops, frees)
+
+
+def _of(ops: Iterable[Op], role: FifoRole) -> list[Op]:
+    return [op for op in ops if op.page.fifo_role is role]
+
+
+def _lanes(grid: Grid, fifo: Fifo, ops: Iterable[Op], *, vector: bool) -> range:
+    """The cores of an end that take part in an entry."""
+    shared = any(fact(op, "split") for op in ops) or fifo.shares
+    return range(grid.fifos.lanes if vector and shared else 1)
+
+
+def _warning(
+    target: Target, seen: str, help: str, ops: Sequence[Op], others: Sequence[Op]
+) -> Diagnostic:
+    slug = "exchange-left"
+    notes = [Note("it is done here too", op.span) for op in ops[1:]]
+    notes += [Note("and some are taken here", op.span) for op in others]
+    return Diagnostic(
+        slug,
+        f"{ops[0].name}: {CATALOGUE[slug].title}",
+        ops[0].span,
+        severity=Severity.WARNING,
+        rule="each entry is popped, each slot given back",
+        seen=seen,
+        help=help,
+        targets=(target.name,),
+        notes=tuple(notes),
+    )

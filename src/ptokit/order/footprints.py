@@ -1,0 +1,239 @@
+"""Footprints: the regions that an executed instruction reads and writes, from its handles.
+
+What an instruction does to each operand follows from types and numbers (`analysis.effects`), so it
+is worked out once for each op and kind of operands; after that only addresses are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ptokit.analysis.effects import MOST_BYTES, ByteRanges, effects, marked
+from ptokit.analysis.known import Facts
+from ptokit.ir.module import Op, Value
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Type
+from ptokit.isa.model.words import KernelKind, Pipe
+from ptokit.machine.arguments import Env
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import Elements, Memory
+from ptokit.machine.record.definite import mark_window, over_bytes
+from ptokit.machine.record.isolated import spanned
+from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
+
+Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
+Templates: TypeAlias = "dict[tuple[Op, Shape], FootprintTemplate]"
+
+
+@dataclass
+class _Run(Facts):
+    """What a run knows: the types of handles, with their extents as they are now."""
+
+    def type_of(self, value: Value) -> Type:
+        return self.types.get(value, value.type)
+
+
+class FootprintTemplate(NamedTuple):
+    """What an op does to its operands' bytes, wherever they lie; None: to any of their memory."""
+
+    pipe: Pipe | None
+    reads: tuple[tuple[Value, Ranges | None], ...]
+    writes: tuple[tuple[Value, Ranges | None], ...]
+    operands: tuple[tuple[str, Type], ...]
+    drains: tuple[bool, bool] = (False, False)  # every pipe, before it and behind it
+
+    @property
+    def on_nothing(self) -> bool:
+        """Whether an operand has no elements."""
+        return any(0 in _extents(kind) for _, kind in self.operands)
+
+
+def _extents(kind: Type) -> Iterable[object]:
+    if isinstance(kind, TileType):
+        return kind.valid
+    return kind.shape if isinstance(kind, GlobalType) else ()
+
+
+@dataclass
+class Footprints:
+    """The footprints of one launch; `arrays` are the memories that all cores reach.
+
+    Launches of the same functions may have their `templates` in common.
+    """
+
+    target: Target
+    templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
+    regions: ByteRegions = field(default_factory=ByteRegions)
+    pipes: dict[object, Pipe] = field(default_factory=dict[object, Pipe])
+    arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
+    kept: list[Memory] = field(default_factory=list[Memory])  # no later one gets their identity
+
+    def template(self, op: Op, env: Env) -> FootprintTemplate:
+        """What the op does, for operands such as it has now."""
+        shape = tuple(_shape(env.get(value)) for _, value in op.values())
+        key = op, shape
+        found = self.templates.get(key)
+        if found is None:
+            found = self.templates[key] = self._template(op, env)
+        return found
+
+    def pipe(self, op: Op, kind: KernelKind | None = None) -> Pipe:
+        """The queue of an op, by its types and the kind of core that executes it."""
+        key = id(op), kind
+        if key not in self.pipes:
+            env = {**Facts(self.target).environment(op), "core": kind}
+            self.pipes[key] = op.page.pipe_of(env) or Pipe.S
+        return self.pipes[key]
+
+    def placed(
+        self, some: tuple[tuple[Value, Ranges | None], ...], env: Env, core: Core, number: int
+    ) -> tuple[ByteRegion, ...]:
+        """The regions of ranges of operands, which begin where their handles lead to."""
+        found: list[ByteRegion] = []
+        for value, ranges in some:
+            handle = env[value]
+            space = self.space(handle.memory, core, number)
+            if ranges is None:
+                found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
+            else:
+                found.append(self.regions.at(space, first_byte(*place_of(handle)), ranges))
+        return tuple(found)
+
+    def space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
+        """The memory of core `number`, or one that all reach."""
+        if core.spaces.get(memory.name) is memory:
+            return MemorySpace(memory.name, number)
+        if id(memory) not in self.arrays:
+            self.kept.append(memory)
+            self.arrays[id(memory)] = MemorySpace(memory.name, None, len(self.arrays))
+        return self.arrays[id(memory)]
+
+    def _template(self, op: Op, env: Env) -> FootprintTemplate:
+        facts = _Run(self.target)
+        for _, value in op.values():
+            handle = env.get(value)
+            if isinstance(handle, Matrix):
+                facts.types[value] = handle.type
+            elif isinstance(handle, int):
+                facts.numbers[value] = handle
+        for value in op.results:
+            if isinstance(env.get(value), Matrix):
+                facts.types[value] = env[value].type
+        found = effects(op, facts)
+        whole = {value: ByteRanges(((0, _size(env[value])),)) for value in found.scratch}
+        reads, writes = {**found.reads, **whole}, {**found.writes, **whole}
+        for value in _kept(op, facts):
+            kept = reads.pop(value, ByteRanges())
+            writes[value] = _without(writes[value], kept)
+        types = tuple((name, facts.type_of(value)) for name, value in op.values())
+        drains = _drains(op, facts)
+        return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types, drains)
+
+
+def _kept(op: Op, facts: Facts) -> Iterator[Value]:
+    """Yield the tile of which the bytes that the body reads stay as they are, untouched."""
+    if op.page.keeps is not None:
+        source, target, where = op.page.keeps
+        values = {*op.bound(source.name), *op.bound(target.name)}
+        if len(values) == 1 and where.eval(facts.environment(op)) is True:
+            yield from values
+
+
+def _without(some: ByteRanges, others: ByteRanges) -> ByteRanges:
+    """Return the bytes of some ranges that are not in the others."""
+    if some.ranges is None or others.ranges is None:
+        return some
+    left = list(some.ranges)
+    for low, high in others.ranges:
+        parts = (((a, min(b, low)), (max(a, high), b)) for a, b in left)
+        left = [(a, b) for pair in parts for a, b in pair if a < b]
+    return ByteRanges(tuple(left))
+
+
+def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:
+    """Whether the code of an instruction waits for every pipe, and lets every pipe wait for it."""
+    page, env = op.page, facts.environment(op) if op.page.drains_before else {}
+    before = any(
+        facts.target.follows((name,)) and condition.eval(env) is True
+        for name, condition in page.drains_before.items()
+    )
+    return before, facts.target.follows(page.drains_behind)
+
+
+def _bytes(some: Mapping[Value, ByteRanges], env: Env) -> tuple[tuple[Value, Ranges | None], ...]:
+    """The ranges of each operand that has bytes."""
+    handles = ((v, env.get(v), ranges) for v, ranges in some.items())
+    found = ((v, _ranges(h, r)) for v, h, r in handles if isinstance(h, Matrix | Pointer))
+    return tuple((v, ranges) for v, ranges in found if ranges != ())
+
+
+def _shape(handle: Any) -> object:  # Any: handles and numbers
+    if isinstance(handle, Tile):
+        here = handle.elements.map
+        return handle.type, None if here is handle.type.map else here
+    if isinstance(handle, Matrix):
+        return handle.type
+    return handle if isinstance(handle, int) else None
+
+
+def place_of(handle: Any) -> tuple[Any, Any, int]:
+    """The address of a handle, the elements before its first one, and the bits of an element.
+
+    Any: a tile, a view or a pointer, or the template of one: then slots stand for numbers.
+    """
+    if isinstance(handle, Pointer):
+        return 0, handle.offset, handle.dtype.bits
+    return handle.elements.address, handle.elements.origin, handle.elements.dtype.bits
+
+
+def first_byte(address: int, origin: int, bits: int) -> int:
+    """The byte that the first element of such a place begins at."""
+    return address + origin * bits // 8
+
+
+def _size(handle: Any) -> int:  # Any: a tile, or a view
+    kind = handle.type
+    return (spanned(kind) or 0) if isinstance(kind, GlobalType) else int(kind.nbytes)
+
+
+def _ranges(handle: Any, found: ByteRanges) -> Ranges | None:  # Any: a handle or a pointer
+    """The ranges, of a window of another tile in that one's layout."""
+    if found.ranges is None and isinstance(handle, GlobalView):
+        return _of_view(handle)
+    if found.ranges is None and isinstance(handle, Tile):
+        return ((0, _size(handle)),)
+    if isinstance(handle, GlobalView) or not isinstance(handle, Tile) or found.ranges == ():
+        return found.ranges
+    if handle.elements.map is handle.type.map or handle.contiguous():
+        return found.ranges
+    return _of_window(handle.elements, handle.type)
+
+
+def _of_view(view: GlobalView) -> Ranges:
+    """The bytes of its elements, without those between its rows; of a vast one all around it."""
+    size = _size(view)
+    if size > MOST_BYTES:
+        return ((0, size),)
+    axes = view.elements.map
+    shadow = np.zeros(size, np.uint8)
+    here = Elements(view.memory, 0, view.dtype, axes)
+    mark_window(over_bytes(shadow, here), range(axes.rows.extent), range(axes.cols.extent))
+    return marked(shadow)
+
+
+def _of_window(elements: Elements, kind: TileType) -> Ranges:
+    """The bytes of the valid region, as far apart as those of the whole tile."""
+    axes = elements.map
+    rows = min(kind.valid.rows or 0, axes.rows.extent)  # what a sample says may be too large
+    cols = min(kind.valid.cols or 0, axes.cols.extent)
+    here = Elements(elements.memory, 0, elements.dtype, elements.map)
+    shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)
+    mark_window(over_bytes(shadow, here), range(rows), range(cols))
+    return marked(shadow)

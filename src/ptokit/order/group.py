@@ -1,0 +1,198 @@
+"""The cores of a block: one cube and its vector cores, or one core, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from ptokit.analysis.checker import learned
+from ptokit.analysis.fifos import KernelFifos, kernel_fifos
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.ir.module import Func, Op
+from ptokit.isa.lang.traits import POLLS, SIGNALS
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.machine.arguments import BoundKernel
+from ptokit.machine.coreplace import CorePlace
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import Memory
+from ptokit.order.fifoend import COUNTERS, SLOTS
+from ptokit.order.schedule import Schedule
+from ptokit.order.signalboard import CoreSignals, SignalBoard
+from ptokit.order.signalcells import SIGNALS_MEMORY, SignalCells
+from ptokit.values.fixpipe import FixPipe
+
+T = TypeVar("T")
+
+
+class GroupedCore(Core):
+    """A core that runs at once with others: its ends of FIFOs, its signals, the schedule."""
+
+    def __init__(
+        self,
+        target: Target,
+        fixpipe: FixPipe,
+        place: CorePlace,
+        grid: Grid,
+        board: SignalBoard,
+    ) -> None:
+        super().__init__(target, fixpipe, place.block, grid.blocks)
+        self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.fifos.lanes
+        self.place, self.clock, self.grid, self.board = place, board.clock(place), grid, board
+        self.ends, self.schedule = grid.fifos.ends[place.kind], board.schedule
+        self.opened: dict[str, object] = {}
+
+    @property
+    def signals(self) -> CoreSignals:
+        """The signals between cores, as the reference has them."""
+        return CoreSignals(self.board, self.place, self.grid.separate, self.target.most_signals)
+
+    def enter(self, block: int) -> None:
+        """Begin another block on this core."""
+        self.block_idx, self.place = block, self.place._replace(block=block)
+        self.opened.clear()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cores of a launch: of both kinds, or of one, and the FIFOs between those of a block.
+
+    `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
+    whose launch it is, where a job has several. `signals`: cores signal one another too, not only
+    by FIFOs; `polls`: they wait for numbers in memory. `separate`: each vector core has signals of
+    its own at the cube.
+    """
+
+    kinds: Sequence[KernelKind]
+    fifos: KernelFifos
+    blocks: int
+    rank: int | None
+    together: bool
+    signals: bool
+    polls: bool
+    separate: bool
+
+    @classmethod
+    def of(cls, bound: BoundKernel, target: Target, blocks: int, rank: int | None = None) -> Grid:
+        """The cores on which a kernel runs, by kind in the order in which they begin."""
+        funcs = {kind: one.func for kind, one in bound.cores.items()}
+        kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
+        signals = [op for func in funcs.values() for op in _signals(func)]
+        together = rank is not None or any(op.page.grid_wide(op.attrs) for op in signals)
+        polls = any(POLLS in op.page.traits for op in signals)
+        separate = target.separate or _names_second(bound, target)
+        given = bool(signals), polls, separate
+        return cls(kinds, kernel_fifos(funcs), blocks, rank, together, *given)
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one block of one kind of core: nobody asks where something was."""
+        return self.blocks == 1 and len(self.kinds) == 1 and self.rank is None
+
+    @cached_property
+    def cells(self) -> SignalCells:
+        """The layout of the counters of signals in compiled programs."""
+        return SignalCells(*(self._cores_of(kind) for kind in (CUBE, VECTOR)))
+
+    def _cores_of(self, kind: KernelKind) -> int:
+        """How many a block has."""
+        return (self.fifos.lanes if kind is VECTOR else 1) if kind in self.kinds else 0
+
+    def of_block(self, block: int) -> Iterator[CorePlace]:
+        for kind in self.kinds:
+            lanes = range(self._cores_of(kind))
+            yield from (CorePlace(block, kind, lane, self.rank) for lane in lanes)
+
+    def __iter__(self) -> Iterator[CorePlace]:
+        for block in range(self.blocks):
+            yield from self.of_block(block)
+
+    def shared_memories(self) -> dict[str, Memory]:
+        """What the cores of a block share: counters at 0, and slots."""
+        found = self.fifos
+        sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
+        try:
+            made = {n: np.zeros(size, np.uint8) for n, size in sizes.items()}
+        except (MemoryError, ValueError):  # or more than any array has
+            seen = f"the slots of all FIFOs take {found.nbytes} bytes"
+            help = "give the FIFOs fewer slots, or smaller ones"
+            raise error("out-of-memory", "too little for the FIFOs", seen=seen, help=help) from None
+        return {n: Memory(n, array, written=True) for n, array in made.items()}
+
+    def signal_memory(self) -> Memory:
+        """Counters of signals at 0: of all blocks, where their cores run at once, else of one."""
+        size = self.cells.size(self.blocks if self.together else 1) if self.signals else 1
+        return Memory(SIGNALS_MEMORY, np.zeros(8 * size, np.uint8), written=True)
+
+
+Program: TypeAlias = "Callable[[], T]"
+
+
+def launch_cores(
+    grid: Grid, schedule: Schedule, programs: Callable[[int], Sequence[Program[T]]]
+) -> Iterator[list[T]]:
+    """What the cores' programs of each block give: block after block, or of all at once."""
+    blocks = range(grid.blocks)
+    if grid.together:
+        yield schedule.run([one for block in blocks for one in _of_block(grid, block, programs)])
+        return
+    for block in blocks:
+        yield schedule.run(_of_block(grid, block, programs))
+
+
+def launch_ranks(
+    launches: Iterable[tuple[Grid, Callable[[int], Sequence[Program[T]]]]], schedule: Schedule
+) -> list[T]:
+    """What the programs of all cores of all ranks give, which run at once."""
+    every = [
+        one
+        for grid, programs in launches
+        for block in range(grid.blocks)
+        for one in _of_block(grid, block, programs)
+    ]
+    return schedule.run(every)
+
+
+def _of_block(
+    grid: Grid, block: int, programs: Callable[[int], Sequence[Program[T]]]
+) -> list[tuple[str, Program[T]]]:
+    """The programs of a block with the names of its cores."""
+    places = zip(grid.of_block(block), programs(block), strict=True)
+    return [(str(place), _noted(grid, place, one)) for place, one in places]
+
+
+def problem_on(grid: Grid, place: CorePlace, problem: PtoError) -> PtoError:
+    """An error that says on which core it happened, where there are several."""
+    return problem if grid.alone else problem.noted(f"on {place}")
+
+
+def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
+    """The program, whose errors say on which core they happened."""
+
+    def run() -> T:
+        try:
+            return program()
+        except PtoError as problem:
+            raise problem_on(grid, place, problem) from None
+
+    return run
+
+
+def _signals(func: Func | None) -> Iterator[Op]:
+    """The signals between cores: what they wait for besides entries of FIFOs."""
+    ops = (op for op in (func.body.walk() if func else ()) if isinstance(op, Op))
+    return (op for op in ops if SIGNALS in op.page.uses)
+
+
+def _names_second(bound: BoundKernel, target: Target) -> bool:
+    """Whether the cube means the second vector core alone, by a number of its own."""
+    cube = bound.cores.get(CUBE)
+    signals = [op for op in _signals(cube.func if cube else None) if op.page.of_one_core]
+    if cube is None or not signals:
+        return False
+    facts = learned(cube.func, target, cube.numbers)
+    return any(op.page.names_second({**op.attrs, **facts.environment(op)}) for op in signals)

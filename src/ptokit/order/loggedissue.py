@@ -1,0 +1,50 @@
+"""What a run issues, in either engine: entries, or logs that are read when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ptokit.ir.garbage import gc_disabled
+from ptokit.isa.model.targets import Target
+from ptokit.machine.executionlog import Logged
+from ptokit.order.entries import QueueEntry
+from ptokit.order.executed import ExecutedLog
+from ptokit.order.issue import Issue
+from ptokit.order.orderproof import order_holds
+
+
+class LoggedIssue(Issue):
+    """What a run issues, in either engine."""
+
+    logs: ClassVar[bool] = True
+
+    def __init__(self, target: Target, *, between_blocks: bool = False) -> None:
+        super().__init__(target)
+        self.unread: list[Logged] = []
+        self.between_blocks = between_blocks
+        self.blocks_apart = False  # proven of a run whose entries are not known
+
+    def executed(self, log: Logged) -> None:
+        """Keep the log; it is read when the entries are asked for."""
+        self.cut |= log.full
+        self.unread.append(log)
+
+    @property
+    def cores(self) -> Sequence[Sequence[QueueEntry]]:
+        with gc_disabled():
+            while self.unread:
+                ExecutedLog(self, self.unread.pop(0)).read()
+        return super().cores
+
+    def executed_apart(self, logs: Sequence[Logged]) -> bool:
+        """Enough if only blocks are compared, and are proven not to conflict."""
+        full = any(log.full for log in logs)
+        self.blocks_apart = not full and order_holds(self.target, logs, blocks_only=True)
+        return self.blocks_apart
+
+    def proven(self, *, blocks_only: bool) -> bool:
+        if self.blocks_apart:
+            return blocks_only
+        known = self.unread and not self.issues
+        return bool(known) and order_holds(self.target, self.unread, blocks_only=blocks_only)

@@ -1,0 +1,284 @@
+"""Findings in words: where, which two instructions, which bytes, and the edge that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.ir.module import Op
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import Pipe
+from ptokit.order.entries import Await, Post, QueueEntry, Ticket
+from ptokit.order.hazards import Findings, Hazard, HazardKind, find
+from ptokit.order.heldbuffers import BufferFault, BufferMisuse
+from ptokit.order.innerflags import clashes, signal_clashes
+from ptokit.order.issue import Issue
+from ptokit.order.poppedtiles import SLOTS_OF
+from ptokit.order.repeatedsets import sets_without_wait
+from ptokit.order.ticketleftovers import Leftover, left_over
+
+DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
+SEEN_BUFFER = {
+    BufferFault.NOT_ACQUIRED: "releases {}, which it has not acquired",
+    BufferFault.ACQUIRED_TWICE: "acquires {} again, which it has not released",
+    BufferFault.NEVER_RELEASED: "acquires {} and never releases it",
+}
+BUFFER_HELP = {
+    BufferFault.NOT_ACQUIRED: "let the pipe acquire the buffer before, or leave this out",
+    BufferFault.ACQUIRED_TWICE: "let the pipe release the buffer before, or leave this out",
+    BufferFault.NEVER_RELEASED: "let the pipe release the buffer after its last use of it",
+}
+DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
+
+
+@dataclass(frozen=True)
+class RaceReport:
+    """The findings of one launch, with the names of its cores."""
+
+    issue: Issue
+    target: Target
+    found: Findings
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """What is wrong, the errors first."""
+        for hazard in self.found.hazards:
+            yield self._hazard(hazard)
+        misuses = self.issue.buffer_misuses
+        yield from map(self._buffer_misuse, misuses)
+        if self.found.stuck and not misuses:  # who waits for a buffer then says the same
+            yield self._deadlock(self.found.stuck)
+        twice = sets_without_wait(self.issue.cores)
+        for post in (post for post in self.found.posted_twice if id(post.op) in twice):
+            yield self._warned(
+                "flag-set-twice",
+                post,
+                "each set is followed by one wait before the next set",
+                "wait for it before it is set again, or use another id",
+            )
+        for work, post in clashes(self.issue.cores, self.target):
+            yield self._clash(work, post, f"{post.ticket.channel}")
+        for inside, post, channel in signal_clashes(self.issue.cores):
+            yield self._clash(inside, post, f"{channel}")
+        for posts in _by_op(self.found.left):
+            yield self._warned(
+                "flag-left",
+                posts[0],
+                "each set is followed by one wait, in the same kernel",
+                "wait for it before the kernel ends",
+            )
+        if not self.found.stuck and not self.issue.chosen:
+            yield from map(self._left_over, left_over(self.issue.cores))
+
+    def _hazard(self, hazard: Hazard) -> Diagnostic:
+        first, second = hazard.first, hazard.second
+        slug, pipes = "hazard", f"{first.queue.pipe} -> {second.queue.pipe}"
+        lenient = first.queue == second.queue and second.queue.pipe is not Pipe.V
+        lenient |= hazard.shared and bool(self.issue.given)  # which are the caller's to choose
+        space, low, high = hazard.bytes
+        times = f", {hazard.times} times" if hazard.times > 1 else ""
+        here, there = self._place(second), self._place(first)
+        how = (
+            "may take place first, but comes"
+            if hazard.inverted
+            else "may not be complete: it comes"
+        )
+        return Diagnostic(
+            slug,
+            f"{second.op.name}: {CATALOGUE[slug].title}",
+            second.op.span,
+            severity=Severity.WARNING if lenient else Severity.ERROR,
+            rule=f"{hazard.kind.value}, {pipes}: the first is complete before the second starts",
+            seen=f"it {DOES[hazard.kind]} bytes {low} to {high - 1} of {space}{here}{times}",
+            help=self._edge(hazard),
+            targets=(self.target.name,),
+            notes=(
+                Note(f"{first.op.name} {DID[hazard.kind]} them{there}, and {how} before",
+                     first.op.span),
+            ),
+        )  # fmt: skip
+
+    def _edge(self, hazard: Hazard) -> str:
+        """What would order the two."""
+        first, second = hazard.first, hazard.second
+        after, before = _line(first, "the first"), _line(second, "the second")
+        later = " of a later iteration" if first.op is second.op or _back(hazard) else ""
+        source, target = first.queue, second.queue
+        if hazard.bytes[0].startswith(SLOTS_OF):
+            return self._free(second if _pushes(first) else first)
+        if source.core != target.core:
+            return f"let {self._name(target.core)} wait for a signal of {self._name(source.core)}"
+        if source == target:
+            return f"a barrier of {source.pipe} after {after}, before {before}{later}"
+        pair = f"{source.pipe} -> {target.pipe}"
+        return f"a flag {pair}: set after {after}, waited for before {before}{later}"
+
+    def _free(self, user: QueueEntry) -> str:
+        """When the slot is given back that is used here."""
+        after, pipe = _line(user, "that"), user.queue.pipe
+        tiles = self.issue.of(user.queue.core).tiles.tiles
+        popped = next((tile.pipe for tile in tiles), pipe)
+        if popped is pipe:
+            return f"free the slot after {after}"
+        return f"a flag {pipe} -> {popped}: set after {after}, waited for before the slot is freed"
+
+    def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
+        slug, entry, first = "acquire-release", wrong.entry, wrong.first
+        since = () if first is None else (Note("it has acquired it here", first.op.span),)
+        return Diagnostic(
+            slug,
+            f"{entry.op.name}: {CATALOGUE[slug].title}",
+            entry.op.span,
+            rule="a pipe acquires and releases a buffer alternately, and releases it at the end",
+            seen=f"{entry.queue.pipe} {SEEN_BUFFER[wrong.fault].format(wrong.buffer)}"
+            f"{self._place(entry)}",
+            help=BUFFER_HELP[wrong.fault],
+            targets=(self.target.name,),
+            notes=since,
+        )
+
+    def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
+        """Each head that waits, and in whose queue the set stands that it waits for."""
+        slug, first = "pipe-deadlock", stuck[0]
+        waits = [Note(self._waiting(head), head.op.span) for head in stuck]
+        return Diagnostic(
+            slug,
+            f"{first.op.name}: {CATALOGUE[slug].title}",
+            first.op.span,
+            rule="each wait follows a set of the same pipes and id, which takes place",
+            seen=waits[0].message,
+            help="set the flag before the loop, or wait for it later",
+            targets=(self.target.name,),
+            notes=tuple(waits[1:]),
+        )
+
+    def _waiting(self, head: QueueEntry) -> str:
+        missing = self._missing(head)
+        queue = f"{head.queue.pipe}{self._place(head)}"
+        if missing is None:
+            return f"{queue} waits until all pipes are idle"
+        posts = [
+            entry
+            for entries in self.issue.cores
+            for entry in entries
+            if isinstance(entry, Post) and entry.ticket == missing
+        ]
+        if not posts:
+            return f"{queue} waits for {missing.channel}, which nobody sets"
+        where = f"{posts[0].queue.pipe} would set it at {_line(posts[0], 'its place')}"
+        return f"{queue} waits for {missing.channel}: {where}"
+
+    @staticmethod
+    def _missing(head: QueueEntry) -> Ticket | None:
+        return head.tickets[0] if isinstance(head, Await) else None
+
+    def _clash(self, work: QueueEntry, post: Post, name: str) -> Diagnostic:
+        slug, op = "flag-clash", work.op
+        return Diagnostic(
+            slug,
+            f"{post.op.name}: {CATALOGUE[slug].title}",
+            post.op.span,
+            severity=Severity.WARNING,
+            rule="an instruction that uses a flag or a signal itself finds it down",
+            seen=f"{name}{self._place(post)}",
+            help="use another id for it",
+            targets=(self.target.name,),
+            notes=(Note(f"{op.name} uses it{self._place(work)}", op.span),),
+        )
+
+    def _left_over(self, left: Leftover) -> Diagnostic:
+        slug, op = "exchange-left", left.entry.op
+        return Diagnostic(
+            slug,
+            f"{op.name}: {CATALOGUE[slug].title}",
+            op.span,
+            severity=Severity.WARNING,
+            rule="each signal is waited for, each entry popped, each slot given back",
+            seen=f"{left}{self._place(left.entry)}",
+            help=left.what.help,
+            targets=(self.target.name,),
+        )
+
+    def _warned(self, slug: str, post: Post, rule: str, help: str) -> Diagnostic:
+        return Diagnostic(
+            slug,
+            f"{post.op.name}: {CATALOGUE[slug].title}",
+            post.op.span,
+            severity=Severity.WARNING,
+            rule=rule,
+            seen=f"{post.ticket.channel}{self._place(post)}",
+            help=help,
+            targets=(self.target.name,),
+        )
+
+    def _name(self, core: int) -> str:
+        return self.issue.names[core]
+
+    def _place(self, entry: QueueEntry) -> str:
+        """In which iteration, and on which core if there are several."""
+        iteration = ", ".join(f"%{name} = {number}" for name, number in entry.iteration)
+        core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
+        return (f" with {iteration}" if iteration else "") + core
+
+
+def _pushes(entry: QueueEntry) -> bool:
+    return isinstance(entry.op, Op) and entry.op.page.fifo_role is FifoRole.PUSHES
+
+
+def _line(entry: QueueEntry, otherwise: str) -> str:
+    return otherwise if entry.op.span is None else f"line {entry.op.span.line}"
+
+
+def _back(hazard: Hazard) -> bool:
+    """Whether the second stands before the first in the text: a loop brings it there."""
+    first, second = hazard.first.op.span, hazard.second.op.span
+    return first is not None and second is not None and second.start < first.start
+
+
+def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
+    found: dict[int, list[Post]] = {}
+    for post in posts:
+        found.setdefault(id(post.op), []).append(post)
+    return found.values()
+
+
+def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
+    """A finding with the numbers that it takes: with others there may be none."""
+    if not given:
+        return replace(found)
+    severity = found.severity if found.slug == "hazard" else Severity.WARNING
+    notes = (*found.notes, Note("with " + ", ".join(given)))
+    return replace(found, severity=severity, notes=notes)
+
+
+def _between_blocks(issue: Issue, hazards: Iterable[Hazard]) -> Iterator[Hazard]:
+    """Those of two blocks, where some are no matter of samples only these."""
+    for one in hazards:
+        certain = issue.certain is None or issue.certain(one.first.op, one.second.op)
+        if certain and issue.other_blocks(one.first, one.second):
+            yield one
+
+
+def races(
+    issues: Iterable[Issue], target: Target, *, blocks_only: bool = False
+) -> list[Diagnostic]:
+    """What is wrong with the order of the pipes in these launches; each pair of places once.
+
+    `blocks_only`: hazards between blocks and waits without end, nothing else of one block.
+    """
+    together: dict[tuple[object, ...], Diagnostic] = {}
+    for issue in issues:
+        if issue.proven(blocks_only=blocks_only):
+            continue
+        found = find(issue.cores, target, issue.footprints.regions)
+        if blocks_only or issue.certain:
+            found = Findings([*_between_blocks(issue, found.hazards)])
+        for one in (*issue.ended, *RaceReport(issue, target, found).diagnostics()):
+            if issue.certain and one.slug != "hazard":
+                continue  # the runs of each block tell
+            notes = tuple(note.span for note in one.notes)
+            key = one.slug, one.span, notes if one.slug == "hazard" else (), bool(issue.certain)
+            together.setdefault(key, _told(one, issue.given))
+    return sorted(together.values(), key=lambda d: not d.is_error)

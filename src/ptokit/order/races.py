@@ -1,0 +1,281 @@
+"""Races: bytes of global memory that two cores touch in no order, found while a kernel runs.
+
+Each core has a vector clock: how much it knows of every core to have happened. What a core signals
+carries its clock, and whoever waits for it takes that over. Of each byte is kept who wrote it last
+and when, and when each core read it last; an access that does not know of an earlier one races.
+What a core begins and does not wait for, an engine of its own does: one after another, and the core
+knows of it when it has waited for its event.
+Atomic additions race with other accesses, not with one another; so do additions to signals in
+memory, and stores to them: what is stored between additions takes those away that came before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from greenlet import getcurrent, greenlet
+from numpy.typing import NDArray
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.ir.module import AnyOp, Op, Value
+from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS
+from ptokit.isa.model.words import AtomicType, Pipe
+from ptokit.isa.pages.communication import NotifyOp
+from ptokit.machine.arguments import Env
+from ptokit.machine.coreplace import CorePlace
+from ptokit.machine.execute import Core
+from ptokit.machine.memory import Index, Memory
+from ptokit.machine.observer import Observer
+from ptokit.order.group import GroupedCore
+
+
+class VectorClocks:
+    """What each core knows of the others, by numbers of cores; what each signal carries."""
+
+    of_issue = False
+
+    def __init__(self, cores: int) -> None:
+        self.knows = np.eye(cores, dtype=np.int64)
+        self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
+        self.releases: dict[Hashable, int | None] = {}  # which core does, if it is only one
+
+    def begin(self, core: int, engine: int) -> None:
+        """The engine of the core begins something: it knows what the core knows."""
+        np.maximum(self.knows[engine], self.knows[core], out=self.knows[engine])
+        self.knows[engine, engine] += 1
+
+    def end(self, core: int, known: NDArray[np.int64]) -> None:
+        """The core has waited for what its engine did; `known`: what that one knew then."""
+        np.maximum(self.knows[core], known, out=self.knows[core])
+
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        """The core signals: whoever waits for one of the keys knows what it knows now."""
+        known = self.knows[core].copy()
+        for key in keys:
+            carried = self.carried[key]
+            if self.releases.setdefault(key, core) != core:
+                self.releases[key] = None
+            alone = self.releases[key] == core  # then it knew less before
+            carried.append(known if alone or not carried else np.maximum(known, carried[-1]))
+        self.knows[core, core] += 1
+
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """The core has waited for the key to be released so many times."""
+        carried = self.carried[key]
+        if carried:
+            last = carried[-1 if times is None else times - 1]
+            np.maximum(self.knows[core], last, out=self.knows[core])
+
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """It counts when it is executed."""
+        return do
+
+
+class AccessKind(Enum):
+    """How an instruction uses global memory: those of one kind but the first have no order."""
+
+    PLAIN = "it reads or writes"
+    ADDS = "it adds to what is there"
+    SIGNALS = "it adds to signals or tests them"
+    SETS = "it stores signals"
+
+
+@dataclass
+class _LastAccess:
+    """When each core accessed each byte last, and by which op."""
+
+    when: NDArray[np.int64]
+    by: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, size: int, cores: int) -> _LastAccess:
+        return cls(np.zeros((cores, size), np.int64), np.zeros((cores, size), np.int32))
+
+
+@dataclass
+class _ByteHistory:
+    """The history of each byte of a memory: its last write, and the last access of each core."""
+
+    writer: NDArray[np.int32]
+    written: NDArray[np.int64]
+    by: NDArray[np.int32]
+    last: dict[AccessKind, _LastAccess]  # plain ones: reads, others: writes
+
+    @classmethod
+    def of(cls, size: int, cores: int) -> _ByteHistory:
+        last = {AccessKind.PLAIN: _LastAccess.of(size, cores)}
+        when, by = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        return cls(np.zeros(size, np.int32), when, by, last)
+
+
+class _Accessing(NamedTuple):
+    """A core or its engine, the op that it executes, by number, and how that uses memory."""
+
+    core: int
+    op: int
+    kind: AccessKind
+
+
+def adds(op: AnyOp) -> bool:
+    """Whether the op adds to what is in global memory, atomically."""
+    return isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
+
+
+def orders(op: AnyOp) -> bool:
+    """Whether the op changes or tests signals in memory, by single accesses of the scalar unit.
+
+    Several cores do so at once, and that is what orders them. Transfers between ranks use signals
+    too, on another pipe: the bytes that they move are data.
+    """
+    return isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
+
+
+def commute(one: AnyOp, other: AnyOp) -> bool:
+    """Whether it makes no difference which of two accesses to global memory is the first."""
+    return (adds(one) and adds(other)) or (orders(one) and orders(other))
+
+
+def kind_of(op: AnyOp) -> AccessKind:
+    """How an op uses global memory."""
+    if adds(op):
+        return AccessKind.ADDS
+    if not orders(op):
+        return AccessKind.PLAIN
+    stores = isinstance(op, Op) and NotifyOp.SET in op.attrs.values()
+    return AccessKind.SETS if stores else AccessKind.SIGNALS
+
+
+class RaceDetector(Observer):
+    """Runs the cores in a random order and raises at the first race."""
+
+    stepwise: ClassVar[bool] = True
+
+    def __init__(self, seed: int) -> None:
+        self.order = Random(seed)
+        self.ops: list[AnyOp] = []
+        self.numbers: dict[int, int] = {}
+        self.histories: dict[int, _ByteHistory] = {}
+        self.at: dict[greenlet, _Accessing] = {}  # what each core executes
+        self.events: dict[tuple[int, Value], NDArray[np.int64]] = {}  # what is known behind them
+        self.engines = False  # whether any has begun
+
+    def launched(self, memories: Iterable[Memory], places: Iterable[CorePlace]) -> VectorClocks:
+        """A kernel begins, on these arrays and cores."""
+        self.places = list(places)
+        self.clocks = VectorClocks(2 * len(self.places))  # and the engine of each
+        for memory in memories:
+            memory.watch = self._watcher(memory)
+        return self.clocks
+
+    def before(self, op: AnyOp, env: Env, core: Core) -> None:
+        assert isinstance(core, GroupedCore)
+        if id(op) not in self.numbers:
+            self.numbers[id(op)] = len(self.ops)
+            self.ops.append(op)
+        actor = self._actor(op, self.places.index(core.place))
+        self.at[getcurrent()] = _Accessing(actor, self.numbers[id(op)], kind_of(op))
+
+    resumed = before
+
+    def _actor(self, op: AnyOp, core: int) -> int:
+        """Who accesses memory: the core, or, of what it only begins, its engine."""
+        engine, clocks = core + len(self.places), self.clocks
+        if not isinstance(op, Op):
+            return core
+        if AWAITS in op.page.traits:  # an event that comes by way of a loop: of what is done by now
+            known = [self.events[core, v] for _, v in op.values() if (core, v) in self.events]
+            clocks.end(core, known[0] if known else clocks.knows[engine])
+        if BEGINS not in op.page.traits:
+            return core
+        self.engines = True
+        clocks.begin(core, engine)
+        self.events |= {(core, event): clocks.knows[engine].copy() for event in op.results}
+        return engine
+
+    def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
+        def watch(touched: Index, writes: bool) -> None:
+            at = self.at.get(getcurrent())  # none, where the schedule asks what is waited for
+            if at is not None and touched.size and (writes or at.kind is AccessKind.PLAIN):
+                self._touch(memory, touched, writes, at)
+
+        return watch
+
+    def _touch(self, memory: Memory, touched: Index, writes: bool, at: _Accessing) -> None:
+        history, knows = self._history(memory), self.clocks.knows[at.core]
+        late = history.written[touched] > knows[history.writer[touched]]
+        if late.any():
+            byte = int(touched[late][0])
+            self._report(memory, byte, at, int(history.writer[byte]), int(history.by[byte]))
+        for kind, last in history.last.items():
+            if kind is at.kind and not (writes and kind is AccessKind.PLAIN):
+                continue  # reads, or changes of one kind
+            for other in range(len(self.places) * (1 + self.engines)):
+                late = last.when[other, touched] > knows[other]
+                if other != at.core and late.any():
+                    byte = int(touched[late][0])
+                    self._report(memory, byte, at, other, int(last.by[other, byte]))
+        if writes and at.kind is AccessKind.PLAIN:
+            history.writer[touched], history.by[touched] = at.core, at.op
+            history.written[touched] = knows[at.core]
+            return
+        if at.kind not in history.last:
+            history.last[at.kind] = _LastAccess.of(history.writer.size, 2 * len(self.places))
+        last = history.last[at.kind]
+        last.when[at.core, touched], last.by[at.core, touched] = knows[at.core], at.op
+
+    def _history(self, memory: Memory) -> _ByteHistory:
+        found = self.histories.get(id(memory))
+        if found is None or found.writer.size < memory.size:
+            found = self.histories[id(memory)] = _ByteHistory.of(memory.size, 2 * len(self.places))
+        return found
+
+    def _report(self, memory: Memory, byte: int, at: _Accessing, other: int, first: int) -> None:
+        mine, theirs = self.ops[at.op], self.ops[first]
+        there = f"{self._name(other)} touches it here, {theirs.name}"
+        help = "let one of them signal when it is done, and the other one wait for it"
+        if max(at.core, other) >= len(self.places):
+            help = "wait for the event of what was begun, and then touch or signal what it moves"
+        raise PtoError(
+            Diagnostic(
+                "race",
+                f"{mine.name}: {CATALOGUE['race'].title}",
+                mine.span,
+                seen=f"byte {byte} of {memory.name}, on {self._name(at.core)}",
+                help=help,
+                notes=(Note(there, theirs.span),),
+            )
+        )
+
+    def _name(self, actor: int) -> str:
+        core = self.places[actor % len(self.places)]
+        return f"{core}" if actor < len(self.places) else f"the transfer engine of {core}"
+
+
+def detector(words: str | None) -> RaceDetector | None:
+    """What `random:SEED` asks for; ValueError for other words. None: the fixed order."""
+    if words is None:
+        return None
+    if not isinstance(words, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's
+        raise TypeError(f"schedule is {words!r}: it is text, as random:7")
+    kind, _, seed = words.partition(":")
+    if kind != "random" or not seed.isdecimal():
+        raise ValueError(f"no schedule {words!r}: it is random:SEED, as random:7")
+    return RaceDetector(int(seed))
+
+
+def memories_of(envs: Mapping[Any, Env]) -> list[Memory]:  # Any: a kind of core
+    """The arrays behind arguments, each once."""
+    found: dict[int, Memory] = {}
+    for env in envs.values():
+        for handle in env.values():
+            memory = getattr(handle, "memory", None)
+            if isinstance(memory, Memory):
+                found[id(memory)] = memory
+    return list(found.values())

@@ -1,0 +1,114 @@
+"""Over-synchronisation: flags and barriers without which every order of the pipes stays right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ptokit.ir.garbage import gc_disabled
+from ptokit.ir.module import AnyOp, Op
+from ptokit.isa.lang.instr import CORES
+from ptokit.isa.model.targets import Target
+from ptokit.order.entries import (
+    Await,
+    BufferChannel,
+    Drain,
+    FlagChannel,
+    PipeWork,
+    Post,
+    QueueEntry,
+    Ticket,
+)
+from ptokit.order.fifoend import FifoChannel
+from ptokit.order.hazards import OrderFault, first_fault
+from ptokit.order.issue import Issue
+
+MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
+Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong together
+
+
+@gc_disabled()
+def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
+    """What may be removed, each for itself, in every one of these launches.
+
+    Empty where one of them is not right as it is, has too many entries, or signals to cores that
+    are not in it: they need what comes before. What belongs together in one launch does in all. A
+    barrier after all work is for what runs next, and no matter here.
+    """
+    large = any(sum(map(len, issue.cores)) > MOST_ENTRIES for issue in issues)
+    if (
+        large
+        or any(map(_signals_out, issues))
+        or any(issue.ended or _wrong(issue.cores, issue, target) for issue in issues)
+    ):
+        return []
+    return [pair for pair in _pairs(issues, target) if not _needed(pair, issues, target)]
+
+
+def _signals_out(issue: Issue) -> bool:
+    """Whether a signal of this launch is for nobody in it."""
+    entries = [entry for core in issue.cores for entry in core]
+    met = {ticket for e in entries if isinstance(e, Await) for ticket in e.tickets}
+    sent = (e.ticket for e in entries if isinstance(e, Post))
+    within = FlagChannel | BufferChannel | FifoChannel
+    return any(not isinstance(ticket.channel, within) and ticket not in met for ticket in sent)
+
+
+def _needed(pair: Pair, issues: Sequence[Issue], target: Target) -> bool:
+    """Whether some launch is not right without it."""
+    gone = {id(op) for op in pair}
+    short = sorted(issues, key=lambda issue: sum(map(len, issue.cores)))  # they show most of it
+    has = (i for i in short if any(id(e.op) in gone for entries in i.cores for e in entries))
+    return any(_wrong(_without(issue.cores, gone), issue, target) for issue in has)
+
+
+def _wrong(cores: Sequence[Sequence[QueueEntry]], issue: Issue, target: Target) -> bool:
+    return first_fault(cores, target, issue.footprints.regions) is not OrderFault.NONE
+
+
+def _without(cores: Sequence[Sequence[QueueEntry]], gone: set[int]) -> list[list[QueueEntry]]:
+    return [[e for e in entries if id(e.op) not in gone] for entries in cores]
+
+
+def _pairs(issues: Iterable[Issue], target: Target) -> Iterable[Pair]:
+    """Barriers before some work, and ops whose sets and waits meet on some ticket.
+
+    A barrier of a pipe that works in order anyway is for other targets, and costs nothing here.
+    """
+    groups: dict[int, dict[int, AnyOp]] = {}
+    for cores in (issue.cores for issue in issues):
+        posts = {e.ticket: e.op for entries in cores for e in entries if isinstance(e, Post)}
+        for entries in cores:
+            _group(groups, [e for e in entries if not _idle(e, target)], posts)
+    unique = {id(group): group for group in groups.values()}
+    return [tuple(group.values()) for group in unique.values()]
+
+
+def _idle(entry: QueueEntry, target: Target) -> bool:
+    return isinstance(entry, Drain) and not entry.every and entry.queue.pipe in target.serial
+
+
+def _meets(op: AnyOp) -> bool:
+    """Whether it waits for other blocks, which are in no launch of one, or drains inside."""
+    inside = isinstance(op, Op) and (op.page.drains_before or op.page.drains_behind)
+    return bool(inside) or (isinstance(op, Op) and not CORES.isdisjoint(op.page.uses))
+
+
+def _group(
+    groups: dict[int, dict[int, AnyOp]], entries: Sequence[QueueEntry], posts: dict[Ticket, AnyOp]
+) -> None:
+    """Those of one core."""
+    last = max((n for n, e in enumerate(entries) if isinstance(e, PipeWork)), default=0)
+    for number, entry in enumerate(entries):
+        if isinstance(entry, Drain) and number < last and not _meets(entry.op):
+            groups.setdefault(id(entry.op), {id(entry.op): entry.op})
+        elif isinstance(entry, Await) and isinstance(entry.tickets[0].channel, FlagChannel):
+            _join(groups, entry.op, [posts[t] for t in entry.tickets if t in posts])
+
+
+def _join(groups: dict[int, dict[int, AnyOp]], op: AnyOp, others: Iterable[AnyOp]) -> None:
+    """These ops belong together, with all that belongs to one of them."""
+    together: dict[int, AnyOp] = {}
+    for one in (op, *others):
+        together |= groups.get(id(one), {id(one): one})
+    for key in together:
+        groups[key] = together

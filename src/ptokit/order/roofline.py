@@ -1,0 +1,83 @@
+"""The roofline: how long the units would need at their peaks for the work of a timeline."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.words import M, Pipe
+from ptokit.machine.costs.chip import Direction, direction
+from ptokit.machine.costs.estimate import cube_peak, path_peak, vector_peak
+from ptokit.order.entries import PipeQueue
+from ptokit.order.timeline import Bar, Timeline
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Where a launch stands: `compute` and `memory` are the cycles that each needs at its peak.
+
+    Of several cores those of the one that needs most, or of the memory that they share; `bytes` go
+    to and from global memory. Paths and instructions without published figures do not count.
+    """
+
+    cycles: int
+    compute: float
+    memory: float
+    bytes: int
+    flop: int
+
+    @property
+    def bound(self) -> str:
+        """What limits the launch however well its pipes overlap."""
+        return "compute" if self.compute >= self.memory else "memory"
+
+    @property
+    def share(self) -> float:
+        """Of what the roof allows, from 0 to 1."""
+        return max(self.compute, self.memory) / self.cycles if self.cycles else 0.0
+
+    @property
+    def intensity(self) -> float | None:
+        """FLOP for each byte of global memory; None where it moves none."""
+        return self.flop / self.bytes if self.bytes else None
+
+
+def roofline(timeline: Timeline) -> Roofline:
+    """The position of a launch, by the peaks of its target."""
+    compute: dict[PipeQueue, float] = defaultdict(float)
+    memory: dict[PipeQueue, float] = defaultdict(float)
+    moved, ways = 0, dict.fromkeys(Direction, 0)
+    for bar in timeline.bars:
+        if bar.cost.flop:
+            compute[bar.queue] += _computing(bar, timeline.target)
+        way = direction(bar.cost.path)
+        if way is not None:
+            moved += bar.cost.bytes
+            ways[way] += bar.cost.bytes
+            peak = path_peak(timeline.target, bar.cost.path)
+            memory[bar.queue] += bar.cost.bytes / peak.per_cycle if peak else 0
+    together = (ways[way] / shared.rate for way, shared in timeline.shared.items())
+    most = _most(compute, timeline), max(_most(memory, timeline), *together, 0.0)
+    return Roofline(timeline.cycles, *most, bytes=moved, flop=timeline.flop)
+
+
+def _most(cycles: dict[PipeQueue, float], timeline: Timeline) -> float:
+    """What the queue needs that needs most, or those of one pipe in turn where blocks wait."""
+    of: dict[Pipe, list[float]] = defaultdict(list)
+    for queue, needed in cycles.items():
+        of[queue.pipe].append(needed)
+    serial = (sum(some) / timeline.shape.at_once(len(some)) for some in of.values())
+    return max([0.0, *cycles.values(), *serial])
+
+
+def _computing(bar: Bar, target: Target) -> float:
+    """Cycles of the operations at the peak of their unit, for the elements that it reads."""
+    tiles = [kind for _, kind in bar.entry.operands if isinstance(kind, TileType)]
+    if not tiles:
+        return 0.0
+    cube = bar.queue.pipe is M
+    dtype = min((tile.dtype for tile in tiles), key=lambda dtype: dtype.bits)
+    peak = cube_peak(target, dtype) if cube else vector_peak(target, dtype)
+    return bar.cost.flop / peak.per_cycle

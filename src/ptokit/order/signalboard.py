@@ -1,0 +1,303 @@
+"""Signals between cores: counters that go up at other cores and are waited for.
+
+A core counts up the signals of others; where several together signal one, its counter goes up when
+all of them have.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
+from ptokit.machine.coreplace import Clocks, CorePlace
+from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.memory import Memory
+from ptokit.machine.tile import Matrix
+from ptokit.order.schedule import Schedule, Wait
+
+MOST_SHOWN = 8  # of the numbers that are waited for
+OF_SECOND = 16  # numbers from here on are of the second vector core, at the cube
+
+
+class SignalChannel(NamedTuple):
+    """A number of a core, as far as one other core counts it up."""
+
+    core: CorePlace
+    number: int
+    sender: CorePlace
+
+    def __str__(self) -> str:
+        return f"signal {self.number} of {self.core}"
+
+
+class Meeting(NamedTuple):
+    """That a core has come where all cores of some kinds wait for one another."""
+
+    kinds: tuple[KernelKind, ...]
+    core: CorePlace
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The vector clock of one core; it does nothing where no races are looked for."""
+
+    clocks: Clocks | None
+    number: int
+
+    @property
+    def of_issue(self) -> bool:
+        """Whether it is told of what is issued."""
+        return self.clocks is not None and self.clocks.of_issue
+
+    def release(self, *keys: Hashable) -> None:
+        """The core lets others go on that wait for one of the keys."""
+        if self.clocks is not None:
+            self.clocks.release(self.number, keys)
+
+    def acquire(self, key: Hashable, times: int | None = None) -> None:
+        """The core goes on, since others let it so many times."""
+        if self.clocks is not None:
+            self.clocks.acquire(self.number, key, times)
+
+    def later(self, do: Callable[[], None]) -> Callable[[], None]:
+        """What the core issues now and executes later, as it is to be executed."""
+        return do if self.clocks is None else self.clocks.later(self.number, do)
+
+
+@dataclass
+class SignalBoard:
+    """The counters of a launch: by core and number, and who has signalled so far.
+
+    `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
+    for one of them; `total` the arrivals at each barrier of cores.
+    """
+
+    cores: Sequence[CorePlace]
+    schedule: Schedule
+    clocks: Clocks | None = None
+    first: int = 0  # the number of the first of these cores among those of all ranks
+    counts: Counter[tuple[CorePlace, int]] = field(default_factory=Counter[tuple[CorePlace, int]])
+    senders: defaultdict[tuple[CorePlace, int], deque[Sequence[CorePlace]]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    taken: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    arrived: Counter[tuple[Hashable, CorePlace]] = field(
+        default_factory=Counter[tuple[Hashable, CorePlace]]
+    )
+
+    total: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    fifos: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
+    told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+
+    def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
+        """Who of the cores has not come so often; found once, for all that wait in a deadlock."""
+        if (barrier, arrivals) not in self.told:
+            absent = [core for core in cores if self.arrived[barrier, core] < arrivals]
+            self.told[barrier, arrivals] = late(absent)
+        return self.told[barrier, arrivals]
+
+    @cached_property
+    def numbers(self) -> dict[CorePlace, int]:
+        """The number of each core among those of all ranks."""
+        return {core: self.first + number for number, core in enumerate(self.cores)}
+
+    @cached_property
+    def by_kind(self) -> dict[KernelKind, list[CorePlace]]:
+        """The cores of each kind in the launch."""
+        kinds = {core.kind for core in self.cores}
+        return {kind: [core for core in self.cores if core.kind is kind] for kind in kinds}
+
+    def clock(self, core: CorePlace) -> Clock:
+        return Clock(self.clocks, self.numbers[core] if self.clocks is not None else 0)
+
+    def complete(self, group: Hashable, core: CorePlace, senders: Sequence[CorePlace]) -> bool:
+        """A core of a group has arrived; whether all have now, each of them once more."""
+        arrived = self.arrived
+        arrived[group, core] += 1
+        self.total[group] += arrived[group, core] == 1
+        if self.total[group] < len(senders):
+            return False
+        for sender in senders:
+            arrived[group, sender] -= 1
+        self.total[group] = sum(arrived[group, sender] > 0 for sender in senders)
+        return True
+
+
+@dataclass
+class CoreSignals:
+    """The board as one core sees it; `separate`: each vector core has counters at the cube."""
+
+    board: SignalBoard
+    here: CorePlace
+    separate: bool
+    most: int = 0  # that one number may be up; 0: as often as it may
+
+    def together(
+        self, group: Hashable, number: int, senders: Sequence[CorePlace], to: Sequence[CorePlace]
+    ) -> None:
+        """Signal a number; it goes up at the receivers when all senders, a group, have signalled.
+
+        `group` tells it from the other groups in which the core signals.
+        """
+        self._let([SignalChannel(core, number, self.here) for core in to])
+        if self.board.complete((group, number), self.here, senders):
+            self._count(to, number, senders)
+        self.board.schedule.pause()
+
+    def of_kind(self, number: int) -> None:
+        """All cores of this kind in the launch signal one another."""
+        same = self.board.by_kind[self.here.kind]
+        self.together(self.here.kind, number, same, same)
+
+    def of_block(self, number: int) -> None:
+        """The vector cores of the block signal one another; the cube is none of them."""
+        same = self._in_block(VECTOR)
+        if self.here in same:
+            self.together(("block", self.here.block), number, same, same)
+
+    def across(self, number: int, *, every_lane: bool) -> None:
+        """The cube signals its vector cores, or they signal it."""
+        if not self.separate:
+            mine, kind = self.here.kind, VECTOR if self.here.kind is CUBE else CUBE
+            group = "across", self.here.block, mine
+            self.together(group, number, self._in_block(mine), self._in_block(kind))
+        elif self.here.kind is CUBE:
+            self._up([c for c in self._in_block(VECTOR) if every_lane or c.lane == 0], number)
+        else:
+            self.direct(number)
+
+    def direct(self, number: int) -> None:
+        """One core of the block: the cube names the second vector core by larger numbers."""
+        if not self.separate:
+            self.across(number, every_lane=True)
+        elif self.here.kind is CUBE:
+            lane, number = divmod(number, OF_SECOND)
+            self._up([c for c in self._in_block(VECTOR) if c.lane == lane], number)
+        else:
+            self._up(self._in_block(CUBE), number % OF_SECOND + OF_SECOND * self.here.lane)
+
+    def _up(self, cores: Sequence[CorePlace], number: int) -> None:
+        self._let([SignalChannel(core, number, self.here) for core in cores])
+        self._count(cores, number, (self.here,))
+        self.board.schedule.pause()
+
+    def _count(self, cores: Sequence[CorePlace], number: int, senders: Sequence[CorePlace]) -> None:
+        for core in cores:
+            self.board.counts[core, number] += 1
+            if self.most and self.board.counts[core, number] > self.most:
+                raise overflow(core, number, self.most)
+            self.board.senders[core, number].append(senders)
+
+    def _let(self, keys: Sequence[Hashable]) -> None:
+        """Whoever waits for one of these knows what this core has done."""
+        self.board.clock(self.here).release(*keys)
+
+    def _in_block(self, kind: KernelKind) -> list[CorePlace]:
+        return [c for c in self.board.cores if c.block == self.here.block and c.kind is kind]
+
+    def wait(self, number: int) -> None:
+        """Wait until a number of this core is up, and count it down."""
+        if self.here.kind is VECTOR and self.separate:
+            number %= OF_SECOND
+        key, counts = (self.here, number), self.board.counts
+        self.board.schedule.wait(Wait(lambda: counts[key] > 0, signal_of(number)))
+        counts[key] -= 1
+        for sender in self.board.senders[key].popleft():
+            of_sender = SignalChannel(*key, sender)
+            self.board.taken[of_sender] += 1
+            self.board.clock(self.here).acquire(of_sender, self.board.taken[of_sender])
+
+    def pause(self) -> None:
+        """Something that others see is done: in a random order they may go on first."""
+        self.board.schedule.pause()
+
+    def changed(self, numbers: Matrix) -> None:
+        """Those that wait for numbers in memory may go on."""
+        self.board.clock(self.here).release(id(numbers.memory))
+        self.board.schedule.pause()
+
+    def until(self, numbers: Matrix, word: str, value: int) -> None:
+        """Wait until every number in memory compares so (`lt`, `eq`, ...) with the value."""
+        what = f"{numbers.label or 'a signal'} {word} {value}"
+        met, held = partial(_hold, numbers, word, value), partial(_held, numbers)
+        self.board.schedule.wait(Wait(met, what, held))
+        self.board.clock(self.here).acquire(id(numbers.memory))
+
+    def test(self, numbers: Matrix, word: str, value: int) -> int:
+        """Whether every number compares so. Others go on first: a loop may ask until it is so."""
+        self.board.schedule.yield_to_others()
+        met = _hold(numbers, word, value)
+        if met:
+            self.board.clock(self.here).acquire(id(numbers.memory))
+        return int(met)
+
+    def sync_all(self, kinds: Sequence[KernelKind]) -> None:
+        """Wait until all cores of these kinds have come as often as this one."""
+        cores, arrived = [c for c in self.board.cores if c.kind in kinds], self.board.arrived
+        key = "barrier", tuple(kinds)
+        arrived[key, self.here] += 1
+        arrivals = arrived[key, self.here]
+        self._let([Meeting(tuple(kinds), self.here)])
+        if self.here not in cores:
+            return
+        total = self.board.total
+        total[key] += 1  # nobody comes again before all have: so many in all
+
+        def held() -> str:
+            return self.board.missing(key, cores, arrivals)
+
+        needed = arrivals * len(cores)
+        self.board.schedule.wait(Wait(lambda: total[key] >= needed, "all cores", held))
+        for core in cores:
+            self.board.clock(self.here).acquire(Meeting(tuple(kinds), core), arrivals)
+
+
+def _hold(numbers: Matrix, word: str, value: int) -> bool:
+    return bool(np.all(getattr(operator, word)(_values(numbers), value)))
+
+
+def _values(numbers: Matrix) -> Any:  # Any: an array
+    """What is in memory now: whoever looks for races does not see this."""
+    memory = numbers.memory
+    watch, memory.watch = memory.watch, None
+    try:
+        found = numbers[:, :]
+    finally:
+        memory.watch = watch
+    assert isinstance(found, NumpyArray)
+    return found.values
+
+
+def _held(numbers: Matrix) -> str:
+    """The first few of the numbers."""
+    found = _values(numbers).reshape(-1)
+    held = ", ".join(map(str, found[:MOST_SHOWN]))
+    return f"it is {held}, ..." if found.size > MOST_SHOWN else f"it is {held}"
+
+
+def overflow(core: CorePlace, number: int, most: int) -> PtoError:
+    """A core is signalled more often than its counter counts."""
+    message = f"{CATALOGUE['signal-overflow'].title}: {most}"
+    seen = f"{core} has not waited for signal {number} {most} times"
+    help = "let the core that signals wait for an answer before it goes on"
+    return error("signal-overflow", message, seen=seen, help=help)
+
+
+def signal_of(number: int) -> str:
+    """What a core waits for that waits for a signal."""
+    return f"signal {number} of this core"
+
+
+def late(cores: Sequence[CorePlace]) -> str:
+    """Who of those that all wait for has not come."""
+    more = len(cores) - 1
+    return f"{cores[0]} and {more} more have not come" if more else f"{cores[0]} has not come"

@@ -1,1 +1,0 @@
-"""Cores that run at once: their scheduling, the FIFOs and the signals between them."""

@@ -1,1 +1,0 @@
-"""The pipes of a core: what is issued into their queues, and what follows from the order."""

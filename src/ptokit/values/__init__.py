@@ -1,0 +1,1 @@
+"""Values: element types, layouts, extents, conversions, the fix-pipe, orders of additions."""

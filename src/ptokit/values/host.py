@@ -1,0 +1,128 @@
+"""NumPy arrays of values to element codes and back, with ml_dtypes for the narrow floats."""
+
+from __future__ import annotations
+
+from functools import cache
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.values.dtypes import DType
+from ptokit.values.formats import decode, encode
+
+AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+
+
+@cache
+def numpy_dtype(dtype: DType) -> np.dtype[Any] | None:  # Any: known at run time only
+    """The NumPy type of the same format; None for hif8 and f4e1m2x2, which no library has."""
+    import ml_dtypes
+
+    names = {
+        "bf16": ml_dtypes.bfloat16,
+        "f8e4m3": ml_dtypes.float8_e4m3fn,
+        "f8e5m2": ml_dtypes.float8_e5m2,
+        "f8e8m0": ml_dtypes.float8_e8m0fnu,
+        "f4e2m1x2": ml_dtypes.float4_e2m1fn,
+        "i4": ml_dtypes.int4,
+    }
+    if dtype.name in names:
+        return np.dtype(names[dtype.name])
+    if dtype.is_float and dtype.name not in ("f32", "f16"):
+        return None
+    return np.dtype(f"{dtype.kind.value}{dtype.bits}")
+
+
+def is_of(array: AnyArray, dtype: DType) -> bool:
+    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None).
+
+    Types of other libraries than NumPy and ml_dtypes are known by their names.
+    """
+    same = numpy_dtype(dtype)
+    return (same is not None and array.dtype == same) or array.dtype.name in dtype.aliases
+
+
+def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
+    """Whether elements are that many bytes without a meaning: no record, whose fields have one.
+
+    (The kind of ml_dtypes' own types is V, too: they have a meaning.)
+    """
+    return kind.type is np.void and kind.names is None and kind.itemsize == size
+
+
+def native(array: AnyArray) -> AnyArray:
+    """Return the array in the byte order of this machine: itself, or a copy."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
+    """The codes of an array whose element type is already `dtype`, bit for bit.
+
+    Raw bits are welcome too: an unsigned or void array of the element's size, for types of four
+    bits a byte for each element. ValueError otherwise.
+    """
+    array = native(array)
+    unsigned = dtype.is_float and array.dtype == dtype.storage
+    if is_of(array, dtype) or unsigned or is_raw(array.dtype, dtype.size):
+        return np.ascontiguousarray(array).view(dtype.storage)
+    raise ValueError(f"the element type is {array.dtype}, not {dtype}")
+
+
+def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
+    """`codes_of`; of a type that no library has also from float32 values, all of them its own."""
+    array = native(array)
+    if numpy_dtype(dtype) is None and array.dtype == np.float32:
+        codes = encode(array, dtype)
+        if np.array_equal(decode(codes, dtype), array, equal_nan=True):
+            return codes
+    return codes_of(array, dtype)
+
+
+def rounded_codes(array: AnyArray, dtype: DType) -> AnyArray:
+    """The codes of the values of any numeric array, rounded half to even.
+
+    Integers must be in range: ValueError.
+    """
+    array = native(array)
+    try:
+        return codes_of(array, dtype)
+    except ValueError:
+        pass
+    if array.dtype.kind not in "biuf" and not _is_narrow_float(array.dtype):
+        raise ValueError(f"cannot make {dtype} elements of {array.dtype}")
+    if array.dtype.kind not in "biuf" or array.dtype == np.float16:
+        array = array.astype(np.float32)
+    codes = encode(array, dtype)
+    if dtype.is_int and not np.array_equal(decode(codes, dtype), array):
+        raise ValueError(f"not all values fit {dtype}")
+    return codes
+
+
+def _is_narrow_float(kind: np.dtype[Any]) -> bool:  # Any: as above
+    return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
+
+
+def is_scalar(given: object) -> bool:
+    """True for a real number of any library: NumPy makes a float of text and of dates, too."""
+    masked = isinstance(given, np.ma.MaskedArray)
+    if masked or not hasattr(given, "__float__") or getattr(given, "shape", None) != ():
+        return False
+    kind: Any = getattr(given, "dtype", None)  # Any: of any library
+    numeric = getattr(kind, "kind", "f") in "biuf"
+    return numeric or not isinstance(given, np.generic | np.ndarray) or _is_narrow_float(kind)
+
+
+def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
+    """The values of codes in the NumPy type of their format, float32 where there is none."""
+    same = numpy_dtype(dtype)
+    return decode(codes, dtype) if same is None else codes.view(same)
+
+
+def in_memory(key: Any) -> Any:  # Any: whatever NumPy takes as an index
+    """Return the index; IndexError where a number in it is beyond any array."""
+    for part in np.index_exp[key]:
+        if isinstance(part, Integral) and not -(1 << 62) < int(part) < 1 << 62:
+            raise IndexError(f"the index {part} is out of bounds: no array has so many elements")
+    return key

@@ -1,0 +1,158 @@
+"""The orders in which chips add floats: trees of neighbours, registers lane by lane (dispute E33).
+
+Counts may be numbers that only the running program knows. What takes no part is then -0, which
+changes no sum.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from ptokit.values.arrays import Array, Cells
+from ptokit.values.dtypes import f16
+from ptokit.values.scalars import is_known, most
+
+REGISTER = 256  # bytes
+GROUP = 8  # elements of f32 in 32 bytes
+NOTHING = -0.0
+LARGEST = 65504.0  # of f16
+Add: TypeAlias = "Callable[[Array, Any], Array]"  # Any: an array, or a number
+
+# f32 tiles that a2a3 adds in groups of eight, and how many columns are a tree before that
+IN_GROUPS = {(64, 128): 8, (32, 256): 8, (16, 512): 64, (8, 1024): 64}
+
+
+def saturated(a: Array, b: Array | float) -> Array:
+    """The sum; of f16 what overflows is the largest number."""
+    total = a + b
+    return total.clamp(-LARGEST, LARGEST) if total.dtype == f16 else total
+
+
+def tree(x: Array, count: int, add: Add = operator.add) -> Array:
+    """Each `count` rows as one: neighbours are added, then neighbours of these sums, and so on."""
+    while count > 1:
+        x, count = add(x[0::2, :], x[1::2, :]), count // 2
+    return x
+
+
+def by_register(src: Cells, add: Add = operator.add) -> Array:
+    """Row sums: the trees of registers, from left to right, added to 0."""
+    rows, cols = src.valid
+    columns = _greatest(cols, src.cols)
+    width = _lanes(src, columns)
+    across = src[:rows, :cols].T.padded(-(-columns // width) * width, 0, NOTHING)
+    sums = tree(across, width, add)
+    if add is operator.add:
+        return sums.fold("add", 0, 0).T
+    total = add(sums[0:1, :], 0.0)
+    for n in range(1, -(-columns // width)):
+        total = add(total, sums[n : n + 1, :])
+    return total.T
+
+
+def lanewise(src: Cells, add: Add = operator.add) -> Array:
+    """Row sums: registers are added lane by lane, in pairs; last comes the tree of their sum."""
+    rows, cols = src.valid
+    columns = _greatest(cols, src.cols)
+    width = _lanes(src, columns)
+    x = src[:rows, :cols].padded(-(-columns // width) * width, 1, NOTHING)
+    parts = [x[:, n : n + width] for n in range(0, columns, width)]
+    sums, whole = _pairs(parts, add), cols // (2 * width)
+    for behind in (parts[2::2], parts[3::2]):  # what no pair of whole registers has
+        sums[0] = _sum(add, sums[0], _chosen(src, behind, whole - 1))
+    return tree(_neighbours(src, sums, most(whole, 1), add).T, width, add).T
+
+
+def in_groups(src: Cells) -> Array | None:
+    """Row sums of the tiles that a2a3 adds in groups; None: no such tile, or not all valid."""
+    rows, cols = src.valid
+    width = IN_GROUPS.get((src.rows, src.cols))
+    if width is None or rows != src.rows or cols != src.cols:
+        return None
+    sums = tree(src[:rows, :cols].T, width)
+    groups = [sums[n : n + GROUP, :] for n in range(0, cols // width, GROUP)]
+    while len(groups) > 1:
+        groups = _pairs(groups)
+    return tree(groups[0], GROUP).T
+
+
+def in_pairs(x: Array, src: Cells) -> Array:
+    """Column sums: neighbours, a lone last one to the pair before it, until one row is left."""
+    count = src.valid.rows
+    if not is_known(count):
+        return _in_unknown_pairs(x, src)
+    while count > 1:
+        half = count // 2
+        pairs = x[0 : 2 * half : 2, :] + x[1 : 2 * half : 2, :]
+        if count % 2:
+            last = src.iota(half, 1)[0].equals(half - 1)
+            pairs = pairs + last.where(x[count - 1 : count, :], NOTHING)
+        x, count = pairs, half
+    return x
+
+
+def _in_unknown_pairs(x: Array, src: Cells) -> Array:
+    """The same of rows whose number only the running program knows."""
+    count, size = src.valid.rows, 1 << (src.rows - 1).bit_length()
+    x = x.padded(size, 0, NOTHING)
+    while size > 2:
+        size, odd, half = size // 2, count % 2, count // 2
+        row, pairs = src.iota(size, 1)[0], x[0::2, :] + x[1::2, :]
+        last = row.equals(half - 1 - (1 - odd) * 2 * size)  # none where count is even
+        pairs = pairs + last.where(x[2::2, :].padded(size, 0, NOTHING), NOTHING)
+        count = most(half, 1)
+        x = (row < count).where(pairs, NOTHING)
+    return tree(x, size)
+
+
+def _greatest(count: int, limit: int) -> int:
+    """The largest value a count can have, at least 1."""
+    return max(count, 1) if is_known(count) else limit
+
+
+def _lanes(src: Cells, columns: int) -> int:
+    """Elements of a register; fewer where rows are shorter, since the tree of those is the same."""
+    return min(REGISTER // src.dtype.size, 1 << (columns - 1).bit_length())
+
+
+def _neighbours(src: Cells, sums: list[Array], count: int, add: Add) -> Array:
+    """The first `count` as one: neighbours are added, a lone last one to the pair before it."""
+    sums = _first(src, sums, count)
+    while len(sums) > 1:
+        pairs, odd, half = _pairs(sums, add), count % 2, count // 2
+        for n, lone in enumerate(sums[2::2]):  # there is one where count is odd, for pair half - 1
+            last = _chosen(src, [lone], half - 1 - n + (1 - odd) * len(sums))
+            pairs[n] = _sum(add, pairs[n], last)
+        count = most(half, 1)
+        sums = _first(src, pairs, count)
+    return sums[0]
+
+
+def _pairs(arrays: Sequence[Array], add: Add = operator.add) -> list[Array]:
+    """The sums of neighbours, and a lone last one."""
+    return [_sum(add, *arrays[n : n + 2]) for n in range(0, len(arrays), 2)]
+
+
+def _sum(add: Add, first: Array, second: Array | None = None) -> Array:
+    return first if second is None else add(first, second)
+
+
+def _chosen(src: Cells, arrays: Sequence[Array], number: int) -> Array | None:
+    """The array of that number; nothing if there is none."""
+    if is_known(number):
+        return arrays[number] if 0 <= number < len(arrays) else None
+    found: Array | None = None
+    for n, array in enumerate(arrays):
+        here = src.iota(1, 1)[0].equals(number - n)
+        found = here.where(array, NOTHING if found is None else found)
+    return found
+
+
+def _first(src: Cells, arrays: list[Array], count: int) -> list[Array]:
+    """So many of them, or all that there may be, with nothing for the others."""
+    if is_known(count):
+        return arrays[:count]
+    number = src.iota(1, 1)[0]
+    return [arrays[0], *((number < count - n).where(a, NOTHING) for n, a in enumerate(arrays) if n)]
