@@ -60,7 +60,7 @@ def test_what_only_the_run_knows_is_listed() -> None:
     rules = [left.rule for left in verdict.left]
     assert any("addr + result.nbytes <= capacity" in rule for rule in rules)
     assert any("machine.alignment" in rule for rule in rules)
-    assert "no byte of it is one of 260096 to 262143, where tiles are placed" in rules
+    assert "the tile does not overlap placed tiles at 260096 to 262143" in rules
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_lines_of_what_a_pipe_fills_are_a_warning(target: str) -> None:
     found = pto.loads(program({}, f"%t = pto.declare_tile -> {narrow}")).check(target)
     lines = [d for d in found if d.slug == "tile-alignment"]
     assert [d.is_error for d in lines] == [False]
-    assert "comes from a FIFO" in str(lines[0].help)
+    assert "popped" in str(lines[0].help)
 
 
 STATIC, OPEN = tile("vec", "32x32xf32"), tile("vec", "32x32xf32", "valid=32x?")

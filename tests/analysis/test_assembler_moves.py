@@ -68,14 +68,14 @@ def test_a_run_ends_where_boxes_come_into_lines(target: str) -> None:
     text = pto.loads(viewed("pto.tload", NUMBERS, NZ))
     warnings = {d.slug for d in text.check(target)}
     assert "layout" in warnings
-    with pytest.raises(pto.PtoError, match="layout is not supported"):
+    with pytest.raises(pto.PtoError, match=r"\[layout\]"):
         text.run(p=np.zeros(1024, np.float16), t=np.zeros((32, 32), np.float16), target=target)
 
 
 def test_a_run_ends_where_sums_are_stored_as_whole_numbers() -> None:
     text, sums = pto.loads(stored("f32", "i32")), np.ones((16, 16), np.float32)
     assert {d.slug for d in text.check("a5")} == {"element-type"}
-    with pytest.raises(pto.PtoError, match="what this stores is not published"):
+    with pytest.raises(pto.PtoError, match="the result is not published"):
         text.run(a=sums, v=np.zeros((16, 16), np.int32), target="a5")
 
 

@@ -163,7 +163,7 @@ def test_a_reciprocal_in_place_is_refused_on_a2a3_alone() -> None:
 
 def test_a_run_refuses_shared_storage_too() -> None:
     text = stored(*new("t", SHORT), masked("t", "t"))
-    with pytest.raises(pto.PtoError, match="share bytes"):
+    with pytest.raises(pto.PtoError, match=r"\[shared-storage\]"):
         pto.loads(text).run(target="a5")
 
 

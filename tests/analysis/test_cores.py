@@ -146,6 +146,6 @@ func.func @k() {{
 """
     (verdict,) = pto.loads(text).verdicts("a5")
     assert (verdict.word, verdict.diagnostics) == (Outcome.UNDECIDED, ())
-    assert "@ext has no body here" in verdict.reason
+    assert "@ext has no body" in verdict.reason
     with pytest.raises(pto.PtoError, match="no-such-function"):
         pto.loads(text).run()

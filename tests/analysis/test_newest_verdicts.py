@@ -74,7 +74,9 @@ POP = """\
   pto.tfree_from_aic(%e : !pto.tensor_view<16x16xf32>) {{id = 0, split = {split}}}"""
 
 
-@pytest.mark.parametrize(("push", "pop", "slugs"), [(0, 0, FINE), (1, 1, FINE), (0, 1, {"pipe"})])
+@pytest.mark.parametrize(
+    ("push", "pop", "slugs"), [(0, 0, FINE), (1, 1, FINE), (0, 1, {"fifo-mismatch"})]
+)
 def test_fifos_in_global_memory_split_at_all_ends_or_at_none(
     push: int, pop: int, slugs: set[str]
 ) -> None:
@@ -118,7 +120,7 @@ SAME = ' attributes {pto.ptodsl.logical_name = "helper"}'
     [
         ("", "", FINE),
         (SAME, "", {"redefined-name"}),
-        ("", "func.call @inner() : () -> ()", {"pipe"}),
+        ("", "func.call @inner() : () -> ()", {"fifo-mismatch"}),
     ],
 )
 def test_parts_for_several_back_ends(named: str, call: str, slugs: set[str]) -> None:

@@ -63,7 +63,7 @@ func.func @f(%p: !pto.ptr<f32>) {{
 def test_a_number_of_an_elided_type_is_not_folded() -> None:
     """The type of a cast's result says how it wraps."""
     text = "%a = arith.constant 7 : i32\n%b = arith.index_cast %a : i32 to dtype\n"
-    assert {d.slug for d in pto.loads(text).check("all")} <= {"type-elided"}
+    assert {d.slug for d in pto.loads(text).check("all")} <= {"type-omitted"}
 
 
 SUM = "pto.tadd ins(%a, %b : {T}, {T}) outs(%c : {T})".replace(

@@ -73,4 +73,4 @@ def test_a_rule_in_a_loop_names_the_number_that_only_the_run_knows() -> None:
 }
 """  # noqa: E501
     (verdict,) = pto.loads(text).verdicts("a5")
-    assert {rule.why for rule in verdict.left} == {"%at is known only when it runs"}
+    assert {rule.why for rule in verdict.left} == {"%at is not known statically"}

@@ -48,12 +48,14 @@ def test_any_integer_is_a_number(number: Any) -> None:
 def test_what_is_no_number_is_shown_in_few_words(given: Any, shown: str) -> None:
     with pytest.raises(TypeError) as raised:
         pto.tmuls(tile(), tile(), given)
-    assert str(raised.value) == f"tmuls: scalar is a number, not {shown}"
+    assert str(raised.value) == f"tmuls: scalar must be a number, got {shown}"
 
 
 def test_an_array_is_no_tile() -> None:
     array: Any = np.ones((16, 32))
-    with pytest.raises(TypeError, match=r"^tadd: src1 is a tile, not a value of type ndarray$"):
+    with pytest.raises(
+        TypeError, match=r"^tadd: src1 must be a tile, got a value of type ndarray$"
+    ):
         pto.tadd(tile(), tile(), array)
 
 
@@ -72,7 +74,7 @@ def test_an_unknown_element_type_is_told_what_there_is() -> None:
 
 @pytest.mark.parametrize("given", [b"pto.tadd", 3, None])
 def test_a_program_is_text(given: Any) -> None:
-    with pytest.raises(TypeError, match=f"^a program is a str, not {type(given).__name__}$"):
+    with pytest.raises(TypeError, match=f"^expected a program as str, got {type(given).__name__}$"):
         pto.loads(given)
 
 

@@ -292,7 +292,7 @@ def refusal() -> Generator[None]:
         yield
     text = str(caught.value)
     assert text, "a refusal says why"
-    assert "fault of ptokit" not in text
+    assert "internal error in ptokit" not in text
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -52,9 +52,9 @@ def test_words_that_compare_equal_are_told_apart() -> None:
 def test_a_wrong_operand_is_refused_after_a_right_one() -> None:
     dst, src = tiles()
     pto.textract(dst, src, 0, 0)
-    with pytest.raises(TypeError, match="src is a tile"):
+    with pytest.raises(TypeError, match="src must be a tile"):
         pto.textract(dst, 3, 0, 0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="row is an integer"):
+    with pytest.raises(TypeError, match="row must be an integer"):
         pto.textract(dst, src, 1.5, 0)  # type: ignore[arg-type]
     blank = pto.tile("mat", "f16", 32, 64, layout="nz")
     pto.textract(dst, blank, 0, 0)

@@ -79,7 +79,7 @@ def test_by_default_the_current_target_or_the_first_with_times() -> None:
 
 
 def test_a_target_without_times_is_a_wrong_call() -> None:
-    with pytest.raises(ValueError, match="no times of cpu: choose one of a2a3, a5"):
+    with pytest.raises(ValueError, match="no times published for cpu: choose one of a2a3, a5"):
         doubled.profile(X, np.zeros_like(X), target="cpu")
     with pytest.raises(ValueError, match="a6"):
         doubled.profile(X, np.zeros_like(X), target="a6")

@@ -29,5 +29,5 @@ def test_two_handles_on_the_scales_of_a_tile_see_the_same_bytes(target: str) -> 
 def test_only_operands_of_products_have_scales() -> None:
     with pytest.raises(pto.PtoError, match=r"src.loc in \(left, right\)"):
         pto.tget_scale_addr(scales("scaleleft"), scales("mat"))
-    with pytest.raises(TypeError, match="src is a tile, not 3"):
+    with pytest.raises(TypeError, match="src must be a tile, got 3"):
         pto.tget_scale_addr(scales("scaleleft"), 3)  # type: ignore[arg-type]

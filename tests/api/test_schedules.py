@@ -278,18 +278,18 @@ def test_a_stored_signal_and_one_that_is_added_to_have_an_order(seed: int) -> No
 
 @pytest.mark.parametrize("words", ["random", "random:", "random:x", "fast", "random:-1"])
 def test_other_words_are_refused(words: str) -> None:
-    with pytest.raises(ValueError, match="it is random:SEED"):
+    with pytest.raises(ValueError, match="random:SEED"):
         pto.loads(SIGNALLED).execute(GIVEN, schedule=words)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"blocks": 2.5}, "blocks is 2.5: it is an integer"),
-        ({"blocks": None}, "blocks is None: it is an integer"),
-        ({"ranks": "2"}, "ranks is '2': it is an integer"),
-        ({"schedule": 7}, "schedule is 7: it is text, as random:7"),
-        ({"schedule": b"random:7"}, "schedule is b'random:7': it is text"),
+        ({"blocks": 2.5}, "blocks is 2.5: expected an integer"),
+        ({"blocks": None}, "blocks is None: expected an integer"),
+        ({"ranks": "2"}, "ranks is '2': expected an integer"),
+        ({"schedule": 7}, "schedule is 7: expected a string such as random:7"),
+        ({"schedule": b"random:7"}, "schedule is b'random:7': expected a string"),
     ],
 )
 def test_options_of_another_type_are_named(words: dict[str, Any], said: str) -> None:

@@ -135,15 +135,15 @@ def seconds_of(value: Any) -> Callable[[object, object, object], Any]:
         ({"space": {"width": [1]}}, "'width' is no keyword-only parameter .*wide, high, name"),
         ({"space": {"x": [1]}}, "'x' is no keyword-only parameter"),
         ({"space": {}}, "the space is empty"),
-        ({"space": {"wide": []}}, "there are no values for wide"),
+        ({"space": {"wide": []}}, "no values for wide"),
         ({"space": {"wide": 64}}, "'wide': give a list of values, not 64"),
         ({"space": {"name": "abc"}}, "'name': give a list of values, not 'abc'"),
-        ({"by": "time"}, "no way 'time' to rank: choose one of cycles, measured"),
+        ({"by": "time"}, "unknown ranking 'time': choose one of cycles, measured"),
         ({"by": "measured"}, "needs measure="),
-        ({"target": "cpu"}, "no times of cpu"),
+        ({"target": "cpu"}, "no times published for cpu"),
         ({"target": "a6"}, "a6"),
-        ({"measure": seconds_of(None)}, "has to return seconds, a number from 0 on, not None"),
-        ({"measure": seconds_of(float("nan"))}, "not nan"),
+        ({"measure": seconds_of(None)}, "must return seconds, a number >= 0, got None"),
+        ({"measure": seconds_of(float("nan"))}, "got nan"),
     ],
 )
 def test_wrong_calls(how: dict[str, Any], message: str) -> None:
@@ -153,7 +153,7 @@ def test_wrong_calls(how: dict[str, Any], message: str) -> None:
 
 
 def test_wrong_types() -> None:
-    with pytest.raises(TypeError, match=r"takes a @pto\.kernel, not function"):
+    with pytest.raises(TypeError, match=r"expected a @pto\.kernel, got function"):
         pto.autotune(lambda: None, space={"a": [1]})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="missing a required"):
         pto.autotune(double, space={"wide": [64]})

@@ -111,9 +111,9 @@ def test_the_same_executable_takes_windows_elsewhere(engine: str) -> None:
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("window@0+x", "'x' is no number of an element"),
-        ("window@0+", "'' is no number of an element"),
-        ("window@7+1", "there is no array window@7"),
+        ("window@0+x", "'x' is not an element number"),
+        ("window@0+", "'' is not an element number"),
+        ("window@7+1", "unknown array window@7"),
     ],
 )
 def test_what_is_no_place_in_an_array(second: str, message: str) -> None:
@@ -125,5 +125,5 @@ def test_only_pointers_begin_inside() -> None:
     kind = "!pto.partition_tensor_view<1x16xf32>"
     text = f"func.func @f(%a: {kind}) {{\n  return\n}}\n"
     arrays: dict[str, Any] = {"a@0": np.zeros((1, 16), np.float32), "a@1": "a@0+4"}
-    with pytest.raises(pto.PtoError, match="only a pointer begins inside an array"):
+    with pytest.raises(pto.PtoError, match="only a pointer can start inside an array"):
         pto.loads(text).run(ranks=2, target="a5", **arrays)

@@ -34,15 +34,15 @@ CONVERTED = HANDLED.replace(
     "layout = nz2nd, quant = deqf16_scalar, relu = no_relu>,",
 )
 WRONG = {
-    "no such pipe": (vector(PUSHED), "pipe", "has no FIFO with id 0"),
-    "another direction": (vector(OPENED, PUSHED, mask=1), "pipe", "no such direction"),
+    "no such pipe": (vector(PUSHED), "fifo-mismatch", "no FIFO with id 0"),
+    "another direction": (vector(OPENED, PUSHED, mask=1), "fifo-mismatch", "wrong direction"),
     "no place": (
         vector(OPENED, f"%e = pto.talloc_to_aic {{split = 0}} -> {V}"),
-        "pipe",
-        "no tensor of slots",
+        "fifo-mismatch",
+        "no slots in global memory",
     ),
-    "opened twice": (vector(OPENED, OPENED), "pipe", "another FIFO has this id"),
-    "larger than a slot": (vector(OPENED, PUSHED, size=512), "pipe", "larger than a slot"),
+    "opened twice": (vector(OPENED, OPENED), "fifo-mismatch", "another FIFO has this id"),
+    "larger than a slot": (vector(OPENED, PUSHED, size=512), "fifo-mismatch", "larger than a slot"),
 }
 
 

@@ -39,7 +39,7 @@ def test_a_target_by_what_programs_call_it(tmp_path: Path) -> None:
     body = "  func.func @f(%x: !pto.ptr<f32>) {\n    return\n  }\n"
     kernel.write_text(f'module attributes {{pto.target_arch = "a3"}} {{\n{body}}}\n')
     assert ptokit("check", kernel).stdout == (
-        "cpu:   legal\nthe program is for a3: --target a2a3 checks that\n"
+        "cpu:   legal\nthe program is for a3: use --target a2a3\n"
     )
     assert ptokit("check", kernel, "--target", "a3").stdout == "a2a3:  legal\n"
     assert ptokit("check", kernel, "--target", "cpu").stdout == "cpu:   legal\n"

@@ -43,7 +43,7 @@ def test_what_is_listed_is_explained() -> None:
 
 def test_things_of_one_name_are_all_explained() -> None:
     listed = dict(chapters())
-    for name, line in (*listed["Types"], *listed["Words of attributes"], *listed["Targets"]):
+    for name, line in (*listed["Types"], *listed["Values of attributes"], *listed["Targets"]):
         assert line in (explain(name) or ""), name
 
 

@@ -168,7 +168,7 @@ def test_a_name_without_values_is_told() -> None:
     for name in ("x", "n"):
         result = run("--trace-values", name, "--trace-values", "i")
         (line,) = [line for line in result.stderr.splitlines() if "--trace-values" in line]
-        assert line.startswith(f"--trace-values {name}: nothing that ran wrote %{name}")
+        assert line.startswith(f"--trace-values {name}: %{name} was never written")
         assert "instructions write %t.0, %u" in line
 
 
@@ -254,7 +254,7 @@ def test_a_breakpoint_by_name_and_those_of_pdb(debug: Debug) -> None:
 def test_quitting_writes_nothing(commands: str, debug: Debug) -> None:
     status, _, told = debug(commands, "--break", 13)
     assert status == 1
-    assert told == "ended in the debugger: nothing was written\n"
+    assert told == "stopped in the debugger: nothing was written\n"
     assert not Path("y.npy").exists()
 
 
@@ -278,14 +278,14 @@ def test_the_prompt_says_which_block(debug: Debug) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--break", "99"), "--break 99: no instruction begins in this line; near: 14, 13, 12"),
-        (("--break", "1"), "--break 1: no instruction begins in this line"),
+        (("--break", "99"), "--break 99: no instruction starts on this line; near: 14, 13, 12"),
+        (("--break", "1"), "--break 1: no instruction starts on this line"),
         (("--break", "zz"), "--break zz: no instruction defines or writes %zz"),
         (("--break", "13", "--engine", "native"), "need the engine reference, not native"),
         (("--trace", "-", "--engine", "native"), "need the engine reference, not native"),
         (("--trace", "k.pto"), "--trace k.pto: that is the kernel itself"),
         (("--trace", "none/t.txt"), "cannot write none/t.txt"),
-        (("--trace-values", "zz"), "--trace-values zz: the function has no %zz"),
+        (("--trace-values", "zz"), "--trace-values zz: no %zz in the function"),
         (("--show-code", "tadd", "--trace", "-"), "--show-code runs nothing"),
     ],
 )

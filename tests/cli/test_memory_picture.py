@@ -48,7 +48,7 @@ def test_the_table_says_how_full_where_and_of_what() -> None:
     row = "@f a2a3 UB 196,608 (100 %) 196,608 196,608 6 %x 65,536, %a 65,536, %b 65,536"
     assert lines[-1].split() == row.split()
     assert checked("func.func @f() {\nreturn\n}\n", "a5", "-").endswith("\nno tile to place\n")
-    assert "takes FILE.svg" in checked(FITS, "a5", "kernel.pto")
+    assert "expected FILE.svg" in checked(FITS, "a5", "kernel.pto")
 
 
 @pytest.mark.parametrize(("text", "beyond"), [(FITS, 0), (FULL, 1)])

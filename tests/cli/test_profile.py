@@ -55,8 +55,12 @@ def test_a_program_without_flags_says_so() -> None:
     [
         (["nix.pto"], "nix.pto: No such file or directory", 2),
         (["stream.pto"], "give n=NUMBER", 2),
-        (["stream.pto", "n=1", "m=1"], "there is no argument 'm'", 2),
-        (["stream.pto", "n=1", "--target", "cpu"], "no times of cpu: choose one of a2a3, a5", 2),
+        (["stream.pto", "n=1", "m=1"], "unknown argument 'm'", 2),
+        (
+            ["stream.pto", "n=1", "--target", "cpu"],
+            "no times published for cpu: choose one of a2a3, a5",
+            2,
+        ),
         (["stream.pto", "n=1", "--blocks", "0"], "blocks", 2),
         (["stream.pto", "n=1", "--trace", "stream.pto"], "that is the kernel itself", 2),
         (["stream.pto", "n=1", "--trace", "no/such.json"], "No such file or directory", 2),
@@ -91,7 +95,7 @@ def test_blocks_that_wait_for_one_another_need_a_core_each() -> None:
     assert profile("meeting.pto", "--blocks", "48").exit_code == 0
     result = profile("meeting.pto", "--blocks", "49")
     assert result.exit_code == 1
-    assert "its blocks wait for one another, and 49 of them do not run at once" in result.output
+    assert "its blocks wait for each other, and 49 blocks cannot run at once" in result.output
     assert "meeting.pto:3" in result.output
     assert "= seen: a2a3 has cores for 48" in result.output
 
@@ -199,7 +203,7 @@ def test_a_run_that_is_longer_than_its_log_is_told_what_helps(
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     result = profile("stream.pto", "n=8")
     assert result.exit_code == 1
-    assert "the run is longer than what a profile keeps of it" in result.output
+    assert "the run is longer than a profile can hold" in result.output
     assert "fewer blocks or iterations" in result.output
 
 

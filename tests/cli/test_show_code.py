@@ -142,9 +142,9 @@ def test_another_name_lists_the_instructions(given: list[str], name: str) -> Non
     ("words", "message"),
     [
         (["--engine", "reference"], "reference generates nothing"),
-        (["--engine", "fast"], "no engine 'fast'"),
-        (["-o", "c=c.npy"], "runs nothing: leave out -o, --report, --expect"),
-        (["--report"], "runs nothing: leave out -o, --report, --expect"),
+        (["--engine", "fast"], "unknown engine 'fast'"),
+        (["-o", "c=c.npy"], "runs nothing: remove -o, --report, --expect"),
+        (["--report"], "runs nothing: remove -o, --report, --expect"),
     ],
 )
 def test_what_does_not_go_with_it(given: list[str], words: list[str], message: str) -> None:

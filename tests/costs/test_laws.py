@@ -156,7 +156,7 @@ def test_a_target_like_another_one_has_its_figures() -> None:
     assert has_figures(mine)
     assert cost(*case(ADD)[:1], {}, case(ADD).operands, V, mine).source == "fitted"
     assert not has_figures(CPU_TARGET)
-    with pytest.raises(ValueError, match="no times of cpu: choose one of a2a3, a5"):
+    with pytest.raises(ValueError, match="no times published for cpu: choose one of a2a3, a5"):
         cost(ADD, {}, case(ADD).operands, V, TARGETS["cpu"])
 
 

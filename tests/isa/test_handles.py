@@ -153,7 +153,7 @@ func.func @f(%g: !pto.ptr<i32>, %i: index, %t: {T}) {{
         (
             "%a = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 1024} "
             "(%x : i32) -> !pto.pipe",
-            ["pipe", "out-of-memory"],  # nobody pops
+            ["fifo-mismatch", "out-of-memory"],  # nobody pops
         ),
     ],
 )

@@ -250,7 +250,7 @@ def test_calls() -> None:
         pto.tsync_op("tload")
         with pytest.raises(pto.PtoError, match=r"error\[attribute\]"):
             pto.barrier("V")
-    with pytest.raises(ValueError, match="no operation 'tmov'"):
+    with pytest.raises(ValueError, match="unknown operation 'tmov'"):
         pto.Event("tmov", "tload")
     with pytest.raises(ValueError, match="choose one of"):
         pto.set_flag("MTE2", "V", "8")  # type: ignore[arg-type] - no such id, on purpose

@@ -169,7 +169,7 @@ def test_a_later_block_waits_for_ever(engine: str) -> None:
     text = kernel(LATER + ONLY_FIRST, f"{POP}\n{FREE}")
     executable = pto.loads(text).compile(engine=engine, blocks=3, target="a5")
     for _ in range(2):
-        with pytest.raises(pto.PtoError, match="the cube core of block 1 waits for ever"):
+        with pytest.raises(pto.PtoError, match="the cube core of block 1 waits forever"):
             executable.run(x=np.ones((16, 16), np.float32))
 
 

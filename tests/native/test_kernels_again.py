@@ -90,7 +90,7 @@ def test_a_signal_too_many_is_not_there_next_time() -> None:
     y = np.zeros(1, np.int32)
     assert executable.run(n=np.array([2], np.int32), y=y)["y"] == 2
     for _ in range(2):
-        with pytest.raises(pto.PtoError, match="waits for ever"):
+        with pytest.raises(pto.PtoError, match="waits forever"):
             executable.run(n=np.array([0], np.int32), y=y)
     assert executable.run(n=np.array([1], np.int32), y=y)["y"] == 2
 

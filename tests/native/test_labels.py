@@ -27,7 +27,7 @@ TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
 @pytest.mark.parametrize("name", ["inner", "result"])
 def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> None:
     program = pto.loads(TEXT.replace("NAME", name))
-    with pytest.raises(pto.PtoError, match=f"%{name} is read where it has no value"):
+    with pytest.raises(pto.PtoError, match=f"%{name} has undefined elements that are read"):
         program.run(p=np.zeros(64, np.float32), engine=engine)
 
 
@@ -44,5 +44,5 @@ RESIZED = f"""func.func @f(%n: index) {{
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_tile_whose_valid_region_is_set_keeps_its_name(engine: str) -> None:
-    with pytest.raises(pto.PtoError, match="%open is read where it has no value"):
+    with pytest.raises(pto.PtoError, match="%open has undefined elements that are read"):
         pto.loads(RESIZED).run(n=4, engine=engine)

@@ -120,5 +120,5 @@ func.func @f(%a: {TILE}, %at: !pto.tile_buf<vec, 8x32xi32>, %d: !pto.tile_buf<ve
     program = pto.loads(text)
     found = program.run(at=inside, engine=engine, **given)
     assert (found["d"] == 1).all()
-    with pytest.raises(pto.PtoError, match="reaches past the end of the tile it is a view of"):
+    with pytest.raises(pto.PtoError, match="exceeds the tile of which it is a view"):
         program.run(at=outside, engine=engine, **given)

@@ -181,7 +181,8 @@ def test_who_has_not_come_is_named() -> None:
     said = [outcome(text, engine, "a5", 3) for engine in ENGINES]
     assert said[0] == said[1]
     assert (
-        "it waits for all cores, and the cube core of block 0 and 2 more have not come" in said[0]
+        "it waits for all cores, and the cube core of block 0 and 2 more have not arrived"
+        in said[0]
     )
 
 
@@ -192,7 +193,7 @@ def test_cores_signal_in_groups_of_their_own() -> None:
     text = kernel(vector, "pto.sync.wait <PIPE_MTE2>, 3")
     found = [outcome(text, engine, "a2a3", 1) for engine in ENGINES]
     assert found[0] == found[1]
-    assert "the cube core of block 0 waits for ever" in found[0]
+    assert "the cube core of block 0 waits forever" in found[0]
 
 
 def test_the_cube_is_none_of_the_vector_cores_of_its_block() -> None:
@@ -200,4 +201,4 @@ def test_the_cube_is_none_of_the_vector_cores_of_its_block() -> None:
     text = kernel("pto.sync.wait <PIPE_MTE2>, 3", "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 1}")
     found = [outcome(text, engine, "a2a3", 1) for engine in ENGINES]
     assert found[0] == found[1]
-    assert "the vector core 0 of block 0 waits for ever" in found[0]
+    assert "the vector core 0 of block 0 waits forever" in found[0]

@@ -78,7 +78,7 @@ def line(found: pto.Diagnostic) -> str:
 @pytest.mark.parametrize("name", TILES)
 def test_a_slot_is_given_back_after_a_pop_and_once(name: str, target: str) -> None:
     found = said(TILES[name], target)
-    assert (found.slug, line(found)) == ("pipe", FREE)
+    assert (found.slug, line(found)) == ("fifo-mismatch", FREE)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -91,7 +91,7 @@ def test_where_pops_give_slots_back_a_free_does_nothing(name: str, engine: str) 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_slot_in_global_memory_has_one_owner(name: str, target: str) -> None:
     found = said(VIEWS[name], target, room=np.zeros(512, np.float32))
-    assert found.slug == "pipe"
+    assert found.slug == "fifo-mismatch"
     assert line(found) in (RETURN, COMMIT)
 
 
@@ -100,4 +100,4 @@ def test_a_view_has_no_place_before_a_pipe_gives_it_one(name: str) -> None:
     """Compiled code wrote over its own numbers."""
     text = of_views(STORE, "") if name == STORE else of_views("", LOAD)
     found = said(text, "a5", room=np.zeros(512, np.float32))
-    assert (found.slug, line(found)) == ("pipe", name)
+    assert (found.slug, line(found)) == ("fifo-mismatch", name)

@@ -76,7 +76,7 @@ def test_a_random_order_of_the_cores_changes_nothing(seed: int) -> None:
 def test_a_program_without_flags_keeps_the_order_of_its_text(engine: str) -> None:
     """A compiler puts them in, and this is the order that it keeps."""
     text = kernel(f"{TAKE}\n{PUSH}\n{PUT}", f"{POP}\n{BACK}")
-    with pytest.raises(pto.PtoError, match="waits for ever"):
+    with pytest.raises(pto.PtoError, match="waits forever"):
         found(text, "a5", engine)
 
 

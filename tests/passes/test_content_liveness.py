@@ -147,6 +147,6 @@ def test_who_lives_at_the_peak_is_said_of_the_instruction_there() -> None:
     (found,) = [d for d in source(KEPT["before others"]).check("a2a3") if d.is_error]
     assert found.seen == "3 tiles need 294912 bytes"
     assert [note.message.split(",")[0] for note in found.notes] == [
-        "most live where pto.trecip writes %d",
-        *("alive here: %a", "alive here: %c"),
+        "the peak is where pto.trecip writes %d",
+        *("live here: %a", "live here: %c"),
     ]

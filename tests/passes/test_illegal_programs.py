@@ -40,7 +40,7 @@ def test_the_errors_of_check_come_first(wrong: str, passes: Sequence[str]) -> No
 
 def test_types_left_out_are_a_diagnostic() -> None:
     program = pto.loads("%a = arith.constant 4096 : i32\n%b = arith.index_cast %a : i32 to dtype")
-    with pytest.raises(pto.PtoError, match=r"type-elided.*%b"):
+    with pytest.raises(pto.PtoError, match=r"type-omitted.*%b"):
         program.after(["synchronise"], TARGETS["a2a3"])
 
 

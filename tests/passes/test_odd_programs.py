@@ -55,7 +55,7 @@ def test_an_index_is_a_number() -> None:
 
 @pytest.mark.parametrize("value", ["[]", "[] : i32"])
 def test_an_attribute_has_a_value(value: str) -> None:
-    with pytest.raises(pto.PtoError, match=r"core_type has no value|0 operands, but 1 type"):
+    with pytest.raises(pto.PtoError, match=r"core_type: missing value|0 operands, but 1 type"):
         pto.loads(f"pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = {value}")
 
 
@@ -94,7 +94,7 @@ func.func @vector(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_
   return
 }}
 """  # noqa: E501
-    with pytest.raises(pto.PtoError, match="%y of @vector is one argument"):
+    with pytest.raises(pto.PtoError, match="%y of @vector has another type"):
         pto.loads(text).run(target="a5", y=[1.0])
 
 

@@ -72,8 +72,8 @@ TWICE = TWO_LOADS.replace(WAIT.format(0), f"{SET.format(0)}\n  {WAIT.format(0)}"
 )
 MEETING = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>"
 FAULTY = {
-    "a wait never goes on": stream([], RIGHT[1], []),
-    "a flag that is set is not waited for": stream(PRIME, NO_STORE_PAIR, []),
+    "a wait never completes": stream([], RIGHT[1], []),
+    "a flag is set and never waited for": stream(PRIME, NO_STORE_PAIR, []),
     "may be set twice": TWICE,
 }
 
@@ -88,12 +88,12 @@ def test_flags_that_are_wrong_themselves_stay_with_a_warning(why: str, chip: str
 
 
 def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "kernel.pto").write_text(FAULTY["a wait never goes on"], encoding="utf-8")
+    (tmp_path / "kernel.pto").write_text(FAULTY["a wait never completes"], encoding="utf-8")
     words = ["opt", "--passes", "synchronise", "--target", "a5", str(tmp_path / "kernel.pto")]
     result = CliRunner().invoke(cli.main, words)
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
-    assert line.startswith("warning: @stream: its own synchronisation is kept as it is")
+    assert line.startswith("warning: @stream: existing synchronisation is kept")
 
 
 def test_where_other_cores_are_told_something_barriers_stay() -> None:

@@ -268,5 +268,5 @@ def test_copies_of_a_double_buffered_body_lie_apart() -> None:
 
 def test_a_tile_of_no_known_type_has_no_address() -> None:
     program = pto.loads("%t = pto.alloc_tile : !pto.tile<...>")
-    with pytest.raises(pto.PtoError, match="nothing says its type"):
+    with pytest.raises(pto.PtoError, match="its type is not known"):
         run_passes(program.module, ["place"], TARGETS["a5"])

@@ -85,7 +85,7 @@ def program(text: str, number: str) -> Program:
 
 def in_one_block(made: Program, chip: str) -> list[pto.Diagnostic]:
     """What is found without that between blocks: a number gives all of them one row."""
-    return [d for d in made.races(chip) if "let block" not in (d.help or "")]
+    return [d for d in made.races(chip) if "make block" not in (d.help or "")]
 
 
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])

@@ -214,7 +214,7 @@ def behind(first: str, second: str) -> str:
 def hazards_of_one_block(program: Program, chip: str) -> list[pto.Diagnostic]:
     """Without those between blocks, which all store the same line."""
     found = [d for d in program.races(chip) if d.slug == "hazard"]
-    return [d for d in found if "let block" not in (d.help or "")]
+    return [d for d in found if "make block" not in (d.help or "")]
 
 
 @pytest.mark.parametrize(("first", "second"), WAYS_IN)

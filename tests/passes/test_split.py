@@ -77,22 +77,22 @@ MIXED = (
 USED = "  pto.tmov ins(%m : !M) outs(%l : !L)\n"
 CASES = {
     "it converts f32 to f16": "  pto.tmov ins(%acc : !A) outs(%h : !H)\n",
-    "%acc, %t are not all of one core": "  pto.tmov ins(%acc : !A) outs(%t : !T) "
+    "%acc, %t run on different cores": "  pto.tmov ins(%acc : !A) outs(%t : !T) "
     "{reluPreMode = #pto<relu_pre_mode normal_relu>}\n",
-    "the cube core needs %more, which only the vector core knows": f"{NUMBER}{POSITIVE}"
+    "the cube core needs %more, known only on the vector core": f"{NUMBER}{POSITIVE}"
     f"  scf.if %more {{\n  {TO_VECTOR}  }}\n",
-    "%w, %x are not all of one core": f"{TO_VECTOR}{NUMBER}{MIXED}"
+    "%w, %x run on different cores": f"{TO_VECTOR}{NUMBER}{MIXED}"
     "  %both = arith.addf %x, %w : f32\n",
-    "%n is made of numbers of both cores": f"{TO_VECTOR}{NUMBER}{MIXED}"
+    "%n depends on numbers of both cores": f"{TO_VECTOR}{NUMBER}{MIXED}"
     "  %both = scf.for %i = %c0 to %c1 step %c1 iter_args(%n = %x) -> (f32) {\n"
     "    scf.yield %w : f32\n  }\n",
-    "%m is used elsewhere than where it arrives": TO_CUBE
+    "%m is not used on the core it arrives on": TO_CUBE
     + f"  scf.for %i = %c0 to %c1 step %c1 {{\n  {USED}  {TO_CUBE}  }}\n",
-    "nothing goes from one kind of core to the other": USED,
-    "nobody knows which core executes it": '  "other.op"(%t) : (!T) -> ()\n' + TO_VECTOR,
-    "the program orders its cores or pipes itself": TO_VECTOR
+    "no value crosses between the kinds of cores": USED,
+    "the core that executes it is unknown": '  "other.op"(%t) : (!T) -> ()\n' + TO_VECTOR,
+    "the program synchronises its cores or pipes": TO_VECTOR
     + "  pto.barrier #pto.pipe<PIPE_ALL>\n",
-    "nobody knows which part of %d is valid": "  pto.tmov ins(%acc : !A) outs(%d : !D)\n",
+    "the valid region of %d is unknown": "  pto.tmov ins(%acc : !A) outs(%d : !D)\n",
 }
 
 
@@ -119,5 +119,5 @@ def test_a_core_has_flags_for_eight_fifos() -> None:
             opened = [op for op in vector.walk() if isinstance(op, Op) and op.attrs.get("dir_mask")]
             assert len(opened) == count
             continue
-        with pytest.raises(pto.PtoError, match="they need 9 FIFOs"):
+        with pytest.raises(pto.PtoError, match="need 9 FIFOs"):
             run_passes(module, ["split"], TARGETS["a5"])

@@ -139,7 +139,7 @@ pto.mscatter ins(%t, %rows : {TILE}, {INDEX}) outs(%w : {VIEW}) {{coalesce = #pt
 
 def conflicts(body: str, chip: str) -> list[pto.Diagnostic]:
     found = pto.loads(f"{HEAD}{body}\nreturn\n}}\n").races(chip)
-    return [d for d in found if d.slug == "hazard" and "let block" in (d.help or "")]
+    return [d for d in found if d.slug == "hazard" and "make block" in (d.help or "")]
 
 
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])

@@ -150,7 +150,7 @@ def test_ends_in_loops_whose_extents_are_related(
 def test_a_deadlock_on_all_numbers_is_an_error_with_one_of_them(chip: str) -> None:
     problems = pto.loads(queue("%n", "%next", "%next")).races(chip)
     (one,) = [d for d in problems if d.slug == "deadlock"]
-    told = "with %n = 1, %m = 1, as with all other numbers that were tried"
+    told = "with %n = 1, %m = 1, as with all other sample arguments"
     assert one.notes[-1].message == told
 
 

@@ -24,8 +24,8 @@ STEPS = {  # a word for each statement
     "again": "pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %c5]",
     "mode": "pto.rls_buf[#pto.pipe_event_type<TVEC>, 5] {mode = 1}",
 }
-NOT_ACQUIRED = "V releases buffer 5, which it has not acquired"
-TWICE = "MTE2 acquires buffer 5 again, which it has not released"
+NOT_ACQUIRED = "V releases buffer 5 without having acquired it"
+TWICE = "MTE2 acquires buffer 5 again before releasing it"
 KEPT = "{} acquires buffer {} and never releases it"
 CASES = {
     "get2 load rls2 getv add rlsv": [],

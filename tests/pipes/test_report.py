@@ -123,7 +123,7 @@ HAZARD = [
 def test_hazards_of_the_launch(page: str) -> None:
     assert "None in this launch." in page
     text = Elements(report(profiled(stream(PRIME, HAZARD, DRAIN)))).text
-    assert "error[hazard]: pto.tadd: nothing orders two instructions" in text
+    assert "error[hazard]: pto.tadd: data hazard between two instructions" in text
     assert "a flag MTE2 -> V: set after line 26" in text
 
 

@@ -53,4 +53,4 @@ def test_entries_lie_in_slots(entries: int, slots: int, engine: str) -> None:
 def test_slots_that_do_not_fit_beside_tiles_are_an_error() -> None:
     (found,) = kernel(2, 3).check("a5")
     assert (found.slug, found.span is not None) == ("out-of-memory", True)
-    assert str(found.seen) == "beside the tiles no 196608 bytes in a row are left of UB"
+    assert str(found.seen) == "tiles leave no 196608 contiguous bytes of UB"

@@ -136,12 +136,12 @@ def from_the_end(x: pto.In, y: pto.Out, n: int) -> None:
     put(y, block(x) * x[1, -1])
 
 
-@refused("window-out-of-bounds", "[40, 41) leaves an axis of 37 elements")
+@refused("window-out-of-bounds", "[40, 41) is out of bounds of an axis of 37 elements")
 def beyond_its_row(x: pto.In, y: pto.Out, n: int) -> None:
     put(y, block(x) * x[1, 40])
 
 
-@refused("window-out-of-bounds", "[0, 100) leaves an axis of 9")
+@refused("window-out-of-bounds", "[0, 100) is out of bounds of an axis of 9")
 def beyond_the_rows(x: pto.In, y: pto.Out, n: int) -> None:
     pto.store(y[0:100], load(x[0:100]))
 
@@ -178,7 +178,7 @@ def counted_by_a_function(x: pto.In, y: pto.Out, n: int) -> None:
     put(y, block(x) * count)
 
 
-@refused("run-time-number", "%n is known only")
+@refused("run-time-number", "%n is not known while recording")
 def hidden(x: pto.In, y: pto.Out, n: int) -> None:
     try:
         if n and n > 1:
@@ -194,13 +194,13 @@ def compared(x: pto.In, y: pto.Out, n: int) -> None:
         put(y, t)
 
 
-@refused("run-time-number", "is memory, not its elements")
+@refused("run-time-number", "is memory, not elements")
 def true_array(x: pto.In, y: pto.Out, n: int) -> None:
     if x:
         put(y, block(x))
 
 
-@refused("run-time-number", "%n is known only")
+@refused("run-time-number", "%n is not known while recording")
 def in_a_set(x: pto.In, y: pto.Out, n: int) -> None:
     if n in {1, 2, 3}:
         put(y, block(x))
@@ -226,7 +226,7 @@ def open_part(x: pto.In, y: pto.Out, n: int) -> None:
     pto.store(y[0:n], load(x[0:n]))
 
 
-@refused("out-of-scope", "bind it before the loop")
+@refused("out-of-scope", "bind the number before the loop")
 def counter_after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
     for i in pto.range(n):
         pto.store(y[i], load(x[i]))
@@ -274,10 +274,10 @@ def new_axis(x: pto.In, y: pto.Out) -> None:
     ("function", "says"),
     [
         (returning, "returning returns a tile: a kernel returns nothing"),
-        (fractions, "pto.range counts whole numbers, not 4.0"),
-        (fraction_of_a_block, "takes whole numbers, not 8.0"),
-        (unknown_word, "there is no mode=, but cmp=, out="),
-        (new_axis, "an index of x is made of whole numbers, not None"),
+        (fractions, "pto.range counts integers, got 4.0"),
+        (fraction_of_a_block, "takes integers, got 8.0"),
+        (unknown_word, "unknown argument mode=; cmp=, out="),
+        (new_axis, "an index of x is made of integers, got None"),
     ],
 )
 def test_a_wrong_call_says_what_is_right(function: Any, says: str) -> None:

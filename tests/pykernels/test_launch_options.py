@@ -91,7 +91,7 @@ def test_a_launch_has_limits(engine: str) -> None:
     ids=str,
 )
 def test_what_no_launch_can_have_is_refused_where_it_is_said(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"choose one of|is -?\d|it is random:SEED"):
+    with pytest.raises(ValueError, match=r"choose one of|is -?\d|expected random:SEED"):
         shifted.on(**wrong)
 
 

@@ -117,7 +117,7 @@ def g(t, n, w):
 
 def test_a_loop_of_pythons_own_on_a_run_time_number_is_refused(tmp_path: Path) -> None:
     made = module(tmp_path, BODY.format("", "w = []", "while n > 2:\n        w.append(1)"))
-    with pytest.raises(pto.PtoError, match=r"known only when the program runs"):
+    with pytest.raises(pto.PtoError, match=r"not known while recording"):
         left(made.kernel, 3)
 
 
@@ -163,5 +163,5 @@ def test_what_stays_inside_is_allowed(tmp_path: Path, what: str, n: int) -> None
 )
 def test_comprehensions_go_over_no_loop_of_the_program(tmp_path: Path, counted: str) -> None:
     made = module(tmp_path, BODY.format("", f"k = {counted}", "pto.adds(t, k, out=t)"))
-    with pytest.raises(pto.PtoError, match=r"the iterations of pto.range are known only when"):
+    with pytest.raises(pto.PtoError, match=r"the iterations of pto.range are not known"):
         left(made.kernel, 3)

@@ -113,7 +113,7 @@ def test_fp_is_the_fix_pipe(name: str, target: str) -> None:
         assert "fp.dtype in" in rules(
             refused("element-type", function, dst, acc, made("scaling u32 1x32", ramp(1, 32)))
         )
-        with pytest.raises(TypeError, match="fp is a tile"):
+        with pytest.raises(TypeError, match="fp must be a tile"):
             function(dst, acc, 1.0)
 
 

@@ -146,7 +146,7 @@ def test_suffix_means_fix_pipe() -> None:
     """The operand of the suffix is a tile of parameters; a number to fill with is a wrong call."""
     src, _ = acc()
     fill: Any = 1.0
-    with pytest.raises(TypeError, match="fp is a tile"):
+    with pytest.raises(TypeError, match="fp must be a tile"):
         pto.textract_fp(made("mat i8 16x32 nz valid 16x16"), src, fill, 0, 0)
 
 

@@ -149,5 +149,5 @@ def test_older_text_becomes_what_the_assembler_reads(line: str) -> None:
 def test_scratch_of_a_quantisation_is_no_offset() -> None:
     """The assembler takes a third input of a symmetric quantisation for an offset."""
     line = "pto.tquant ins(%v, %s, %w : !V, !C, !V) outs(%b : !B) {quant_type = "
-    with pytest.raises(PtoError, match=r"takes ins\(src, scale\) outs\(dst \[, tmp\]\)"):
+    with pytest.raises(PtoError, match=r"expected ins\(src, scale\) outs\(dst \[, tmp\]\)"):
         printed(f"{line}#pto<quant_type INT8_SYM>}}", DIALECTS[-1])

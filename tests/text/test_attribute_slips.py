@@ -20,22 +20,22 @@ func.func @f(%p: !pto.ptr<f32>) {{
 """
 WRITE = "write #pto.layout<nd>"
 SLIPS = {  # what is seen, what to write
-    "# pto . layout<nd>": ("'# pto . layout<nd>', which begins a comment", WRITE),
-    "# pto.layout<nd>": ("'# pto.layout<nd>', which begins a comment", WRITE),
-    "#pto.layout <nd>": ("'#pto.layout <nd>', which begins a comment", WRITE),
-    "# pto<layout nd>": ("'# pto<layout nd>', which begins a comment", WRITE),
-    "#pto.layout<nd": ("'#pto.layout<nd', which begins a comment", WRITE),
-    "#pto.layout": ("'#pto.layout', which begins a comment", "#pto.layout<word>"),
-    "#pto.": ("'#pto.', which begins a comment", "#pto.NAME<word>"),
-    "#nd": ("'#nd', which begins a comment", "#pto.NAME<word>"),
-    "#": ("'#', which begins a comment", "#pto.NAME<word>"),
+    "# pto . layout<nd>": ("'# pto . layout<nd>', which starts a comment", WRITE),
+    "# pto.layout<nd>": ("'# pto.layout<nd>', which starts a comment", WRITE),
+    "#pto.layout <nd>": ("'#pto.layout <nd>', which starts a comment", WRITE),
+    "# pto<layout nd>": ("'# pto<layout nd>', which starts a comment", WRITE),
+    "#pto.layout<nd": ("'#pto.layout<nd', which starts a comment", WRITE),
+    "#pto.layout": ("'#pto.layout', which starts a comment", "#pto.layout<word>"),
+    "#pto.": ("'#pto.', which starts a comment", "#pto.NAME<word>"),
+    "#nd": ("'#nd', which starts a comment", "#pto.NAME<word>"),
+    "#": ("'#', which starts a comment", "#pto.NAME<word>"),
     "layout<nd>": ("'layout'", WRITE),
     "pto.layout<nd>": ("'pto.layout'", WRITE),
-    "#pto.layuot<nd>": ("there is no attribute #pto.layuot", WRITE),
-    "#pto<layuot nd>": ("there is no attribute #pto.layuot", WRITE),
-    "#pta.layout<nd>": ("'#pta.layout<nd>' is none of: nd, dn", WRITE),
-    "#pto.layout<>": ("'#pto.layout<>' is none of: nd, dn", WRITE),
-    "#pto.layout<nf>": ("'nf' is none of: nd, dn", None),
+    "#pto.layuot<nd>": ("unknown attribute #pto.layuot", WRITE),
+    "#pto<layuot nd>": ("unknown attribute #pto.layuot", WRITE),
+    "#pta.layout<nd>": ("'#pta.layout<nd>', expected one of: nd, dn", WRITE),
+    "#pto.layout<>": ("'#pto.layout<>', expected one of: nd, dn", WRITE),
+    "#pto.layout<nf>": ("'nf', expected one of: nd, dn", None),
 }
 
 

@@ -91,7 +91,7 @@ def test_a_word_may_be_its_number_in_cpp(kept: int) -> None:
     assert f"#pto.mask_pattern<{words[kept - 1]}>" in text
     to = "!pto.partition_tensor_view<8x8xf32>"
     store = f"pto.tstore ins(%t : {TILE}) outs(%g : {to}) {{stPhase = 1}}"
-    with pytest.raises(PtoError, match="'1' is none of: unspecified, partial, final"):
+    with pytest.raises(PtoError, match="'1', expected one of: unspecified, partial, final"):
         loads(store)
 
 
@@ -104,7 +104,7 @@ func.func @f(%a: {src}, %s: {one}, %d: {dst}) {{
   return
 }}
 """
-    with pytest.raises(PtoError, match="MXFP8 does not go with these operands") as caught:
+    with pytest.raises(PtoError, match="MXFP8 does not match these operands") as caught:
         loads(text)
     assert "quantisation by groups" in str(caught.value)
     assert "INT8_SYM: a quantisation to i8 about 0" in str(caught.value)

@@ -286,15 +286,15 @@ def test_converting_twice_changes_nothing() -> None:
         (
             f"%a = arith.constant 0 : i64\n%t = pto.alloc_tile : !t\n{LOAD}\n"
             f"%s = pto.tassign %t, %a : !t -> !t",
-            "pto.tassign refers to the bytes of %t, which are written",
+            "pto.tassign refers to bytes of %t that are written",
         ),
         (
             f"%t = pto.alloc_tile : !t\n{LOAD}\nfoo.bar %t",
-            "foo.bar refers to the bytes of %t, which are written",
+            "foo.bar refers to bytes of %t that are written",
         ),
         (
             f"%t = pto.alloc_tile : !t\nfoo.bar {{\n  {LOAD}\n}}",
-            "%t is written inside foo.bar, whose meaning is not known",
+            "%t is written inside foo.bar, an unknown operation",
         ),
         (
             f"%t = pto.alloc_tile : !t\n%v = pto.alloc_tile : !t\n{LOAD}\n"
@@ -332,11 +332,11 @@ OLD = (
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (SWAP, "%b1 and %a would have to share one tile, but its old content is still needed"),
-        (OLD, "%m and %p would have to share one tile, but its old content is still needed"),
+        (SWAP, "%b1 and %a need one tile, but its old content is still needed"),
+        (OLD, "%m and %p need one tile, but its old content is still needed"),
         (
             f"%a = pto.tload %g : ({P}) -> !pto.tile_buf<vec, 16x16xf16, valid=?x16>",
-            "%a: its valid region is dynamic, and nothing here says what it is",
+            "%a: unknown dynamic valid region",
         ),
     ],
 )

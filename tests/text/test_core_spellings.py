@@ -136,5 +136,5 @@ def test_the_first_use_of_a_query_says_whether_it_is_an_i32() -> None:
 
 
 def test_a_query_has_one_type() -> None:
-    with pytest.raises(PtoError, match="%b is i32, here it is used as i64"):
+    with pytest.raises(PtoError, match="%b is i32, used as i64"):
         read(ASKED.replace("%at = arith.index_cast %b : i32", "%at = arith.index_cast %b : i64"))

@@ -81,8 +81,8 @@ def test_place(text: str, slug: str, line: int, column: int, under: str) -> None
 def test_count_says_what_the_op_takes() -> None:
     types = f"({T}, i64, index, index, index) -> {T}"
     found = problem(f"%d = pto.textract %s, %q, %r, %c, %x : {types}")
-    assert found.message.startswith("pto.textract takes src [, quant], row, col or ")
-    assert found.message.endswith("; 5 given")
+    assert found.message.startswith("pto.textract: expected src [, quant], row, col or ")
+    assert found.message.endswith(", got 5 operands")
 
 
 def test_open_bracket_is_shown() -> None:
@@ -97,21 +97,21 @@ def test_open_bracket_is_shown() -> None:
 def test_types_that_do_not_agree_are_not_called_the_same() -> None:
     """A view of all of an array and a part of one are both `global f16 16x16`."""
     found = problem(f"func.func @f(%v: {VIEW}) {{\n  pto.tprint ins(%v : {PART})\n  return\n}}")
-    assert found.message == f"%v is {VIEW}, here it is used as {PART}"
+    assert found.message == f"%v is {VIEW}, used as {PART}"
 
 
 def test_nor_are_those_of_a_function_and_of_its_call() -> None:
     calls = f"func.func @f(%v: {VIEW}) {{\n  func.call @g(%v) : ({VIEW}) -> ()\n  return\n}}"
     takes = f"func.func private @g(%v: {PART}) {{\n  return\n}}"
     found = next(d for d in pto.loads(f"{takes}\n{calls}").check() if d.is_error)
-    assert (found.slug, found.message) == ("type-mismatch", f"@g takes {PART}, not {VIEW}")
+    assert (found.slug, found.message) == ("type-mismatch", f"@g takes {PART}, got {VIEW}")
 
 
 def test_mismatch_shows_the_definition() -> None:
     found = problem(
         f"%t = pto.alloc_tile : {T}\n%d = tmov %t : !pto.tile_buf<vec, 16x32xf16> -> {T}"
     )
-    assert found.message == "%t is vec f16 16x16 nd, here it is used as vec f16 16x32 nd"
+    assert found.message == "%t is vec f16 16x16 nd, used as vec f16 16x32 nd"
     (note,) = found.notes
     assert note.message == "%t is defined here"
     assert note.span is not None
@@ -121,7 +121,7 @@ def test_mismatch_shows_the_definition() -> None:
 def test_mismatch_with_an_earlier_use_shows_that_use() -> None:
     found = problem("%d = tmov %t : !pto.tile<16x16xf16>\n%e = tmov %t : !pto.tile<16x32xf16>")
     (note,) = found.notes
-    assert note.message == "%t has its type from here"
+    assert note.message == "type of %t inferred here"
     assert note.span is not None
     assert note.span.source.position(note.span.start) == (1, 16)
 
@@ -130,7 +130,7 @@ def test_a_name_that_ended_with_its_region() -> None:
     text = "func.func @f(%a: index) {\n  scf.for %i = %a to %a step %a {\n  }\n  foo.use %a\n"
     found = problem(text + "  %x = arith.addi %i, %i : index\n}")
     assert found.slug == "undefined-name"
-    assert found.notes[0].message == "it is defined in a region that ends before"
+    assert found.notes[0].message == "defined in a region that ends before the use"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_several_values_where_one_is_taken_by_name(given: str, count: int) -> No
     use = f"%t = pto.alloc_tile addr = {given} : !pto.tile_buf<vec, 16x32xf32>"
     found = problem(f"%a = arith.constant 4096 : i64\n{use}")
     assert found.slug == "operand-count"
-    assert f"takes one value as addr; {count} given" in found.message
+    assert f"expected 1 operand as addr, got {count}" in found.message
 
 
 def test_an_allocation_makes_tiles_only() -> None:

@@ -64,7 +64,7 @@ def test_lowered_text_runs(engine: str) -> None:
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_cast_past_the_end_ends_the_run(engine: str) -> None:
     x = np.zeros(1024, np.float32)
-    with pytest.raises(pto.PtoError, match="past the end of %x"):
+    with pytest.raises(pto.PtoError, match="exceeds %x"):
         pto.loads(LOWERED).run(x=x[:575], y=x, n=5, engine=engine)
 
 

@@ -80,7 +80,7 @@ def test_an_alias_may_stand_between_functions() -> None:
 
 
 def test_two_functions_of_one_module_have_two_names() -> None:
-    with pytest.raises(PtoError, match="@two is defined twice"):
+    with pytest.raises(PtoError, match="redefinition of @two"):
         loads(CALLS.replace("@one", "@two"))
 
 

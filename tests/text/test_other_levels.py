@@ -163,7 +163,7 @@ def test_every_name_below_tiles_has_one_answer(name: str) -> None:
     text = f"func.func @f(%n: index) {{\n  {name} %n, %n : index, index\n  return\n}}\n"
     (found,) = pto.loads(text).check("a5")
     assert (found.slug, found.is_error, found.help) == ("foreign-op", False, None)
-    assert found.message == f"{name}: of the level below tiles, is not judged"
+    assert found.message == f"{name}: not checked: below the level of tiles"
 
 
 def test_types_and_prefixes_below_tiles_have_the_same_answer() -> None:
@@ -176,7 +176,7 @@ def test_types_and_prefixes_below_tiles_have_the_same_answer() -> None:
     text = f"func.func @f({args}) {{\n  " + "\n  ".join(lines) + "\n  return\n}\n"
     found = pto.loads(text).check("a5")
     assert {(d.slug, d.message.partition(": ")[2]) for d in found} == {
-        ("foreign-op", "of the level below tiles, is not judged")
+        ("foreign-op", "not checked: below the level of tiles")
     }
     assert len(found) == len(lines)
     reads_back(text)

@@ -237,10 +237,10 @@ def test_time_grows_with_the_text(line: str) -> None:
 @pytest.mark.parametrize(
     ("opened", "message"),
     [
-        ("scf.if %c {", "the region of scf.if takes no values, its label names 1"),
-        ("scf.execute_region {", "the region of scf.execute_region takes no values"),
-        ("pto.section.cube {", "the region of pto.section.cube takes no values"),
-        ("scf.for %i = %n to %n step %n {", "the values of this region have names"),
+        ("scf.if %c {", "region of scf.if: expected no arguments, got 1"),
+        ("scf.execute_region {", "region of scf.execute_region: expected no arguments"),
+        ("pto.section.cube {", "region of pto.section.cube: expected no arguments"),
+        ("scf.for %i = %n to %n step %n {", "the arguments of this region are already named"),
     ],
 )
 def test_a_label_gives_a_region_no_values_of_its_own(opened: str, message: str) -> None:

@@ -56,7 +56,7 @@ def test_in_generic_form_a_value_has_a_type() -> None:
     with pytest.raises(pto.PtoError) as caught:
         read('func.func @f(%a: i32) {\n  "arith.addi"(%a, %a)\n  return\n}\n')
     (found,) = caught.value.diagnostics
-    assert (found.slug, "its type stands behind" in found.message) == ("operand-count", True)
+    assert (found.slug, "missing result type" in found.message) == ("operand-count", True)
 
 
 def test_no_keyword_is_the_name_of_an_instruction() -> None:
@@ -92,7 +92,7 @@ def test_a_dynamic_tile_of_a_loop_comes_back_from_ssa() -> None:
 
 def test_an_elided_allocation_is_reported_or_completed() -> None:
     alone = read("%d = pto.alloc_tile : !pto.tile_buf<...>")
-    assert [d.slug for d in pto.Program(alone).check("cpu")] == ["type-elided"]
+    assert [d.slug for d in pto.Program(alone).check("cpu")] == ["type-omitted"]
     text = print_module(to_dps(read("%d = texp %s")))
     out = pto.loads(text).run(s=np.full((16, 16), 0.5, np.float32))
     assert (out["d"] == np.exp(np.float32(0.5))).all()
@@ -167,15 +167,15 @@ LITERALS = {
     f"%r = pto.tsetval 3, 1.5 : (index, f32) -> {NEW}": "",
     f"%r = pto.tsetval 3, 1 : (index, f32) -> {NEW}": "",
     f"%r = pto.tsetval 3.5, 1.5 : (f32, f32) -> {NEW}": (
-        "pto.tsetval takes an index as offset; 3.5 is f32"
+        "pto.tsetval: expected an index as offset, got f32"
     ),
     f"%r = pto.texpands 1.5 : f32, f32 -> {NEW}": "1 operand, but 2 types",
-    f"%r = pto.tadds %t, 1.5 : f32 -> {NEW}": "%t is vec f32 16x32 nd, here it is used as f32",
+    f"%r = pto.tadds %t, 1.5 : f32 -> {NEW}": "%t is vec f32 16x32 nd, used as f32",
     f"%r = pto.tadds %t, 1.5 : {TILE} -> {NEW}": "",
     f"pto.tadds ins(%t, 1.5 : {TILE}, i32) outs(%t : {TILE})": "1.5 is not a number of type i32",
     "%r = arith.addf 1.5, 2 : f32": "",
     "%r = math.sqrt 2 : f32": "",
-    "%r = arith.addi 1, 2 : f32": "arith.addi takes a whole number as lhs; 1 is f32",
+    "%r = arith.addi 1, 2 : f32": "arith.addi: expected an integer as lhs, got f32",
     "%r = arith.addi 1, 2.5 : index": "2.5 is not a number of type index",
     "pto.store_scalar 1, %p[3] : !pto.ptr<f32>, f32": "",
     "pto.store_scalar 1.5, %p[3] : !pto.ptr<f32>, i32": "1.5 is not a number of type i32",
@@ -242,12 +242,12 @@ SMALL, MANY = (
     "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x32xf32>, count=2>",
 )
 RESULTS_OF_ANOTHER_KIND = {
-    f"pto.multi_tile_get %m[%i] : {MANY} -> index": "dst is a tile, not index",
-    f"pto.tgetval ins(%a, %i : {SMALL}, index) outs : {SMALL}": "result is a scalar, not ",
-    f"arith.constant 1 : {SMALL}": "result is a scalar, not ",
-    f"arith.extsi %w : i32 to {SMALL}": "result is a scalar, not ",
-    '"pto.alloc_tile"() : () -> index': "result is a tile, not index",
-    "pto.alloc_tile : index": "result is a tile, not index",
+    f"pto.multi_tile_get %m[%i] : {MANY} -> index": "dst: expected a tile, got index",
+    f"pto.tgetval ins(%a, %i : {SMALL}, index) outs : {SMALL}": "result: expected a scalar, got ",
+    f"arith.constant 1 : {SMALL}": "result: expected a scalar, got ",
+    f"arith.extsi %w : i32 to {SMALL}": "result: expected a scalar, got ",
+    '"pto.alloc_tile"() : () -> index': "result: expected a tile, got index",
+    "pto.alloc_tile : index": "result: expected a tile, got index",
 }
 
 

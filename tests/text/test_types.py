@@ -201,7 +201,7 @@ def test_a_convolution_tile_is_printed_as_the_assembler_prints_it() -> None:
 
 
 MAP = "!pto.conv_tile<mat, 1x1x3x4x16xf16, config=#pto.conv_tile_config<"
-ALONE = "give v_row and v_col, or neither: then all is valid"
+ALONE = "give both v_row and v_col, or neither if all is valid"
 BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tile_buf<vcc, 16x16xf16>", "unknown-word", "vcc", "did you mean vec?"),
     ("!pto.tile_buf<vec, 16x16xf61>", "unknown-type", "f61", "did you mean f16?"),
@@ -224,7 +224,7 @@ BAD: list[tuple[str, str, str, str | None]] = [
     ("!pto.tensor_view<f16>", "syntax-error", "f16", None),
     ("!pto.ptr<f16, uq>", "unknown-word", "uq", None),
     ("!pto.conv_tile<fractal_z>", "syntax-error", "fractal_z", None),
-    (f"{MAP}fmap_h=4>>", "attribute", "4", "write 3, or leave it out"),
+    (f"{MAP}fmap_h=4>>", "attribute", "4", "write 3, or remove it"),
     (f"{MAP}filter_h=0>>", "attribute", "0", None),
     (f"{MAP}pad_list=1x2x3>>", "syntax-error", "1x2x3", None),
     (f"{MAP}transpose=true>>", "unknown-word", "true", "one of: false"),
@@ -255,7 +255,7 @@ def test_bad_spelling(spelling: str, slug: str, place: str, help: str | None) ->
 def test_a_buffer_says_where_it_lies() -> None:
     """The assembler wants it; a tile value of the manual's text lies in UB."""
     text = "func.func @f(%a: KIND<16x16xf32>) {\n  return\n}\n"
-    with pytest.raises(pto.PtoError, match="the tile type has no location"):
+    with pytest.raises(pto.PtoError, match="missing location in tile type"):
         pto.loads(text.replace("KIND", "!pto.tile_buf"))
     pto.loads(text.replace("KIND", "!pto.tile"))
 
@@ -273,5 +273,5 @@ def test_older_text_leaves_out_the_name_of_a_tile_type() -> None:
 """
     short = read(text.replace("TYPE", whole.removeprefix("!pto.tile_buf")))
     assert same(short, read(text.replace("TYPE", whole)))
-    with pytest.raises(PtoError, match="'vect' is not a word of address_space"):
+    with pytest.raises(PtoError, match="'vect' is not a value of address_space"):
         read(text.replace("TYPE", whole.removeprefix("!pto.tile_buf").replace("vec", "vect")))

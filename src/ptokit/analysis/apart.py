@@ -25,7 +25,7 @@ from ptokit.isa.model.words import V
 from ptokit.values.extents import Shape
 from ptokit.values.layouts import ND
 
-HELP = "give each of them a tile of its own"
+HELP = "use separate tiles"
 
 
 class Stretch(NamedTuple):
@@ -121,7 +121,7 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
         out, source = (one, two) if a.written else (two, one)
         narrows = _among(op.page.shrinks_over, a, b) and out.trails(source)
         if not (narrows or (over and one.lies_as(two))):
-            unless = ", unless they begin at the same one" if over else ""
+            unless = ", unless they start at the same byte" if over else ""
             yield _diagnostic(op, (a, one), (b, two), facts, unless)
 
 
@@ -183,7 +183,7 @@ def _diagnostic(
         SHARED_STORAGE,
         f"{op.page.mnemonic()}: {CATALOGUE[SHARED_STORAGE].title}",
         op.spans.get(b.name) or op.span,
-        rule=f"{a.name} and {b.name} share no byte{unless}",
+        rule=f"{a.name} and {b.name} do not overlap{unless}",
         seen=f"{a.name} is {_said(first)} and {b.name} is {_said(second)}",
         help=HELP,
         targets=(facts.target.name,),

@@ -246,8 +246,8 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 
 
 LINES = "tile-alignment"  # of the tile that a window is a part of
-GIVEN = "the assembler asks that of tiles that a function makes; this one a caller makes"
-RECEIVED = "the assembler asks that of tiles that a function allocates; this one comes from a FIFO"
+GIVEN = "the assembler checks this for tiles allocated in the function; this tile is an argument"
+RECEIVED = "the assembler checks this for tiles allocated in the function; this tile is popped"
 
 
 def check_func(

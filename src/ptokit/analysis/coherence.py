@@ -157,14 +157,14 @@ class _Walk:
         store = _first(open_)
         array = _element(store)
         assert array is not None
-        since = "no fence of global memory since then" if open_[store] else "its line is cached"
+        since = "no fence followed" if open_[store] else "it was not invalidated"
         self._warn(
             op,
             "unpublished-store",
-            rule=f"between a store and the {what} the line is invalidated, then comes a fence",
+            rule=f"a store is followed by a cache invalidation and a fence before the {what}",
             seen=f"%{array.name} was stored to, {since}",
             help=f"invalidate the line after the store, then fence global memory, then {what}",
-            note=Note("the store is here", store.span),
+            note=Note("stored here", store.span),
         )
 
     def _unfenced(self, op: Op, written: frozenset[Op]) -> None:
@@ -172,10 +172,10 @@ class _Walk:
         self._warn(
             op,
             "unfenced-store",
-            rule="between what writes global memory and the signal stands a fence",
-            seen=f"{store.name} writes %{_written(store)[0].name}, no fence of global memory since",
-            help=f"put {_fence()} between them; for cores of this rank a barrier is enough",
-            note=Note("the store is here", store.span),
+            rule="a fence separates writes of global memory from the signal",
+            seen=f"{store.name} writes %{_written(store)[0].name}, and no fence follows",
+            help=f"insert {_fence()} between them; for cores of this rank a barrier is enough",
+            note=Note("stored here", store.span),
         )
 
     def _of_shared(self, store: Op) -> bool:
@@ -185,10 +185,10 @@ class _Walk:
         self._warn(
             op,
             "stale-load",
-            rule="between a wait for another rank and a scalar load the line is invalidated",
-            seen=f"%{array.name} is read with nothing invalidated since the wait",
-            help="invalidate the line, or all of global memory, behind the wait",
-            note=Note("it waits here", _first(waits).span),
+            rule="the cache line is invalidated between a wait for another rank and a scalar load",
+            seen=f"%{array.name} is read and its cache line was not invalidated after the wait",
+            help="invalidate the line, or all of global memory, after the wait",
+            note=Note("the wait is here", _first(waits).span),
         )
 
     def _warn(self, op: Op, slug: str, rule: str, seen: str, help: str, note: Note) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.formula.formulas import ABSENT
 from ptokit.isa.lang.traits import ALLOCATES, READDRESSES, FifoRole
@@ -24,8 +25,9 @@ from ptokit.values.enumerations import VEC
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
 KIND = "pto.kernel_kind"
 MIXED = "split cube and vector code: `ptokit opt --passes split`, or text(target=...) of a kernel"
-NO_KIND = "neither its function nor a section around it says which kind of core sets up this end"
-SAID = "put it into a section, or say it of the function: pto.kernel_kind"
+NO_KIND = "neither the function nor a section gives the kind of core that sets up this end"
+MOVE = "move it to a function or section of that kind"
+SAID = "put the setup into a section, or give the function a pto.kernel_kind"
 
 
 def level_of(module: Module) -> int | None:
@@ -99,6 +101,7 @@ def _foreign(block: Block, kind: KernelKind, why: str) -> Iterator[Diagnostic]:
         own = core_of(op) if isinstance(op, Op) else None
         if isinstance(op, Op) and own is not None and own is not kind:
             found = _refusal(op, f"the {own.text} core executes it, and {why}")
+            found = replace(found, message=f"{op.name}: not available on the {kind.text} core")
             opens = op.page.fifo_role is FifoRole.OPENS
             yield found if opens else replace(found, by=(Judge.HARDWARE,))
             continue
@@ -119,7 +122,7 @@ def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
     if len(found) == 2 or (found and sections):
         first, *others = found.values()
         other = others[0].name if others else sections[0].name
-        seen = f"{op.name} holds it and {other}, which is not for its core"
+        seen = f"{op.name} contains it and {other}, which runs on the other core"
         yield replace(_refusal(first, seen, MIXED), by=(Judge.HARDWARE,))
 
 
@@ -135,7 +138,7 @@ def _cores_in(op: AnyOp, found: dict[KernelKind, Op]) -> Iterator[Op]:
             yield from _cores_in(inner, found)
 
 
-def _refusal(op: Op, seen: str, help: str = "move it to a function of its own kind") -> Diagnostic:
+def _refusal(op: Op, seen: str, help: str = MOVE) -> Diagnostic:
     message = f"{op.name}: {CATALOGUE['core'].title}"
     return Diagnostic("core", message, op.span, seen=seen, help=help)
 
@@ -146,6 +149,6 @@ def unfit_entries(module: Module) -> Iterator[Diagnostic]:
         if not func.launched:
             continue
         if func.results or func.declared:
-            what = f"{len(func.results)} results" if func.results else "no body"
+            what = counted(len(func.results), "result") if func.results else "no body"
             message = f"@{func.name}: {CATALOGUE['entry'].title}"
             yield Diagnostic("entry", message, func.span, seen=f"it has {what}")

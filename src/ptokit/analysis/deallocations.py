@@ -41,21 +41,21 @@ def deallocations(func: Func) -> Iterator[Diagnostic]:
         made = {value: storage.definitions.get(value) for value in storage.used[end]}
         for value, op in made.items():
             if not (isinstance(op, Op) and ALLOCATES in op.page.traits):
-                message = f"{end.name}: nothing allocates %{value.name} in this function"
-                yield _warning(end, message, "end what the function allocates")
+                message = f"{end.name}: %{value.name} is not allocated in this function"
+                yield _warning(end, message, "deallocate only buffers that the function allocates")
         known = ((v, places[op]) for v, op in made.items() if op is not None and op in places)
         value = next((v for v, place in known if _ends_again(places[end], place, at)), None)
         if value is not None:
-            message = f"{end.name}: %{value.name} ends in each iteration of a loop"
-            yield _warning(end, message, "deallocate behind the loop")
+            message = f"{end.name}: %{value.name} is deallocated in each iteration of a loop"
+            yield _warning(end, message, "deallocate after the loop")
             continue
         later = (op for op, place in places.items() if _follows(place, places[end]))
         use = next((op for op in later if storage.used[op] & made.keys()), None)
         if use is not None:
             value = next(v for v in made if v in storage.used[use])
-            message = f"{use.name}: %{value.name} was deallocated before"
-            found = _warning(use, message, "deallocate behind the last use")
-            yield replace(found, notes=(Note("here it ends", end.span),))
+            message = f"{use.name}: %{value.name} is used after its deallocation"
+            found = _warning(use, message, "deallocate after the last use")
+            yield replace(found, notes=(Note("deallocated here", end.span),))
 
 
 def _places(block: Block, before: Place) -> Iterator[tuple[AnyOp, Place]]:

@@ -33,7 +33,7 @@ from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
 from ptokit.text.read.strings import symbol_name
 
-SHARED_SLOTS = "give the FIFO its slots in global memory, and the buffer of the core that pops"
+SHARED_SLOTS = "give the FIFO slots in global memory, and the buffer of the consumer"
 WAYS = {"c2v_consumer_buf": TO_VECTOR, "v2c_consumer_buf": TO_CUBE, "peer_local_addr": TO_CUBE}
 AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
@@ -83,8 +83,8 @@ class _End:
             yield from self._entries(op)
         if flags > MOST_FLAGS:
             last = self.of(FifoRole.OPENS)[-1]
-            message = f"the FIFOs of the function take {flags} flags, a core has {MOST_FLAGS}"
-            yield wrong(last, message, "each direction of a FIFO takes two flags")
+            message = f"the FIFOs use {flags} flags, a core has {MOST_FLAGS}"
+            yield wrong(last, message, "each direction of a FIFO uses two flags")
         yield from self._labels()
         yield from self._shared()
         fifos = self.of(FifoRole.OPENS)
@@ -92,8 +92,8 @@ class _End:
             yield from check_meant(op, fifos)
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):
-                help = "set it up in this function, with the same id"
-                yield wrong(op, f"the function has no FIFO with id {fact(op, 'id')}", help)
+                help = "set the FIFO up in this function, with the same id"
+                yield wrong(op, f"no FIFO with id {fact(op, 'id')}", help)
 
     def _labels(self) -> Iterator[Diagnostic]:
         """Each buffer has a name of its own: peers import it by that."""
@@ -102,7 +102,10 @@ class _End:
             label = str(fact(op, "label"))
             if first.setdefault(label, op) is not op:
                 yield wrong(
-                    op, f"{label!r} is reserved twice", "give it another name", first[label]
+                    op,
+                    f"buffer {label!r} is reserved twice",
+                    "give one of them another name",
+                    first[label],
                 )
 
     def _shared(self) -> Iterator[Diagnostic]:
@@ -112,8 +115,8 @@ class _End:
             for op in _opened_on(self, buffer):
                 for way in _ways(op, buffer):
                     if first.setdefault(way, op) is not op:
-                        help = "give each FIFO a buffer of its own"
-                        yield wrong(op, "another FIFO has its slots there", help, first[way])
+                        help = "reserve a separate buffer for each FIFO"
+                        yield wrong(op, "another FIFO uses the same buffer", help, first[way])
 
     def _entries(self, opened: Op) -> Iterator[Diagnostic]:
         """What goes through a FIFO is as the FIFO says."""
@@ -131,20 +134,20 @@ class _End:
             core = op.page.core  # None: its page does not say
             way = mask if core is None else direction_of(op, core)
             if mask in (TO_VECTOR, TO_CUBE) and way != mask:
-                message = f"the FIFO has no such direction: its dir_mask is {mask}"
-                yield wrong(op, message, f"dir_mask {BOTH} has both", opened)
+                message = f"wrong direction: the FIFO has dir_mask {mask}"
+                yield wrong(op, message, f"dir_mask {BOTH} enables both directions", opened)
             yield from _remainder(op, opened, way)
             if whole and fact(op, "split"):
-                message = f"split is {fact(op, 'split')}, and the FIFO has nosplit"
-                yield wrong(op, message, "split = 0 pushes and pops whole entries", opened)
+                message = f"split is {fact(op, 'split')}, but the FIFO has nosplit"
+                yield wrong(op, message, "use split = 0 for whole entries", opened)
         shared = any(fact(op, "split") for op in self.using(opened))
         if whole is False and self.using(opened) and not shared:
-            message = "nosplit = false says that entries are shared, every split is 0"
+            message = "nosplit is false, but every split is 0"
             yield wrong(opened, message, "leave nosplit out, or split the entries")
         pops = [op for op in self.using(opened) if op.page.fifo_role is FifoRole.POPS]
         consumer = opened.page.core is VECTOR
         if fact(opened, "epilogue") is not None and consumer and not pops:
-            yield wrong(opened, "nothing pops what its epilogue converts", "pop its entries")
+            yield wrong(opened, "converted entries are never popped", "pop its entries")
 
 
 def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
@@ -153,10 +156,10 @@ def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
     if split not in (ODD_ROWS, ODD_COLUMNS):
         return
     if entry is not None and isinstance(entry.type, GlobalType):
-        message = f"split is {split}, and the entry is a view"
-        yield wrong(op, message, "views are shared by halves: split = 1 or 2", opened)
+        message = f"split is {split}, but the entry is a view"
+        yield wrong(op, message, "views are split in halves: split = 1 or 2", opened)
     elif not _through_memory(opened, way):
-        message = f"split is {split}, and the FIFO has no slots for that"
+        message = f"split is {split}, but the FIFO has no slots in global memory"
         yield wrong(op, message, SHARED_SLOTS, opened)
 
 
@@ -184,32 +187,36 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
         label, name = str(fact(op, "label")), symbol_name(str(fact(op, "peer")))
         meant = _meant(module, end.func, name)
         if (label, name) in seen:
-            yield wrong(op, f"{label!r} of @{name} is imported twice", "use the first value")
+            yield wrong(
+                op,
+                f"buffer {label!r} of @{name} is imported twice",
+                "use the first import",
+            )
             continue
         seen.add((label, name))
         if len(meant) != 1:
-            several = f"several modules have a function @{name}"
-            message = several if meant else f"there is no function @{name}"
+            several = f"several modules define @{name}"
+            message = several if meant else f"no function @{name}"
             yield wrong(op, message, "name the function that reserves it")
             continue
         peer = ends[meant[0]]
         if module.owner(peer.func) is not module.owner(end.func) and _calls(peer.func):
-            message = f"@{name} of another module calls functions"
-            found = wrong(op, message, "let the peer call none: the assembler copies it alone")
+            message = f"peer @{name} of another module calls functions"
+            found = wrong(op, message, "inline its calls: the assembler copies only the peer")
             yield replace(found, by=(Judge.ASSEMBLER,))
         reserved = [r for r in peer.of(FifoRole.RESERVES) if fact(r, "label") == label]
         if not reserved:
-            help = "reserve it there under this name"
+            help = "reserve the buffer there under this name"
             yield wrong(op, f"@{name} reserves no buffer {label!r}", help)
             continue
         others, fifos = _opened_on(peer, reserved[0]), _opened_on(end, op)
         for other in () if fifos else others:
-            message = f"@{end.func.name} imports {label!r} and opens no FIFO on it"
-            yield wrong(other, message, "open its other end there, on the buffer it imports", op)
+            message = f"@{end.func.name} imports {label!r} but opens no FIFO on it"
+            yield wrong(other, message, "open the other end there, on the imported buffer", op)
         for mine in fifos:
             if not others:
                 message = f"@{name} opens no FIFO on {label!r}"
-                yield wrong(mine, message, "open its other end there, on the buffer it reserves")
+                yield wrong(mine, message, "open the other end there, on the reserved buffer")
             for other in others:
                 yield from _agree(mine, other)
                 yield from _split(end.using(mine), peer.using(other))
@@ -234,7 +241,7 @@ def _of_one_number(ends: list[_End]) -> Iterator[Diagnostic]:
             key = fact(op, "id"), fact(op, "dir_mask")
             other, shared = first.setdefault(key, (op, True in splits))
             if shared not in splits:
-                message = f"its entries are {'whole' if shared else 'split'}, elsewhere not"
+                message = f"entries are {'whole' if shared else 'split'} here, not at the other end"
                 found = wrong(op, message, "split entries at all ends, or at none", other)
                 ends_of_one = other.page.core is not op.page.core
                 yield found if ends_of_one else replace(found, by=(Judge.ASSEMBLER,))
@@ -262,8 +269,8 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
         slots = name == "slot_num"
         here, there = (slots_of(op) if slots else fact(op, name) for op in (mine, other))
         if here != there:
-            message = f"{name} is {here} here and {there} at its other end"
-            yield wrong(mine, message, "both ends of a FIFO have one shape", other)
+            message = f"{name} is {here} here and {there} at the other end"
+            yield wrong(mine, message, "both ends of a FIFO have the same parameters", other)
 
 
 def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
@@ -272,8 +279,10 @@ def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
         wanted = FifoRole.POPS if op.page.fifo_role is FifoRole.PUSHES else FifoRole.PUSHES
         for other in (o for o in others if o.page.fifo_role is wanted):
             if fact(op, "split") != fact(other, "split"):
-                message = f"split is {fact(op, 'split')} here and {fact(other, 'split')} there"
-                yield wrong(op, message, "both ends of a FIFO split alike", other)
+                message = (
+                    f"split is {fact(op, 'split')} here and {fact(other, 'split')} at the other end"
+                )
+                yield wrong(op, message, "both ends of a FIFO use the same split", other)
                 break
 
 
@@ -281,6 +290,6 @@ def _room(reserved: Op, opened: Op) -> Iterator[Diagnostic]:
     """A buffer holds at least one slot."""
     size, slot = fact(reserved, "size"), fact(opened, "slot_size")
     if isinstance(size, int) and isinstance(slot, int) and size < slot:
-        message = f"its {size} bytes hold no slot of {slot} bytes"
+        message = f"{size} bytes are too few for a slot of {slot} bytes"
         help = f"reserve {slot * slots_of(opened)} bytes: slot_size times the number of slots"
         yield wrong(reserved, message, help, opened)

@@ -21,8 +21,8 @@ from ptokit.values.extents import times
 SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
 USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)
 SETS = {FifoRole.SETS_SCALAR: "scalar", FifoRole.SETS_VECTOR: "vector"}
-IN_MEMORY = "an entry in global memory is a slot of the tensor that the FIFO was set up with"
-OF_BUFFER = "give flag_base, or the address of a buffer that is reserved, or imported from a peer"
+IN_MEMORY = "an entry in global memory is a slot of the tensor given at setup"
+OF_BUFFER = "give flag_base, or the address of a buffer that is reserved or imported"
 
 
 def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
@@ -33,8 +33,8 @@ def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it i
 
 def wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
     """What is wrong with an op of a FIFO; `other` is where that is set up, or its other end."""
-    notes = () if other is None else (Note("the other one is here", other.span),)
-    return Diagnostic("pipe", f"{op.name}: {message}", op.span, help=help, notes=notes)
+    notes = () if other is None else (Note("the other end is here", other.span),)
+    return Diagnostic("fifo-mismatch", f"{op.name}: {message}", op.span, help=help, notes=notes)
 
 
 def slots_of(opened: Op) -> int:
@@ -71,9 +71,9 @@ def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         yield from _sized(opened, slot, halves)
     for op, kind in views:
         if slot is None:
-            yield wrong(op, "the FIFO has no tensor of slots in global memory", IN_MEMORY, opened)
+            yield wrong(op, "the FIFO has no slots in global memory", IN_MEMORY, opened)
         elif kind.dtype != slot.dtype or not _agree(kind.shape, slot.shape):
-            message = f"the entry is {kind}, and a slot is {slot}"
+            message = f"the entry is {kind}, but a slot is {slot}"
             yield wrong(op, message, IN_MEMORY, opened)
 
 
@@ -82,8 +82,8 @@ def _sized(opened: Op, slot: GlobalType, halves: bool) -> Iterator[Diagnostic]:
     count, size = times(*slot.shape), fact(opened, "slot_size")
     nbytes = None if count is None else slot.dtype.nbytes(count)
     if nbytes is not None and size != nbytes and not (halves and size == 2 * nbytes):
-        message = f"slot_size is {size}, and the tensor of a slot has {nbytes} bytes"
-        yield wrong(opened, message, "they are the same; the tensor may be half of a shared slot")
+        message = f"slot_size is {size}, but the slot tensor has {nbytes} bytes"
+        yield wrong(opened, message, "make them equal; the tensor may be half of a split slot")
 
 
 def check_sizes(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -99,7 +99,7 @@ def check_sizes(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
             continue
         count = times(kind.valid.rows, kind.valid.cols) or 0
         if (nbytes := kind.dtype.nbytes(count)) > slot:
-            message = f"the entry has {nbytes} bytes, and a slot {slot}"
+            message = f"the entry has {nbytes} bytes, but a slot has {slot}"
             found = wrong(op, message, "slot_size is the size of a whole entry, in bytes", opened)
             yield replace(found, severity=Severity.WARNING)
 
@@ -118,10 +118,10 @@ def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
     reserved = {v for op in buffers for v in op.results}
     filled = {*opened.bound("c2v_consumer_buf")}
     if fact(opened, "epilogue") is not None and not reserved.issuperset(filled):
-        message = "the slots that its epilogue writes lie in no reserved buffer"
-        yield wrong(opened, message, "reserve it, or import it from the peer that does")
+        message = "the slots of the epilogue are in no reserved buffer"
+        yield wrong(opened, message, "reserve a buffer, or import it from the peer")
     if fact(opened, "flag_base") is None and not reserved.issuperset(places):
-        yield wrong(opened, "its slots lie in no reserved buffer, and it has no flags", OF_BUFFER)
+        yield wrong(opened, "the FIFO has neither a reserved buffer nor flags", OF_BUFFER)
 
 
 def mode_of(opened: Op) -> str | None:
@@ -139,9 +139,9 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
         types = _types(op, conversion)
         dtype = entry_element(op)
         if types and dtype is not None and dtype not in types:
-            way = "takes" if op.page.fifo_role is FifoRole.PUSHES else "makes"
-            message = f"the entry is of {dtype}, and {mode} {way} {' or '.join(map(str, types))}"
-            yield wrong(op, message, "the epilogue of the FIFO says the conversion", opened)
+            way = "takes" if op.page.fifo_role is FifoRole.PUSHES else "gives"
+            message = f"the entry is {dtype}, but {mode} {way} {' or '.join(map(str, types))}"
+            yield wrong(op, message, "the epilogue of the FIFO selects the conversion", opened)
     yield from _check_room(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
     yield from _check_layouts(opened, [op for op in uses if op.page.fifo_role is FifoRole.POPS])
 
@@ -151,8 +151,8 @@ def _check_room(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
     slot = fact(opened, "slot_size")
     for op, entry in ((op, entry_of(op)) for op in pops):
         if entry is not None and isinstance(entry.type, TileType) and entry.type.nbytes > slot:
-            message = f"slot_size is {slot}, and the entry has {entry.type.nbytes} bytes"
-            yield wrong(op, message, "a slot holds what the epilogue makes", opened)
+            message = f"slot_size is {slot}, but the entry has {entry.type.nbytes} bytes"
+            yield wrong(op, message, "make slot_size the size of the converted entry", opened)
 
 
 def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -162,12 +162,17 @@ def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
     for op, kind in kinds:
         if layout and isinstance(kind, TileType) and (kind.loc, kind.layout) != (VEC, layout):
             message = (
-                f"the entry is {kind}, and the epilogue of the FIFO makes vec tiles in {layout}"
+                f"the entry is {kind}, but the epilogue of the FIFO gives vec tiles in {layout}"
             )
-            yield wrong(op, message, "pop a tile of this layout, or say another one there", opened)
+            yield wrong(
+                op,
+                message,
+                "pop this layout, or change the epilogue",
+                opened,
+            )
         elif kind != kinds[0][1]:
-            message = f"the entry is {kind}, and another one {kinds[0][1]}"
-            yield wrong(op, message, "an epilogue makes tiles of one type", kinds[0][0])
+            message = f"the entry is {kind}, but another one is {kinds[0][1]}"
+            yield wrong(op, message, "pop all entries with one type", kinds[0][0])
 
 
 def _types(op: Op, conversion: EpilogueMode) -> tuple[DType, ...]:
@@ -187,8 +192,8 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
     for op in (op for op in mine if op.page.fifo_role is FifoRole.PUSHES):
         for other in (o for o in others if o.page.fifo_role is FifoRole.POPS):
             if entry_element(op) != entry_element(other):
-                message = f"{entry_element(op)} is pushed and {entry_element(other)} popped"
-                yield wrong(op, message, "the epilogue of the FIFO converts nothing", other)
+                message = f"{entry_element(op)} is pushed, but {entry_element(other)} is popped"
+                yield wrong(op, message, "pop the pushed type, or convert in the epilogue", other)
 
 
 def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -198,11 +203,11 @@ def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
     meant = [op for op in fifos if fact(op, "id") in (number, None)]
     modes = [CONVERSIONS.get(mode_of(op) or "") for op in meant]
     if not meant:
-        message, help = f"the function has no FIFO with id {number}", "give the id of the FIFO"
+        message, help = f"no FIFO with id {number}", "give the id of the FIFO"
         yield wrong(setting, message, help)
     elif not any(mode is not None and mode.scale == kind for mode in modes):
-        message = f"the conversion of the FIFO multiplies by no {kind}"
-        yield wrong(setting, message, "its epilogue says what it needs", meant[0])
+        message = f"the epilogue of the FIFO takes no {kind}"
+        yield wrong(setting, message, "set only the parameters that the epilogue uses", meant[0])
 
 
 def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
@@ -216,8 +221,8 @@ def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[D
         if isinstance(op, Op) and role is not None and SETS.get(role) == conversion.scale:
             found = found or fact(op, "number") == fact(opened, "id")
         if isinstance(op, Op) and op in uses and role is FifoRole.PUSHES and not found:
-            message = f"{mode_of(opened)} needs its parameters, a {conversion.scale}"
-            help = f"set them before, in this block, with id = {fact(opened, 'id')}"
+            message = f"{mode_of(opened)} needs a {conversion.scale}, which is not set"
+            help = f"set it before, in this block, with id = {fact(opened, 'id')}"
             yield wrong(op, message, help, opened)
         for region in op.regions:
             yield from check_parameters(region, opened, uses)

@@ -22,8 +22,8 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
-BEHIND = "the type says `?`: the assembler accepts this, ptokit fails at run time"
-GUARDED = "a condition or a loop bound around it is known only when it runs"
+BEHIND = "the type has a `?`: the assembler accepts this, ptokit fails at run time"
+GUARDED = "an enclosing condition or loop bound is not known statically"
 
 
 def faults_of_run(
@@ -77,9 +77,7 @@ class IntervalAnalysis(Checker):
         super().op(op)
         if isinstance(op, Op) and CALLS in op.page.traits:
             name = op.attrs[op.page.attrs[0].name]
-            self.left.append(
-                UndecidedRule(op.span, op.name, "the callee", f"@{name} has no body here")
-            )
+            self.left.append(UndecidedRule(op.span, op.name, "the callee", f"@{name} has no body"))
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         varies = self.facts.varies(op, env)
@@ -182,4 +180,4 @@ def _unknown(op: Op, rule: Rule, env: Mapping[str, Any]) -> Iterator[str]:
             names = [f"%{v.name}" for v, n in zip(bound, several, strict=False) if n is UNKNOWN]
             if not names and bound and field.eval(env) is UNKNOWN:
                 names = [f"{'.'.join(field.path)} of %{bound[0].name}"]
-            yield from (f"{name} is known only when it runs" for name in names)
+            yield from (f"{name} is not known statically" for name in names)

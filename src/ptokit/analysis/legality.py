@@ -21,6 +21,7 @@ from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Module, Op, Value
@@ -154,7 +155,7 @@ def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         alike.setdefault(d.message if d.slug in OPAQUE else number, []).append(d)
     for first, *others in alike.values():
         if others:
-            more = Note(f"so are {len(others)} more, the last one here", others[-1].span)
+            more = Note(f"{len(others)} more like it, the last one here", others[-1].span)
             first = replace(first, notes=(*first.notes, more))
         yield first
 
@@ -162,19 +163,15 @@ def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tuple[Outcome, str]:
     errors = sum(d.is_error for d in found)
     if errors:
-        return Outcome.REFUSED, _count(errors, "error")
+        return Outcome.REFUSED, counted(errors, "error")
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
-    elided = [d.message for d in found if d.slug == "type-elided"]
+    elided = [d.message for d in found if d.slug == "type-omitted"]
     unwritten = [d.message for d in found if d.slug == "uninitialised-read"]
     crowded = [d.message for d in found if d.slug == "out-of-memory"]  # by a caller's tiles
     reasons = [*unknown[:1], *elided[:1], *unwritten[:1], *crowded[:1]]
     if left:
-        reasons.append(f"{_count(len(left), 'check')} deferred to run time, {left[0].why}")
+        reasons.append(f"{counted(len(left), 'check')} deferred to run time, {left[0].why}")
     return (Outcome.UNDECIDED if reasons else Outcome.LEGAL), "; ".join(reasons)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def judged(
@@ -220,10 +217,10 @@ def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
             slug = "dynamic-valid"
             yield Diagnostic(
                 slug,
-                f"{op.name}: the valid region of %{tile.name} is the caller's",
+                f"{op.name}: the valid region of an argument, %{tile.name}, cannot change",
                 op.span,
-                rule="only tiles that the function makes change their valid region",
-                help="allocate a tile of this type in the function and resize that",
+                rule="only the valid region of a tile allocated in the function can change",
+                help="allocate a tile of this type in the function and resize the new tile",
                 targets=(target.name,),
             )
 
@@ -242,11 +239,11 @@ def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
             ):
                 yield Diagnostic(
                     "dynamic-valid",
-                    f"{op.name}: its type leaves open what is valid of a tile that says it",
+                    f"{op.name}: dynamic valid region of a window on a static one",
                     op.span,
-                    rule="`?` only where the tile has one, or with valid [..]",
+                    rule="a window has `?` only where its tile has one, or with valid [..]",
                     seen=f"{kind} of {source}",
-                    help="say in the type what is valid of the window, or give valid [..]",
+                    help="write the valid extents of the window in its type, or give valid [..]",
                     targets=(target.name,),
                 )
 
@@ -267,8 +264,8 @@ def _perhaps_overlapping(
         planned = planned or plan(interference, facts)
         for start, end in planned.ranges(kind):
             if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
-                rule = f"no byte of it is one of {start} to {end - 1}, where tiles are placed"
-                why = f"%{address.name} is known only when it runs"
+                rule = f"the tile does not overlap placed tiles at {start} to {end - 1}"
+                why = f"%{address.name} is not known statically"
                 yield UndecidedRule(op.spans.get("addr"), op.name, rule, why)
 
 

@@ -199,9 +199,9 @@ def _without_room(
         if end > target.capacity[space] > 0:
             yield Diagnostic(
                 "out-of-memory",
-                f"{op.name}: its buffer does not fit",
+                f"{op.name}: not enough memory for the buffer",
                 op.span,
-                seen=f"beside the tiles no {end - at} bytes in a row are left of {space}",
+                seen=f"tiles leave no {end - at} contiguous bytes of {space}",
                 help="use smaller tiles, or fewer slots",
                 targets=(target.name,),
             )
@@ -250,12 +250,12 @@ def _overlap(
         slug,
         f"{name}: {CATALOGUE[slug].title}",
         value.span if value else None,
-        rule="an address that the program gives, and a tile that ptokit places, share no byte",
+        rule="tiles with explicit addresses do not overlap tiles that ptokit placed",
         seen=f"{name} has bytes {mine[0]} to {mine[1] - 1} of {other.space}, "
         f"%{other.value.name} has {other.start} to {other.end - 1}",
-        help=f"give %{other.value.name} an address too, or use another one for {name}",
+        help=f"give %{other.value.name} an address too, or change the address of {name}",
         targets=(target.name,),
-        notes=(Note(f"%{other.value.name} was placed by ptokit", other.value.span),),
+        notes=(Note(f"ptokit placed %{other.value.name}", other.value.span),),
     )
 
 
@@ -291,15 +291,15 @@ def _overflowing(
     many = f"{len(peak.live)} tiles need" if len(peak.live) > 1 else "1 tile needs"
     made = sum(tile.kind.nbytes for tile in peak.live if tile.value not in given)
     placed = peak.live[0].value in given if len(peak.live) == 1 else made <= capacity < peak.nbytes
-    gap = "" if peak.nbytes > capacity else f", and no {most} bytes in a row are left"
+    gap = "" if peak.nbytes > capacity else f", and no {most} contiguous bytes are free"
     yield Diagnostic(
         slug,
         f"{name}: {CATALOGUE[slug].title}",
         peak.defined.value.span,
         severity=Severity.WARNING if placed else Severity.ERROR,
-        rule=f"tiles alive together <= {capacity} bytes of {space}",
+        rule=f"tiles live at the same time <= {capacity} bytes of {space}",
         seen=f"{many} {peak.nbytes} bytes{gap}",
-        help="use smaller tiles, or stop using one before the next is defined",
+        help="use smaller tiles, or shorten their live ranges",
         targets=(target.name,),
         notes=(*_when(peak), *_who(peak)),
         by=(Judge.HARDWARE,) if not placed and peak.nbytes <= PLANNED.get(space, 0) else (),
@@ -310,7 +310,7 @@ def _when(peak: LiveSet) -> Iterator[Note]:
     """The op of the peak, where that is not the one that makes a tile."""
     op, made = peak.defined.fullest, peak.defined.value.span
     if op is not None and op.span is not None and made is not None and op.span.line != made.line:
-        yield Note(f"most live where {op.name} writes %{peak.defined.value.name}", op.span)
+        yield Note(f"the peak is where {op.name} writes %{peak.defined.value.name}", op.span)
 
 
 def _who(peak: LiveSet) -> Iterator[Note]:
@@ -320,10 +320,10 @@ def _who(peak: LiveSet) -> Iterator[Note]:
     for tile in others[:LISTED]:
         span = tile.value.span
         line = f", line {span.line}" if span else ""
-        yield Note(f"alive here: %{tile.value.name}, {tile.kind.nbytes} bytes{line}")
+        yield Note(f"live here: %{tile.value.name}, {tile.kind.nbytes} bytes{line}")
     if more := others[LISTED:]:
         nbytes = sum(tile.kind.nbytes for tile in more)
-        yield Note(f"and {len(more)} more, of {nbytes} bytes together")
+        yield Note(f"and {len(more)} more, {nbytes} bytes in total")
 
 
 def check_addresses(
@@ -363,9 +363,9 @@ def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:
                 f"{name}: {CATALOGUE[slug].title}",
                 last.value.span,
                 severity=Severity.WARNING,
-                rule=f"tiles end within {usable} of the {target.capacity[space]} bytes of {space}",
+                rule=f"tiles use <= {usable} of {target.capacity[space]} bytes of {space}",
                 seen=f"{name} ends at byte {last.end}",
-                help="use smaller tiles, or stop using one before the next is defined",
+                help="use smaller tiles, or shorten their live ranges",
                 targets=(target.name,),
             )
 
@@ -376,9 +376,9 @@ def _outlives(tile: Storage) -> Diagnostic:
         slug,
         f"{name}: {CATALOGUE[slug].title}",
         tile.value.span,
-        rule="a tile has one address: each iteration defines it again in the same bytes",
-        seen=f"a handle of the iteration before still names {name} and is used later",
-        help=f"define {name} before the loop, or copy what is still needed to another tile",
+        rule="a tile has one address, and each iteration redefines the tile in the same bytes",
+        seen=f"a handle from the previous iteration still names {name} and is used later",
+        help=f"define {name} before the loop, or copy what is still needed",
     )
 
 

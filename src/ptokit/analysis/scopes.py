@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ptokit.analysis.cores import KIND
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Block, Func, Module, Op
 from ptokit.isa.below import NO_COMPUTING, below_tiles
 from ptokit.isa.lang.traits import ALLOCATES, BRANCHES, FLAGS, LOCAL, TERMINATOR, THREADS
@@ -16,14 +17,14 @@ from ptokit.text.types.spelling import told_apart
 OF_THREADS = "pto.simt_entry"
 BACKEND, FOR_CALLERS = "pto.backend", "pto.ptodsl.logical_name"
 OF_REGISTERS = "pto.tileop.helper"  # a function that computes with registers, for a tile
-STAYS = "declare it in the outer region, and let the inner one change its fields"
-NO_MORE = "let the threads that run already do it, or start others beside them"
+STAYS = "declare the struct in the outer region, and change its fields in the inner region"
+NO_MORE = "use the running threads, or start others outside"
 
 
-HELPER = f"what has {OF_REGISTERS} computes with registers: move tiles and wait in its caller"
-CHOOSE = "choose between their fields"
-FOR_THREADS = "say so of the function, or call it"
-OUTSIDE = "declare it in the function that uses it, and give its fields"
+HELPER = f"{OF_REGISTERS} functions use registers: move tiles and wait in the caller"
+CHOOSE = "select between fields of the structs"
+FOR_THREADS = "add the attribute to the function, or call the function"
+OUTSIDE = "declare the struct in the function that uses it, and pass its fields"
 
 
 def misused(module: Module) -> Iterator[Diagnostic]:
@@ -58,7 +59,7 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
         if not {TERMINATOR, BRANCHES}.isdisjoint(op.page.traits):
             for name, value in op.values():
                 if value in local:
-                    yield _refusal(op, name, f"%{value.name} ends where {op.name} stands", STAYS)
+                    yield _refusal(op, name, f"%{value.name} leaves its region here", STAYS)
 
 
 def _of_one_name(module: Module) -> Iterator[Diagnostic]:
@@ -72,7 +73,7 @@ def _of_one_name(module: Module) -> Iterator[Diagnostic]:
             name = str(func.attrs.get(FOR_CALLERS, func.name)).strip('"')
             if first.setdefault(name, func) is not func and KIND not in func.attrs:
                 message = f"@{func.name}: {CATALOGUE['redefined-name'].title}"
-                seen = f"callers know it as {name!r}, and @{first[name].name} too"
+                seen = f"@{first[name].name} has the same name for callers, {name!r}"
                 by = (Judge.ASSEMBLER,)
                 yield Diagnostic("redefined-name", message, func.span, seen=seen, by=by)
 
@@ -87,8 +88,8 @@ def _no_helper(func: Func) -> Iterator[Diagnostic]:
         if isinstance(op, Op)
         and (op.page.executes or ALLOCATES in op.page.traits or FLAGS in op.page.uses)
     ]
-    seen = "it returns something" if func.results else ""
-    seen = f"it has {(*foreign, *tiles)[0].name}" if foreign or tiles else seen
+    seen = "it has results" if func.results else ""
+    seen = f"it contains {(*foreign, *tiles)[0].name}" if foreign or tiles else seen
     if seen:
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         by = (Judge.ASSEMBLER,)
@@ -106,7 +107,7 @@ def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:
         if isinstance(op, Op) and THREADS in op.page.traits:
             if outer:
                 yield _refusal(op, "", outer, NO_MORE)
-            inner = f"it stands in another {op.name}"
+            inner = f"it is nested in another {op.name}"
         for region in op.regions:
             yield from _nested(region, inner)
 
@@ -117,18 +118,20 @@ def _unfit(op: Op, funcs: Mapping[str, Func]) -> Iterator[Diagnostic]:
     func, given = funcs.get(name), [v.type for v in op.bound(op.page.operands[-1].name)]
     if func is None:
         found = ", ".join(f"@{other}" for other in funcs)
-        message = f"{op.name}: @{name} is not there"
+        message = f"{op.name}: no function @{name}"
         yield Diagnostic("no-such-function", message, op.span, seen=f"the module has {found}")
     elif OF_THREADS not in func.attrs:
         yield _refusal(op, "", f"@{name} lacks {OF_THREADS}", FOR_THREADS)
     elif len(given) != len(func.args):
-        message = f"{op.name}: @{name} takes {len(func.args)} values, {len(given)} given"
+        message = (
+            f"{op.name}: @{name}: expected {counted(len(func.args), 'operand')}, got {len(given)}"
+        )
         yield Diagnostic("operand-count", message, op.span)
     else:
         for arg, kind in zip(func.args, given, strict=True):
             if arg.type != kind and not isinstance(kind, Elided):
                 taken, got = told_apart(arg.type, kind)
-                message = f"{op.name}: @{name} takes {taken}, not {got}"
+                message = f"{op.name}: @{name}: expected {taken}, got {got}"
                 yield Diagnostic("type-mismatch", message, op.span)
 
 

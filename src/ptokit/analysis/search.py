@@ -29,7 +29,7 @@ from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
 
 STEPS = 10_000  # instructions looked at before the rest is deferred to run time
-TOO_LONG = f"the iterations are too many to decide it in {STEPS} steps"
+TOO_LONG = f"too many iterations to enumerate in {STEPS} steps"
 
 
 class Unproven(Exception):
@@ -101,7 +101,7 @@ class Search(IntervalAnalysis):
             if goes_on:  # another iteration may go further
                 self.left.append(undecided_rule(op, rule, UNDEFINED))
         else:
-            why = unknowns(op, rule, env) or "a number is known only when it runs"
+            why = unknowns(op, rule, env) or "a number is not known statically"
             self.left.append(undecided_rule(op, rule, why))
 
     def loop(

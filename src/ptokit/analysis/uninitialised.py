@@ -27,6 +27,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.search import Search
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Role
@@ -36,8 +37,8 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 # Tries an instruction where some tiles are unwritten; see `analysis.readtrial`.
-ELSEWHERE = "give the scratch bytes of its own, or use it before the tile is written"
-EXCERPT = "nothing in this function fills some of the tiles that it reads: who runs it has to"
+ELSEWHERE = "use a separate scratch tile, or use the scratch tile before the other is written"
+EXCERPT = "the function reads tiles that it never writes: the caller has to fill them"
 MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
@@ -199,7 +200,7 @@ class FirstIterations(Search):
         by = suspects[name].by if name else None
         if by is not None:
             message = f"%{unwritten[name].name} is read after {by.name} used its bytes as scratch"
-            note = Note("hardware computes in these bytes, and leaves anything there", by.span)
+            note = Note("hardware overwrites these bytes here", by.span)
             found = replace(found, message=message, seen=None, help=ELSEWHERE, notes=(note,))
         if certain:
             self.found.append(found)
@@ -283,10 +284,10 @@ def _undefined_store(op: Op, tile: Value, writers: list[Op], facts: Facts) -> It
         count, first = found
         yield Diagnostic(
             "undefined-store",
-            f"{op.name}: elements of %{tile.name} are stored that nothing computes",
+            f"{op.name}: undefined elements of %{tile.name} are stored",
             op.span,
             Severity.WARNING,
-            seen=f"{count} element{'s' * (count != 1)}, first {first}; a run stores 0 instead",
-            help="compute them, pad them, or store what is computed alone",
+            seen=f"{counted(count, 'element')}, first {first}; a run stores 0 instead",
+            help="write these elements, pad them, or store only the defined ones",
             targets=(facts.target.name,),
         )

@@ -20,7 +20,7 @@ NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
 UNPUBLISHED = frozenset(
     ("stphase", "atomictype", "subblockid", "cliprelumode", "ischannelsplit", "channelsplit")
 )
-BELOW = "of the level below tiles, is not judged"
+BELOW = "not checked: below the level of tiles"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
 # dialects of MLIR that text has before buffers are tiles, and that are read as they stand
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
@@ -37,22 +37,22 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):
-        message = f"{op.name}: no instruction computes with {wide}"
+        message = f"{op.name}: unsupported operand type {wide}"
         return Diagnostic("element-type", message, op.span, help=NUMBERS)
     spelled = {str(getattr(v.type, "written", "")) for v in op.uses}
     held = (one for page in pages() for one in page.holds.items() if one[0] in spelled)
     vector, holds = next(held, (None, ""))
     if vector is not None:
-        message = f"{op.name}: {vector} holds {holds}, and is no operand of others"
-        help = "compute with numbers: index, i16, i32 or another type of them"
+        message = f"{op.name}: {vector} holds {holds} and cannot be an operand"
+        help = "use a scalar type: index, i16, i32 or another"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
     if meant or op.name.partition(".")[0] in FOREIGN:
-        of = f"on {kinds[0]}, " if kinds else ""
+        of = f"{kinds[0]} " if kinds else ""
         message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
     if kinds and lookup(op.name):
-        message = f"{op.name}: {kinds[0]} is not a type it takes"
+        message = f"{op.name}: unsupported operand type {kinds[0]}"
         return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
     names = [page.mnemonic() for page in pages()]
     return Diagnostic(
@@ -70,7 +70,7 @@ def without_effect(op: Op) -> Iterator[Diagnostic]:
     for name, value in op.attrs.items():
         promise = str(value).startswith("#arith.")  # of what an optimiser may assume
         if name not in known and "." not in name and not promise:
-            message = f"{op.name} has no attribute {name!r}: it is kept and changes nothing"
+            message = f"{op.name} has no attribute {name!r}; it is ignored"
             takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
             at, warning = op.span_of(name), Severity.WARNING
             found = Diagnostic("unknown-attribute", message, at, warning, help=takes)
@@ -82,7 +82,7 @@ def without_effect(op: Op) -> Iterator[Diagnostic]:
 def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
     return Diagnostic(
         "unknown-type",
-        f"%{value.name}: {kind} is not a type this version knows",
+        f"%{value.name}: unknown type {kind}",
         value.span,
         help=TILES if kind.spelling.startswith("!") else NUMBERS,
     )
@@ -90,8 +90,8 @@ def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
 
 def elided(value: Value) -> Diagnostic:
     return Diagnostic(
-        "type-elided",
-        f"%{value.name}: {CATALOGUE['type-elided'].title}",
+        "type-omitted",
+        f"%{value.name}: {CATALOGUE['type-omitted'].title}",
         value.span,
         Severity.WARNING,
         help="write the type out, or bind an array to it when running",

@@ -11,13 +11,14 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op
-from ptokit.isa.formula.formulas import fields, seen
+from ptokit.isa.formula.formulas import Const, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 
+MOST_EXPECTED = 4  # element types that a title lists
 UNDEFINED = (
-    "the type says `?`: the assembler accepts this; what is computed of nothing is undefined"
+    "the type has a `?`: the assembler accepts this; results of undefined elements are undefined"
 )
 
 
@@ -26,13 +27,29 @@ def tolerated(rule: Rule, env: Mapping[str, Any]) -> bool:
     return rule.enough is not None and env["machine"].chip and rule.enough.eval(env) is True
 
 
+def fault(rule: Rule, env: Mapping[str, Any]) -> str:
+    """Return the title of a broken rule, with the element type or the operand in it."""
+    formula = culprit(rule.formula, env)
+    if rule.slug == "level" and str(formula).endswith(".given"):
+        name, level = next(fields(formula)).operand, env["machine"].level
+        missing = "not allowed" if operators(formula) else "required"
+        return f"`{name}` is {missing} at level {level}"
+    if rule.slug == "element-type" and isinstance(formula, Node) and formula.op == "in":
+        kind, options = formula.args
+        *most, last = map(str, options.value if isinstance(options, Const) else ("another",))
+        expected = f"{', '.join(most)} or {last}" if most else last
+        if len(most) < MOST_EXPECTED:
+            return f"unsupported element type {kind.eval(env)} (expected {expected})"
+    return CATALOGUE[rule.slug].title
+
+
 def broken(
     label: str, rule: Rule, env: Mapping[str, Any], span: Span | None, help: str | None = None
 ) -> Diagnostic:
     """The diagnostic of a rule that does not hold under `env`, of what `label` names."""
     return Diagnostic(
         slug=rule.slug,
-        message=f"{label}: {CATALOGUE[rule.slug].title}",
+        message=f"{label}: {fault(rule, env)}",
         span=span,
         severity=Severity.WARNING if rule.warns else Severity.ERROR,
         rule=str(rule.formula),
@@ -53,7 +70,7 @@ def violation(
     page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None
 ) -> Diagnostic:
     """The diagnostic of a page's rule that does not hold under `env`; see also `taken`."""
-    help = f"`ptokit explain {page.name}` lists what each target takes"
+    help = f"`ptokit explain {page.name}` lists what each target supports"
     return broken(page.mnemonic(), rule, env, span, help)
 
 

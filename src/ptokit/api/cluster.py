@@ -60,14 +60,14 @@ def launched(
     if made.options.engine not in (None, DEFAULT_ENGINE):
         raise ValueError(
             f"a cluster runs the engine {DEFAULT_ENGINE}, not {made.options.engine}: "
-            "leave out the engine or the cluster"
+            "remove the engine or the cluster"
         )
     if made.options.ranks > 1:
-        raise ValueError("a cluster runs one rank: leave out the ranks or the cluster")
+        raise ValueError("a cluster runs one rank: remove the ranks or the cluster")
     if made.options.schedule is not None:
-        raise ValueError("a cluster has no random schedule: leave out the schedule or the cluster")
+        raise ValueError("a cluster has no random schedule: remove the schedule or the cluster")
     if any(o.stepwise or o.logs for o in observers):
-        raise ValueError("nobody can look at every instruction of a cluster: leave it out")
+        raise ValueError("a cluster cannot be observed: remove the observer")
     client = require_workers(cluster)
     bound, function = made.prepared(named_arguments(made.func, given, arrays), limits)
     launch = Launch(client, made, bound, limits, observers)

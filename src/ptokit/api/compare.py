@@ -85,11 +85,11 @@ def compare(
     found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
     dtype = dtype or dtype_of_array(found)
     if dtype is None:
-        raise ValueError(f"{name} has elements of {found.dtype}, which is no element type")
+        raise ValueError(f"{name}: unsupported element type {found.dtype}")
     codes, golden = (_codes(a, dtype, name) for a in (found, expected))
     if codes.shape != golden.shape:
         shapes = ("x".join(map(str, a.shape)) or "none" for a in (codes, golden))
-        raise ValueError("{}: the extents are {}, and {} are expected".format(name, *shapes))
+        raise ValueError("{}: shape mismatch: got {}, expected {}".format(name, *shapes))
     return _Pair(codes, golden, dtype).compared(name, rtol, atol)
 
 
@@ -98,9 +98,9 @@ def require_tolerance(name: str, value: float | None) -> None:
     if value is None:
         return
     if not isinstance(value, Real):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
-        raise TypeError(f"{name} is {value!r}: it is a number of at least 0")
+        raise TypeError(f"{name} is {value!r}: expected a number >= 0")
     if not 0 <= (value if isinstance(value, int) else float(value)) <= sys.float_info.max:
-        raise ValueError(f"{name} is {value}: it is a number of at least 0")
+        raise ValueError(f"{name} is {value}: expected a number >= 0")
 
 
 def _array(given: AnyArray, name: str) -> AnyArray:

@@ -88,7 +88,9 @@ def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: wh
     if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
         return value.handle
     if wanted is not None:
-        raise TypeError(f"{name}: {operand.name} is a {operand.kind.value}, not {shown(value)}")
+        raise TypeError(
+            f"{name}: {operand.name} must be a {operand.kind.value}, got {shown(value)}"
+        )
     return value if operand.kind is Kind.ANY else _number(operand, value, name)
 
 
@@ -96,14 +98,14 @@ def _in_range(operand: Operand, number: int, name: str) -> int:
     """A scalar fits the type its operand has."""
     dtype = ScalarType(operand.scalar or "").dtype
     if operand.kind is not Kind.SCALAR and not -(1 << 63) <= number < 1 << 63:
-        raise ValueError(f"{name}: {operand.name} has at most 64 bits, {number} has more")
+        raise ValueError(f"{name}: {operand.name} must have at most 64 bits, got {number}")
     if dtype is None or dtype.is_float:
         if abs(number) > LARGEST_FLOAT:
-            raise ValueError(f"{name}: {operand.name} is beyond any float")
+            raise ValueError(f"{name}: {operand.name} is out of range for floats")
         return number
     low = -(1 << (dtype.bits - 1)) if dtype.signed else 0
     if not low <= number < low + (1 << dtype.bits):
-        raise ValueError(f"{name}: {operand.name} is a {dtype}, {number} is out of its range")
+        raise ValueError(f"{name}: {operand.name}: {number} is out of range for {dtype}")
     return number
 
 
@@ -118,7 +120,7 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
         if real and is_scalar(value):
             return float(value)  # NumPy's other floats
         what = "a number" if real else "an integer"
-        raise TypeError(f"{name}: {operand.name} is {what}, not {shown(value)}") from None
+        raise TypeError(f"{name}: {operand.name} must be {what}, got {shown(value)}") from None
 
 
 def shown(value: Any) -> str:  # Any: what a user passed
@@ -269,7 +271,7 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
     def call(*args: Any, events: Sequence[Event] = (), **names: Any) -> None:  # Any: a user's
         for event in events:
             if not isinstance(event, Event):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(f"{name}: events holds {shown(event)}, which is no event")
+                raise TypeError(f"{name}: events: expected an event, got {shown(event)}")
             event.wait()
         shape = (*map(type, args), *names, *map(type, names.values()))
         known = shapes.get(shape)

@@ -43,5 +43,5 @@ class Event:
 def _pipe(operation: str) -> Pipe:
     found = pipe_of(operation)
     if found is None:
-        raise ValueError(f"no operation {operation!r}: give its path too where pipes differ")
+        raise ValueError(f"unknown operation {operation!r}; give its path where pipes differ")
     return found

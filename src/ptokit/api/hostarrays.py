@@ -153,8 +153,8 @@ class _Stored(HostArray[Handle]):
         missing = np.size(written[key]) - np.count_nonzero(written[key])
         if missing:
             first = tuple(map(int, np.argwhere(~written)[0]))
-            seen = f"{missing} elements of {self.handle.type} have no value"
-            advice = f"the first of the tile is {first}; written() tells which"
+            seen = f"{missing} elements of {self.handle.type} are undefined"
+            advice = f"the first is {first}; written() lists them"
             warnings.warn(f"{seen}; {advice}", UnwrittenWarning, stacklevel=depth())
         return values[key]
 
@@ -372,7 +372,7 @@ class Tensor(HostArray[handles.GlobalView]):
         """ValueError if a store would write an element of the view over another one."""
         if shares_bytes(self.type.shape, self.type.stride or (), 1):
             seen = f"{self.type} has elements that share bytes"
-            raise ValueError(f"{seen}, and a store would keep one of them: view each once")
+            raise ValueError(f"{seen}, and a store would keep only one: view each once")
 
     def numpy(self) -> AnyArray:
         """The array, all of it."""

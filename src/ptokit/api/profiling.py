@@ -80,8 +80,8 @@ class Profile(Rich):
         return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-TOO_LONG = "the run is longer than what a profile keeps of it"
-SHORTER = "fewer blocks or iterations tell as much"
+TOO_LONG = "the run is longer than a profile can hold"
+SHORTER = "use fewer blocks or iterations"
 
 
 def profile(
@@ -133,7 +133,7 @@ def _no_room(name: str, wait: QueueEntry, timeline: Timeline) -> PtoError:
     room, blocks = timeline.shape.room, len(timeline.shape.blocks)
     return error(
         "deadlock",
-        f"@{name}: its blocks wait for one another, and {blocks} of them do not run at once",
+        f"@{name}: its blocks wait for each other, and {blocks} blocks cannot run at once",
         wait.op.span,
         seen=f"{timeline.target} has cores for {room}",
         help=f"launch at most {room} blocks",
@@ -211,7 +211,7 @@ def _work(timeline: Timeline) -> list[str]:
     lines += _uncounted(timeline)
     if roof.compute or roof.memory:
         each = "" if roof.intensity is None else f", {roof.intensity:.2f} FLOP per byte"
-        lines.append(f"{roof.bound} bound{each}: {roof.share:.0%} of what the roofline allows")
+        lines.append(f"{roof.bound} bound{each}: {roof.share:.0%} of the roofline")
     lines += sharing(timeline)
     shares = [f"{origin} {n / all:.0%}" for origin, n in timeline.origins().items() if n]
     return [*lines, f"cycles by the source of their figures: {', '.join(shares) or 'none'}"]
@@ -221,7 +221,7 @@ def _uncounted(timeline: Timeline) -> list[str]:
     """The transfers whose bytes are not known, as those between ranks."""
     moves = (bar for bar in timeline.bars if bar.queue.pipe in MOVERS and not bar.cost.bytes)
     names = sorted({bar.entry.op.name for bar in moves})
-    return [f"without the bytes of {', '.join(names)}: no table has their paths"] if names else []
+    return [f"without the bytes of {', '.join(names)}: no table has them"] if names else []
 
 
 def sharing(timeline: Timeline) -> list[str]:

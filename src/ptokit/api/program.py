@@ -96,9 +96,9 @@ class Program(Rich):
         With `races` also what `races` says of a program that is legal.
         """
         if level not in (None, 1, 2, 3):
-            raise ValueError(f"no level {level!r}: choose 1, 2 or 3")
+            raise ValueError(f"unknown level {level!r}: choose 1, 2 or 3")
         if judge not in (None, *(j.value for j in Judge)):
-            raise ValueError(f"no judge {judge!r}: choose one of {', '.join(map(str, Judge))}")
+            raise ValueError(f"unknown judge {judge!r}: choose one of {', '.join(map(str, Judge))}")
         decides = None if judge is None else Judge(judge)
         names = tuple(TARGETS) if "all" in targets else targets
         chosen = [target_named(name) for name in names] or [current_target()]
@@ -397,7 +397,7 @@ class Program(Rich):
 
         bound = made.bound(arrays)
         if not isinstance(bound, Bound):
-            message = "code is shown of functions of one core, and this kernel has several"
+            message = "--show-code needs a function of one core; this kernel has several"
             raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
         return code_of(bound, made.options.launch, instruction)
 
@@ -452,11 +452,11 @@ class Program(Rich):
         tile, flag and barrier, for `target`, by default the current one.
         """
         if form not in FORMS:
-            raise ValueError(f"no form {form!r}: choose one of {', '.join(FORMS)}")
+            raise ValueError(f"unknown form {form!r}: choose one of {', '.join(FORMS)}")
         if dialect not in (None, *DIALECTS):
-            raise ValueError(f"no dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
+            raise ValueError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
         if dialect is not None and form != "dps":
-            raise ValueError(f"a dialect is of the form dps; {form} has none")
+            raise ValueError(f"only the form dps has dialects, not {form}")
         if level not in (None, 3) or (level and form not in LEVEL3_FORMS):
             raise ValueError(f"level={level} of the form {form}: 3 is one of {LEVEL3_FORMS}")
         from ptokit.forms.dps import to_dps

@@ -214,15 +214,15 @@ def tensor(
     PtoError where it states the layout nz and is not made of boxes.
     """
     if recording.get() is not None:
-        raise TypeError("a kernel takes its arrays as arguments: pass this one")
+        raise TypeError("pass this array to the kernel as an argument")
     if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise TypeError(f"a tensor views a NumPy array, not {array!r}")
+        raise TypeError(f"expected a NumPy array, got {array!r}")
     array = host_memory(array)  # of a subclass its memory
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError("a tensor needs a writeable, C-contiguous array")
     if not array.dtype.isnative:
         seen = f"the array holds {array.dtype.str}"
-        raise ValueError(f"{seen}, in another byte order than this machine's: astype converts it")
+        raise ValueError(f"{seen}, in foreign byte order: convert it with astype")
     element = _element(array, dtype)
     offset = operator.index(offset)
     extents = array.shape if shape is None else _numbers("shape", shape)
@@ -232,7 +232,7 @@ def tensor(
         raise ValueError("a tensor has one to five extents and as many strides")
     stated = None if layout is None else word(GlobalLayout, layout, "layout")
     if offset < 0 or min(steps) < 0:
-        raise ValueError("offset and strides of a tensor count upward from the array's start")
+        raise ValueError("offset and strides of a tensor are at least 0")
     kind = GlobalType(element, extents, steps, stated)
     _require(kind, "the tensor")
     return tensor_of(kind, offset, array)
@@ -284,7 +284,7 @@ def conv(
     """
     steps = _pair("filter", filter), _pair("stride", stride), _pair("dilation", dilation)
     if min(min(step) for step in steps) < 1:
-        raise ValueError("filter, stride and dilation count from 1")
+        raise ValueError("filter, stride and dilation are at least 1")
     left, right, top, bottom = _whole("padding", padding, 4)
     return Unrolling((left, right, top, bottom), *steps, pad_value)
 
@@ -312,7 +312,7 @@ def conv_tile(
     """
     shape = _numbers("shape", shape)
     if not shape or min(shape) < 1:
-        raise ValueError(f"a convolution tile has positive extents, not {shape}")
+        raise ValueError(f"extents of a convolution tile are positive, got {shape}")
     how = conv(
         padding=padding, filter=filter, stride=stride, dilation=dilation, pad_value=pad_value
     )
@@ -346,7 +346,7 @@ def _numbers(name: str, given: Sequence[int]) -> tuple[int, ...]:
     try:
         return tuple(map(operator.index, given))
     except TypeError:
-        raise TypeError(f"{name} is a tuple of whole numbers, not {given!r}") from None
+        raise TypeError(f"{name}: expected a tuple of integers, got {given!r}") from None
 
 
 def _pair(name: str, given: Pair) -> tuple[int, int]:
@@ -362,7 +362,7 @@ def _whole(name: str, given: int | tuple[int, ...], count: int) -> tuple[int, ..
     except TypeError:
         numbers = ()
     if len(numbers) != count:
-        raise ValueError(f"{name} is a whole number or {count} of them, not {given!r}")
+        raise ValueError(f"{name}: expected an integer or {count} integers, got {given!r}")
     return numbers
 
 

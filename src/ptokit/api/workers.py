@@ -62,7 +62,7 @@ def connected(address: str) -> Generator[Client]:
     except (OSError, ValueError):
         client.status = "closed"  # else it tries to end, and says so, when it is collected
         seen = f"no scheduler answers at {address}"
-        raise problem(seen, "start one with `dask scheduler`; it says tcp://HOST:PORT") from None
+        raise problem(seen, "start one with `dask scheduler`; it prints tcp://HOST:PORT") from None
     with client:
         yield client
 
@@ -71,9 +71,7 @@ def require_workers(cluster: object) -> Client:
     """The client of a cluster, once it has workers that run this version of ptokit."""
     client: Client = cluster
     if not isinstance(cluster, dask().Client) or client.asynchronous:
-        raise TypeError(
-            f"cluster is {cluster!r}: it is a dask.distributed.Client, not asynchronous"
-        )
+        raise TypeError(f"cluster is {cluster!r}: expected a synchronous dask.distributed.Client")
     try:
         client.wait_for_workers(1, PATIENCE)
     except TimeoutError:
@@ -125,7 +123,7 @@ def _require_scheduler(address: str) -> None:
     try:
         _require_listener(address)
     except OSError:
-        help = "start it again, and look into its log: often its memory is full"
+        help = "restart the scheduler, and see its log: often its memory is full"
         raise problem(f"the scheduler at {address} has ended", help) from None
     except ValueError:  # it is in this process
         return
@@ -285,8 +283,8 @@ class Workers(Generic[S]):
 
 
 def _died() -> PtoError:
-    seen = f"{TRIES} workers died, one after the other, of the same call"
-    return problem(seen, "their logs may say why: often their memory is full")
+    seen = f"{TRIES} workers died in the same call"
+    return problem(seen, "see the logs of the workers: often their memory is full")
 
 
 def spread(

@@ -22,3 +22,5 @@ CATALOGUE: dict[str, Entry] = {
     **TEXT,
     **CPP,
 }
+# slugs of the release before -> slugs of today
+RENAMED = {"pipe": "fifo-mismatch", "type-elided": "type-omitted"}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, Self
 
+from ptokit.diagnostics.catalogue import RENAMED
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
@@ -117,10 +118,11 @@ class Diagnostic(Rich):
                     yield Note("called here", call)
 
     def to_json(self) -> dict[str, object]:
-        """The same facts for other tools."""
+        """Return the same facts for other tools; `former_slugs` has those of the last release."""
         place = {} if self.span is None else self.span.to_json()
         return {
             "slug": self.slug,
+            "former_slugs": [old for old, new in RENAMED.items() if new == self.slug],
             "severity": self.severity.value,
             "message": self.message,
             **place,

@@ -19,3 +19,8 @@ def printable(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode("ascii")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return the number with the noun in the plural where needed: `2 types`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -37,7 +37,7 @@ HALF = 0.5
 class DryRunLimits(RunLimits):
     """How much a dry run may issue: nobody asks for another number."""
 
-    more = "arguments with which its loops iterate less often tell as much"
+    more = "use arguments with fewer loop iterations"
 
 
 class DryRun(Interpreter):

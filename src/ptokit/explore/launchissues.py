@@ -155,7 +155,7 @@ def _ended(
     numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample.get(name), int)]
     free = legal or any(decided(func, depending(func)) for func in _funcs(executable))
     severity = Severity.WARNING if free and not never else Severity.ERROR
-    others = ", as with all other numbers that were tried" * never
+    others = ", as with all other sample arguments" * never
     noted = problem.noted(f"with {', '.join(numbers)}{others}") if free and numbers else problem
     issue.ended = [replace(d, severity=severity, targets=(target.name,)) for d in noted.diagnostics]
     return issue

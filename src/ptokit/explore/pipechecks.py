@@ -21,7 +21,7 @@ from ptokit.order.issue import Issue
 from ptokit.order.racereports import races
 from ptokit.order.redundant import Pair, redundant
 
-GIVE_ARGUMENTS = "`ptokit run --races` with arguments looks at that run"
+GIVE_ARGUMENTS = "`ptokit run --races` checks a run with real arguments"
 
 
 def races_of(
@@ -100,13 +100,13 @@ def _scalar(op: Op) -> bool:
 def _hint(pair: Pair, target: Target) -> Diagnostic:
     """A flag or barrier that is not needed."""
     slug, first = "redundant-synchronisation", pair[0]
-    rest = tuple(Note("it belongs to this", op.span) for op in pair[1:])
+    rest = tuple(Note("it pairs with this", op.span) for op in pair[1:])
     return Diagnostic(
         slug,
         f"{first.name}: {CATALOGUE[slug].title}",
         first.span,
         severity=Severity.HINT,
-        help="remove it" + (", and what belongs to it" if rest else ""),
+        help="remove it" + (", and what pairs with it" if rest else ""),
         targets=(target.name,),
         notes=rest,
     )
@@ -115,26 +115,26 @@ def _hint(pair: Pair, target: Target) -> Diagnostic:
 def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
     """Nobody knows arguments that the function takes."""
     slug, why = "no-sample-run", problem.diagnostics[0]
-    notes = () if why.slug == slug else (Note(f"the first ends: {why.message}", why.span),)
+    notes = () if why.slug == slug else (Note(f"the first run ends: {why.message}", why.span),)
     return replace(_warning(func, target, slug, CATALOGUE[slug].title, GIVE_ARGUMENTS), notes=notes)
 
 
 def _empty_sample(func: Func, target: Target) -> Diagnostic:
     """What its loops do was not looked at."""
-    what = "no sample of its arguments with which its loops iterate is a legal run"
+    what = "no legal sample run enters its loops"
     return _warning(func, target, "no-sample-run", what, GIVE_ARGUMENTS)
 
 
 def _cut(func: Func, target: Target) -> Diagnostic:
     """The run is longer than what is kept of it."""
-    what = "the last instructions of the run were not looked at"
-    help = "fewer blocks or iterations show the same"
+    what = "the last instructions of the run were not checked"
+    help = "use fewer blocks or iterations"
     return _warning(func, target, "instruction-limit", what, help)
 
 
 def _unsynchronised(func: Func, target: Target) -> Diagnostic:
-    what = "nothing orders its pipes"
-    help = "`ptokit opt --passes synchronise` puts them in, or a compiler does"
+    what = "no synchronisation between pipes"
+    help = "`ptokit opt --passes synchronise` inserts them, as compilers do"
     found = _warning(func, target, "not-synchronised", what, help)
     return replace(found, seen="the program has no flags, events or barriers")
 

@@ -17,7 +17,7 @@ from ptokit.order.issue import Issue
 COUNTS = (1, 2, 5, 9)  # odd and even ones, and more than FIFOs have slots
 SCALES = (1, 16, 64, 256)  # extents of tiles, where arguments are those of arrays
 ENOUGH = 5  # trials in which cores exchange something
-ENDLESS = {"deadlock", "pipe", "signal-overflow"}  # errors of cores that do not fit together
+ENDLESS = {"deadlock", "fifo-mismatch", "signal-overflow"}  # errors between cores
 MOST_TRIALS = 24
 OF_ONE_CORE = FlagChannel, BufferChannel
 MOST_ISSUED = 4_000  # instructions of one trial

@@ -78,7 +78,7 @@ def _require_uses(func: Func, arg: Value) -> None:
         whole = operand.scalar is not None and not ScalarType(operand.scalar).is_float
         broken = isinstance(kind, ScalarType) and kind.is_float and whole
         if broken or not operand.kind.accepts(kind):
-            message = f"%{arg.name}: what is given does not fit"
+            message = f"%{arg.name}: type mismatch of the given argument"
             rule = f"{name} of {op.name} takes {operand.scalar or operand.kind_name}"
             seen = f"the argument is {kind}"
             raise call_error("argument-type", message, op.span, rule=rule, seen=seen)
@@ -104,8 +104,8 @@ def _stated(value: Value, kind: Type) -> Type:
         fits, rule = kind == own, f"%{value.name} is {own}"
     if fits:
         return kind
-    message = f"%{value.name}: the given type does not fit"
-    seen = f"the type given is {kind}"
+    message = f"%{value.name}: type mismatch with the given type"
+    seen = f"the given type is {kind}"
     raise call_error("argument-type", message, value.span, rule=rule, seen=seen)
 
 

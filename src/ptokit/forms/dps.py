@@ -148,7 +148,7 @@ class _ToDps:
                 continue
             others = [v for v in members if v is not write and v not in self.chains.undefined]
             if others and self._is_view(write):
-                raise self._conflict(write, others[0], "the first is a view of other bytes")
+                raise self._conflict(write, others[0], "the first is a view")
             for value in members:
                 if self.chains.needed_after(value, write):
                     raise self._conflict(write, value, "its old content is still needed")
@@ -156,9 +156,9 @@ class _ToDps:
                 raise self._conflict(write, members[0], "their types differ")
 
     def _conflict(self, one: Value, other: Value, why: str) -> Exception:
-        message = f"%{one.name} and %{other.name} would have to share one tile, but {why}"
+        message = f"%{one.name} and %{other.name} need one tile, but {why}"
         note = Note(f"%{other.name} is defined here", other.span)
-        return refuse(message, one.span, "copy one of them to a tile of its own", note)
+        return refuse(message, one.span, "copy one of them to a separate tile", note)
 
     # allocations
 
@@ -183,8 +183,8 @@ class _ToDps:
             if maker is not None and ALLOCATES in maker.page.traits:
                 op.operands |= maker.operands
                 return
-        message = f"%{tile.name}: its valid region is dynamic, and nothing here says what it is"
-        help = "give it a tile to start from: outs(%tile : T) -> T"
+        message = f"%{tile.name}: unknown dynamic valid region"
+        help = "give an initial tile: outs(%tile : T) -> T"
         raise refuse(message, tile.span, help)
 
     def _start(self, value: Value) -> Value:
@@ -235,8 +235,8 @@ class _ToDps:
     def _opaque(self, op: OpaqueOp) -> OpaqueOp:
         for value in op.uses:
             if value in self.tile and self.tile[value] is not value:
-                message = f"{op.name} uses %{value.name}, which has no name of its own in this form"
-                raise refuse(message, op.span, "its meaning is not known: rename by hand")
+                message = f"{op.name} uses %{value.name}, which is no value of this form"
+                raise refuse(message, op.span, "unknown operation: rename the value by hand")
         return replace(op, regions=[self._block(r) for r in op.regions])
 
     def _binding(self, op: Op, binding: Binding) -> Binding:

@@ -19,7 +19,7 @@ def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, 
         try:
             form = func_to_dps(func)
         except PtoError as problem:
-            note = Note("`run` refuses this program: it runs the form with outputs as operands")
+            note = Note("`run` refuses this program: it executes the DPS form")
             for found in problem.diagnostics:
                 notes = (*found.notes, note)
                 refused.append(replace(found, severity=Severity.WARNING, notes=notes))

@@ -10,6 +10,7 @@ from functools import cache
 from ptokit.analysis.cores import kind_of
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.forms.structure import structured
 from ptokit.ir.editing import FreshNames, replaced
@@ -60,7 +61,7 @@ def inlined(
 ) -> Func:
     """The function as one block, with the bodies of those it calls in place of the calls.
 
-    PtoError where one calls itself, is not there, or takes or returns something else. Calls of
+    PtoError where one calls itself, is not defined, or takes or returns something else. Calls of
     functions that are only declared stay if `external`; those of `skipped` ones are left out. With
     `sections` what functions of one kind of core do stands in sections for it, but calls of those
     with buffers that others know by name stay: their FIFOs have two ends, each of a function.
@@ -150,11 +151,11 @@ class _Inlining:
         self.count += 1
         name = op.attrs[op.page.attrs[0].name]
         if self.count > MOST_CALLS:
-            message = f"more than {MOST_CALLS:,} calls of functions in one kernel"
+            message = f"more than {MOST_CALLS:,} calls to inline in one kernel"
             seen = f"@{name} is called by functions that are called many times"
             raise error("too-many-calls", message, op.span, seen=seen)
         if len(path) > DEEPEST:
-            message = f"more than {DEEPEST} functions that call one another"
+            message = f"calls nested more than {DEEPEST} deep"
             seen = f"@{name} is called by @{path[-1].name}, which @{path[-2].name} calls"
             raise error("too-many-calls", message, op.span, seen=seen)
 
@@ -163,7 +164,7 @@ class _Inlining:
         func = self.module.called(self.owner, name)
         if func is None or (func.declared and not self.external):
             found = ", ".join(f"@{f.name}" for f in _own(self.owner) if not f.declared)
-            why = "has no body" if func else "is not there"
+            why = "has no body" if func else "is not defined"
             seen = f"the module has {found}"
             raise error("no-such-function", f"{op.name}: @{name} {why}", op.span, seen=seen)
         if func in path:
@@ -177,13 +178,13 @@ class _Inlining:
     def _fits(self, op: Op, verb: str, wanted: list[Type], given: list[Type]) -> None:
         name = op.attrs[op.page.attrs[0].name]
         if len(wanted) != len(given):
-            message = f"@{name} {verb} {len(wanted)} values, {len(given)} given"
+            message = f"@{name} {verb} {counted(len(wanted), 'value')}, got {len(given)}"
             raise error("operand-count", message, op.span)
         for one, other in zip(wanted, given, strict=True):
             elided = isinstance(other, Elided) or isinstance(one, Elided)
             if one != other and not elided and not _buffer_of(one, other):
                 taken, got = told_apart(one, other)
-                message = f"@{name} {verb} {taken}, not {got}"
+                message = f"@{name} {verb} {taken}, got {got}"
                 raise error("type-mismatch", message, op.span)
 
 

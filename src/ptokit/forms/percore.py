@@ -21,7 +21,7 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.text.read.strings import symbol_name
 
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
-ONE_NAME = "arguments of one name are one array in a launch: give them one type, or two names"
+ONE_NAME = "arguments with the same name are one array in a launch: use one type, or two names"
 
 
 def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
@@ -173,7 +173,7 @@ def arguments_of_all(cores: Iterable[Func]) -> list[Value]:
         for arg in func.args:
             first = found.setdefault(arg.name, arg)
             if type(first.type) is not type(arg.type):
-                message = f"%{arg.name} of @{func.name} is one argument with that of another core"
+                message = f"%{arg.name} of @{func.name} has another type on another core"
                 seen = f"it is {arg.type} here and {first.type} there"
                 raise error("type-mismatch", message, arg.span, seen=seen, help=ONE_NAME)
     return list(found.values())

@@ -107,7 +107,7 @@ class _Structuring:
 
     def _irreducible(self, node: int, header: int) -> PtoError:
         block, branch = self.graph.blocks[header], self.graph.blocks[node].terminator
-        message = f"the loop through {block.label} can be entered at another block too"
+        message = f"the loop at {block.label} has a second entry"
         return error("irreducible-graph", message, branch.span if branch else None)
 
     def _home(self, node: int) -> tuple[int, bool]:
@@ -175,7 +175,7 @@ class _Structuring:
         """A region of its own that begins with a block, and where control goes from there."""
         self.open.append(Region())
         if len(self.open) > DEEPEST:
-            message = f"more than {DEEPEST} branches or loops inside one another"
+            message = f"branches or loops nested more than {DEEPEST} deep"
             last = self.graph.blocks[start].ops[-1:]
             raise error("nesting-too-deep", message, last[0].span if last else None)
         outcome = self._follow(outcome if outcome.flags else self._block(start), here, start)
@@ -422,7 +422,7 @@ class _Structuring:
             return value
         if known is None:
             help = "define one before, or bring the ways together earlier"
-            message = f"ways come together of which only some have a value of {kind}"
+            message = f"only some of the joining paths have a value of {kind}"
             raise refuse(message, None, help)
         return known
 

@@ -35,7 +35,7 @@ def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
     for name in arrays:
         if name not in known:
             takes, near = f"it takes {', '.join(known) or 'none'}", did_you_mean(name, known)
-            message = f"there is no argument {name!r}"
+            message = f"unknown argument {name!r}"
             raise call_error("unknown-argument", message, seen=takes, help=near)
 
 
@@ -86,7 +86,7 @@ def named_arguments(
                 f"%{name}: {CATALOGUE['argument-twice'].title}",
                 func.args[place].span,
                 seen=f"it is argument {place + 1} of {len(given)} given by position, and {name}=",
-                help="leave one of them out",
+                help="remove one of them",
             )
     return first | dict(arrays)
 
@@ -143,7 +143,7 @@ def _number(arg: Value, given: Any) -> int | float:
         return number
     one = str(number) if isinstance(number, int | float) else type(given).__name__
     seen = f"given {one} of shape {shape}" if shape else f"given {one}"
-    wanted = "true or false, or 1 or 0" if arg.type == I1 else "a whole number"
+    wanted = "true or false, or 1 or 0" if arg.type == I1 else "an integer"
     raise mismatch(arg, rule, seen, f"give {wanted if whole else 'a number'}")
 
 
@@ -166,7 +166,7 @@ def _require_range(arg: Value, given: float) -> None:
     if low <= given <= high or (holds is None and isinstance(given, float)):
         return
     rule = f"%{arg.name} is a number of type {arg.type}"
-    help = f"it holds {low} to {high}" if holds else "write a float"
+    help = f"its range is {low} to {high}" if holds else "write a float"
     raise mismatch(arg, rule, f"given {given}", help)
 
 
@@ -176,7 +176,7 @@ def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     for arg in func.args:
         inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
         if inner or isinstance(arg.type, MultiTileType):
-            help = "make it inside the function, of a tile or with an address"
+            help = "define it inside the function, from a tile or an address"
             seen = f"its type is {arg.type}"
             raise call_error(
                 "argument-type",
@@ -214,9 +214,9 @@ def _open_region(arg: Value, given: bool) -> PtoError:
         "argument-type" if given else "missing-argument",
         f"%{arg.name}: {CATALOGUE['argument-type' if given else 'missing-argument'].title}",
         arg.span,
-        rule=f"the array of %{arg.name} has the rows and columns of its valid region",
+        rule=f"the array of %{arg.name} has the shape of its valid region",
         seen=f"its type is {arg.type}",
-        help=f"give {arg.name} an array of two dimensions, or write the valid region out",
+        help=f"give {arg.name} an array of two dimensions, or write the valid region in the type",
     )
 
 
@@ -224,8 +224,8 @@ def _require_types(func: Func) -> None:
     """Every argument, and every tile an instruction defines, must have a type by now."""
     for value in elided_values(func):  # unknown ops say themselves that they do not run
         raise error(
-            "type-elided",
-            f"%{value.name}: {CATALOGUE['type-elided'].title}",
+            "type-omitted",
+            f"%{value.name}: {CATALOGUE['type-omitted'].title}",
             value.span,
             help=f"write the type out, or give --type {value.name}=TYPE",
         )

@@ -343,7 +343,7 @@ def require_blocks(blocks: int) -> None:
     """TypeError or ValueError unless a launch may have that many blocks."""
     require_whole("blocks", blocks)
     if not 1 <= blocks <= LARGEST_GRID:
-        raise ValueError(f"blocks is {blocks}: a launch has 1 to {LARGEST_GRID} blocks")
+        raise ValueError(f"blocks is {blocks}: expected 1 to {LARGEST_GRID}")
 
 
 def _require_global(bound: Bound, shared: bool, blocks: int) -> None:

@@ -89,13 +89,13 @@ def read_array(path: PathLike) -> AnyArray:
             help = NAMELESS if "'<f1'" in reason else ARRAY
             raise _unreadable(path, reason, help) from None
         if not all(type(n) is int and n >= 0 for n in shape):  # NumPy takes True and -1
-            raise _unreadable(path, f"its header says the shape is {shape}", ARRAY)
+            raise _unreadable(path, f"its header has the shape {shape}", ARRAY)
         if not _plain(dtype):
-            raise _unreadable(path, f"its element type is {dtype}, not one of numbers", ARRAY)
+            raise _unreadable(path, f"its element type {dtype} is not numeric", ARRAY)
         wanted = math.prod(shape, start=dtype.itemsize)
         raw = _exactly(file, wanted)
     if len(raw) != wanted:
-        reason = f"the file ends before the {wanted} bytes that its header tells of"
+        reason = f"the file is shorter than the {wanted} bytes of its header"
         raise _unreadable(path, reason, ARRAY)
     return _shaped(path, raw, dtype, shape, "F" if by_columns else "C")
 
@@ -107,7 +107,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any]:  # Any: a NumP
     version = npy.read_magic(file)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:  # 3.0 is for names of fields
-        raise ValueError(f"version {version[0]}.{version[1]} of the format is for records")
+        raise ValueError(f"unsupported format version {version[0]}.{version[1]}, for records")
     return readers[version](file)
 
 
@@ -235,7 +235,7 @@ def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Pat
         return False
     final = Path(os.path.realpath(path))
     if any(final == other for _, other in staged):
-        raise OSError("it is the file of two outputs")
+        raise OSError("two outputs name this file")
     if old is not None and not (old.st_mode & 0o222 and os.access(final, os.W_OK)):
         raise PermissionError("it is read-only")
     partial = final.with_name(f".{os.urandom(8).hex()}.partial")

@@ -92,7 +92,7 @@ class Fill(Completed):
             _require_elements(arg, self)
         elif self.shape is not None or (self.dtype and self.dtype != arg.type.element):
             rule, seen = f"%{arg.name} is one number of type {arg.type}", f"given {arg.name}={self}"
-            help = f"leave out what follows: {arg.name}={self.content}"
+            help = f"remove what follows: {arg.name}={self.content}"
             raise mismatch(arg, rule, seen, help)
 
     def _number(self, kind: ScalarType, name: str) -> int | float:
@@ -158,14 +158,14 @@ class RawFile(Completed):
         wanted = f"{dtype} {'x'.join(map(str, shape))}".rstrip()
         rule = f"{wanted} takes {dtype.nbytes(prod(shape))} bytes"
         if not (isinstance(arg.type, ScalarType) or self.shape or _shape(arg)):
-            rule = f"an element of {dtype} takes {dtype.nbytes(1)} bytes, and none is cut short"
+            rule = f"an element of {dtype} has {dtype.nbytes(1)} bytes: the last one is cut"
         return call_error(
             "argument-type",
-            f"%{arg.name}: the file has another size than the array",
+            f"%{arg.name}: file size does not match the array",
             arg.span,
             rule=rule,
             seen=f"{self.path} has {size}, which is {size * 8 / dtype.bits:g} elements of {dtype}",
-            help=f"say what the file holds, as in {arg.name}=FILE:f16:16x32",
+            help=f"give type and extents, as in {arg.name}=FILE:f16:16x32",
         )
 
 
@@ -185,16 +185,16 @@ def completed(text: str, seed: int = 0) -> Completed | None:
         for detail in details:
             if dtype_named(detail) is None and _extents(detail) is None:
                 message = f"{detail!r} is neither an element type nor extents such as 16x32"
-                raise ValueError(f"{message}; both are written {content}:f32:16x32")
+                raise ValueError(f"{message}; write both as {content}:f32:16x32")
         return Fill(*_stated(details), content, seed)
     path, details = path_and_details(text)
     if details and path.endswith(".npy"):
-        raise ValueError("a .npy file says itself what it holds: leave out what follows its name")
+        raise ValueError("a .npy file has its own type and shape: remove what follows its name")
     raw = details or path.endswith(".bin")
     if not raw and (unread := _unread(text)):
         file, detail = unread
         message = f"{detail!r} is neither an element type nor extents such as 16x32"
-        raise ValueError(f"{message}; both are written {file}:f32:16x32")
+        raise ValueError(f"{message}; write both as {file}:f32:16x32")
     return RawFile(*_stated(details), path) if raw else None
 
 
@@ -223,7 +223,7 @@ def _stated(details: list[str]) -> tuple[DType | None, tuple[int, ...] | None]:
     dtypes = [d for word in details if (d := dtype_named(word)) is not None]
     shapes = [e for word in details if (e := _extents(word)) is not None]
     if len(dtypes) > 1 or len(shapes) > 1:
-        raise ValueError("one element type, and extents once: f32:16x32")
+        raise ValueError("give one element type and one list of extents: f32:16x32")
     return dtypes[0] if dtypes else None, shapes[0] if shapes else None
 
 
@@ -280,7 +280,7 @@ def _require_elements(arg: Value, given: Completed) -> None:
     """The stated element type is one that the argument takes; CallError if it is not."""
     own = _dtype(arg)
     if given.dtype and own and not _takes(own, given.dtype):
-        help = f"leave the element type out: {arg.name}={replace(given, dtype=None)}"
+        help = f"remove the element type: {arg.name}={replace(given, dtype=None)}"
         rule, seen = f"%{arg.name} has elements of {own}", f"given {arg.name}={given}"
         raise mismatch(arg, rule, seen, help if isinstance(given, Fill) else CONVERTED)
 
@@ -298,14 +298,14 @@ def _takes(own: DType, given: DType) -> bool:
 
 def _open(arg: Value, given: Completed, dtype: DType | None) -> PtoError:
     """What a person must add."""
-    what = "of which type its elements are" if dtype is None else "how many elements it has"
+    what = "element type" if dtype is None else "number of elements"
     lacking = "element type" if dtype is None else "extents"
     extents = "16x32" if given.shape is None else "x".join(map(str, given.shape))
     return call_error(
         "argument-type",
-        f"%{arg.name}: nothing says {what}",
+        f"%{arg.name}: unknown {what}",
         arg.span,
-        rule="what an argument's type leaves open stands behind colons: element type and extents",
+        rule="element type and extents follow the value after colons, unless the type has them",
         seen=f"given {arg.name}={given}, and %{arg.name} has the type {arg.type}",
         help=f"give the {lacking}: {arg.name}={given.written}:{dtype or 'f32'}:{extents}",
     )
@@ -314,7 +314,7 @@ def _open(arg: Value, given: Completed, dtype: DType | None) -> PtoError:
 def _too_large(arg: Value, count: int) -> PtoError:
     return call_error(
         "argument-type",
-        f"%{arg.name}: an array that is made up has at most {MOST} elements",
+        f"%{arg.name}: a generated array has at most {MOST} elements",
         arg.span,
         seen=f"these extents are of {count}",
     )

@@ -34,7 +34,7 @@ def host_memory(given: Any) -> AnyArray:  # Any: what a user has
             given = np.from_dlpack(given)
         return np.asarray(given)
     except Exception as problem:  # whatever another library raises
-        raise ValueError(f"no array can be made of {type(given).__name__}: {problem}") from None
+        raise ValueError(f"cannot make an array of {type(given).__name__}: {problem}") from None
 
 
 @lru_cache(maxsize=1024)

@@ -16,20 +16,20 @@ from ptokit.machine.arguments import of_rank
 
 MOST_RANKS = 256
 Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the names of arrays
-HELP = "--ranks N, in Python ranks=N, says how many there are"
+HELP = "--ranks N, in Python ranks=N, sets the number of ranks"
 
 
 def require_whole(name: str, number: object) -> None:
     """TypeError unless it is an integer, of Python or NumPy."""
     if not hasattr(number, "__index__"):
-        raise TypeError(f"{name} is {number!r}: it is an integer")
+        raise TypeError(f"{name} is {number!r}: expected an integer")
 
 
 def require_ranks(ranks: int) -> None:
     """TypeError or ValueError unless a job may have that many ranks."""
     require_whole("ranks", ranks)
     if not 1 <= ranks <= MOST_RANKS:
-        raise ValueError(f"ranks is {ranks}: a job has 1 to {MOST_RANKS} ranks")
+        raise ValueError(f"ranks is {ranks}: expected 1 to {MOST_RANKS}")
 
 
 def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any: as in `named`
@@ -56,9 +56,9 @@ def named(arguments: Iterable[str], given: Mapping[str, Any], ranks: int) -> Nam
         if rank is None:
             continue
         if name in plain:
-            help = f"leave out {name}=, or give it for each rank"
-            seen = f"{name}= is every rank's, {label}= one's"
-            raise call_error("argument-twice", f"%{name}: it is given twice", seen=seen, help=help)
+            help = f"remove {name}=, or give one for each rank"
+            seen = f"{name}= is for every rank, {label}= for one"
+            raise call_error("argument-twice", f"%{name}: given twice", seen=seen, help=help)
         found[rank][name] = _others(label, given)
     return tuple(found)
 
@@ -69,9 +69,9 @@ def _own(label: str, ranks: int) -> tuple[str, int | None]:
     if not at:
         return name, None
     if not (number.isdecimal() and number.isascii()):
-        raise _wrong(f"{label}: {number!r} is no number of a rank", f"write {name}@0")
+        raise _wrong(f"{label}: {number!r} is not a rank", f"write {name}@0")
     if int(number) >= ranks:
-        raise _wrong(f"{label}: there is no rank {int(number)}", HELP, _listed(ranks))
+        raise _wrong(f"{label}: no rank {int(number)}", HELP, _listed(ranks))
     return name, int(number)
 
 
@@ -82,8 +82,8 @@ def _others(label: str, given: Mapping[str, Any]) -> str:  # Any: as above
     other, _ = _begins(label, given[label])
     if other not in given or isinstance(given[other], str):
         arrays = ", ".join(n for n, value in given.items() if not isinstance(value, str))
-        help = "name an array that is given for a rank, as in theirs@0=mine@1"
-        raise _wrong(f"{label}={other}: there is no array {other}", help, f"given are {arrays}")
+        help = "name an array of a rank, as in theirs@0=mine@1"
+        raise _wrong(f"{label}={other}: unknown array {other}", help, f"given are {arrays}")
     return other
 
 
@@ -91,8 +91,8 @@ def _begins(label: str, other: str) -> tuple[str, int]:
     """An array of another argument, and the element of it that this one begins with."""
     name, more, number = other.partition("+")
     if more and not (number.isdecimal() and number.isascii()):
-        help = "write the number of the element it begins with, as in y@1=y@0+1024"
-        raise _wrong(f"{label}={other}: {number!r} is no number of an element", help)
+        help = "write the number of the first element, as in y@1=y@0+1024"
+        raise _wrong(f"{label}={other}: {number!r} is not an element number", help)
     return name, int(number or 0)
 
 
@@ -106,7 +106,7 @@ def starts(
         start = _begins(label, other)[1] if isinstance(other, str) else 0
         if start and not isinstance(arg.type, PtrType):
             help = f"give {label} an array, or another argument's as a whole"
-            raise _wrong(f"{label}={other}: only a pointer begins inside an array", help)
+            raise _wrong(f"{label}={other}: only a pointer can start inside an array", help)
         if start:
             found[rank][arg.name] = start
     return tuple(found)
@@ -117,7 +117,7 @@ def _wrong(message: str, help: str, seen: str | None = None) -> CallError:
 
 
 def _listed(ranks: int) -> str:
-    return "one rank runs, 0" if ranks == 1 else f"the job has ranks 0 to {ranks - 1}"
+    return "the job has one rank, 0" if ranks == 1 else f"the job has ranks 0 to {ranks - 1}"
 
 
 def of_each(

@@ -60,7 +60,7 @@ executed: ContextVar[Callable[[type[Instr], dict[str, Any]], None] | None] = Con
 def require_text(what: str, given: object) -> None:
     """TypeError unless a user names something by text."""
     if not isinstance(given, str):
-        raise TypeError(f"{what} is a name, not a value of type {type(given).__name__}")
+        raise TypeError(f"{what}: expected a name, got {type(given).__name__}")
 
 
 def target_named(name: str) -> Target:
@@ -77,7 +77,7 @@ def target_named(name: str) -> Target:
 def _target_named(name: str) -> Target:
     name, _, chosen = name.partition(":")
     if name not in MACHINES:
-        raise ValueError(f"no target {name!r}: choose one of {', '.join(MACHINES)}")
+        raise ValueError(f"unknown target {name!r}: choose one of {', '.join(MACHINES)}")
     target, orders = MACHINES[name], {o.value: o for o in Order}
     for word in chosen.split(",") if chosen else ():
         if word in orders:
@@ -86,7 +86,7 @@ def _target_named(name: str) -> Target:
             target = replace(target, like=target, readings=(*target.readings, word))
         else:
             known = ", ".join((*orders, *READINGS))
-            raise ValueError(f"no order or reading {word!r}: choose one of {known}")
+            raise ValueError(f"unknown order or reading {word!r}: choose one of {known}")
     return target
 
 
@@ -96,7 +96,7 @@ def reading(how: str | FixPipe) -> FixPipe:
         return how
     require_text("fixpipe", how)
     if how not in FIXPIPES:
-        raise ValueError(f"no fix-pipe reading {how!r}: choose one of {', '.join(FIXPIPES)}")
+        raise ValueError(f"unknown fix-pipe reading {how!r}: choose one of {', '.join(FIXPIPES)}")
     return FIXPIPES[how]
 
 
@@ -130,7 +130,7 @@ def engine_named(name: str | None) -> Engine:
     chosen = DEFAULT_ENGINE if name is None else name
     require_text("engine", chosen)
     if chosen not in ENGINES:
-        raise ValueError(f"no engine {chosen!r}: choose one of {', '.join(ENGINES)}")
+        raise ValueError(f"unknown engine {chosen!r}: choose one of {', '.join(ENGINES)}")
     try:
         return cast(Engine, import_module(ENGINES[chosen]))
     except ModuleNotFoundError as problem:
@@ -166,7 +166,7 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu", strict: bool = False) -
     from ptokit.machine.execute import Core
 
     if recording.get() is not None:
-        raise ValueError("a kernel is recorded for all targets: choose one where it is called")
+        raise ValueError("a kernel is recorded for all targets: choose the target in the call")
     core = Core(target_named(name), reading(fixpipe))
     core.strict = strict
     token = _core.set(core)

@@ -403,7 +403,7 @@ def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
     if flat is not None and codes.ndim == 1 and codes.size >= _span(flat):
         return GlobalView(flat, memory, 0)
     extents = "x".join("?" if n is None else str(n) for n in kind.shape)
-    least = "" if flat is None else f", which {_span(flat)} elements in a row hold"
+    least = "" if flat is None else f", {_span(flat)} contiguous elements"
     seen = f"the array has shape {'x'.join(map(str, codes.shape))}"
     help = AS_IT_LIES if flat and _span(flat) > prod(all_known(flat.shape) or ()) else CONVERTED
     raise mismatch(arg, f"{name} has the extents {extents}{least}", seen, help)
@@ -468,7 +468,7 @@ def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> 
 
 
 CONVERTED = "convert the array first, for example with numpy's astype or reshape"
-AS_IT_LIES = "give the memory as it lies, gaps between rows too: an array of one dimension"
+AS_IT_LIES = "give the memory with the gaps between rows, as an array of one dimension"
 
 
 def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoError:

@@ -60,7 +60,7 @@ def _trusted(path: Path, found: os.stat_result) -> bool:
         _warned.add(place)
         why = "may be written by other users" if _is_mine(found) else "belongs to another user"
         help = "give PTOKIT_CACHE a folder of your own (chmod 700), or unset it"
-        message = f"{path} {why}, so ptokit runs no code from there: {help}"
+        message = f"{path} {why}, so ptokit does not run code from it: {help}"
         warnings.warn_explicit(message, CacheWarning, str(place), 1)
     return False
 

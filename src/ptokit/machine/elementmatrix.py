@@ -134,7 +134,7 @@ class Matrix:
                 slug,
                 f"{self.label or 'an operand'} is {done} outside its {count} elements",
                 seen=f"the index at ({row}, {col}) is {wanted[row, col]}",
-                help=f"keep indices inside; hardware {does} whatever lies there",
+                help=f"keep indices in bounds; hardware {does} unrelated bytes",
             )
 
     def _require_inside(self, rows: Index, cols: Index) -> None:
@@ -142,8 +142,8 @@ class Matrix:
         if self.elements.past_end(rows, cols):
             raise error(
                 "window-out-of-bounds",
-                f"{self.label or 'a view'} reaches past the end of the tile it is a view of",
-                seen=f"the view begins at byte {self.elements.address} of {self.memory.name} and "
+                f"{self.label or 'a view'} exceeds the tile of which it is a view",
+                seen=f"the view starts at byte {self.elements.address} of {self.memory.name} and "
                 f"its tile ends at byte {self.elements.end}",
                 help="use the elements inside the view's valid region only",
             )

@@ -109,8 +109,8 @@ class Core:
         """The place in an array that has this byte address."""
         number, offset = divmod(address - 2 * REACH, 2 * REACH)
         if not 0 <= number < len(self.exposed):
-            problem = f"no array lies at {address:#x}"
-            helped = "compute addresses from those of pointers, in the same launch"
+            problem = f"no array at address {address:#x}"
+            helped = "compute addresses from pointers of the same launch"
             raise error("address-unknown", problem, help=helped)
         memory = self.exposed[number]
         elements, rest = divmod((offset - REACH) * 8, kind.dtype.bits)
@@ -118,8 +118,8 @@ class Core:
             problem = f"{address:#x} lies before the start of {memory.name}"
             raise error("global-out-of-bounds", problem, help="elements of an array count from 0")
         if rest:
-            problem = f"{address:#x} is no address of elements of {kind.dtype}"
-            helped = "elements begin at multiples of their size"
+            problem = f"{address:#x} is not aligned to elements of {kind.dtype}"
+            helped = "addresses of elements are multiples of their size"
             raise error("offset-misaligned", problem, help=helped)
         return Pointer(kind.dtype, memory, elements, by_number=kind.by_number)
 
@@ -205,9 +205,8 @@ def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
 
 def not_executed(op: Op) -> Diagnostic:
     """Why no engine executes the instruction, as its page says."""
-    help = "check and convert take it; a run ends where it comes to it"
-    message = f"{op.name} is not executed: {op.page.unexecuted}"
-    return Diagnostic("not-executed", message, op.span, help=help)
+    message = f"{op.name}: accepted by the assembler; ptokit cannot execute it"
+    return Diagnostic("not-executed", message, op.span, seen=op.page.unexecuted)
 
 
 def stated(result: Value, target: Target) -> Any:  # Any: a type, or UNKNOWN

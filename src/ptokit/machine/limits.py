@@ -20,7 +20,7 @@ class RunLimits:
     none counts as one, so every loop ends. The run may take about `seconds`. None: no limit.
     """
 
-    more: ClassVar[str] = "a larger max-instructions lets it go on"
+    more: ClassVar[str] = "raise max-instructions to continue"
 
     def __init__(self, instructions: int | None = None, seconds: float | None = None) -> None:
         require_limits(instructions, seconds)
@@ -63,7 +63,7 @@ class RunLimits:
         return PtoError(
             Diagnostic(
                 "instruction-limit",
-                f"{op.name}: the run ends here, at its limit of {self.most}",
+                f"{op.name}: instruction limit of {self.most} reached",
                 op.span,
                 seen=f"{ran} instructions ran{idle}",
                 help=self.more,
@@ -83,10 +83,10 @@ class RunLimits:
         return PtoError(
             Diagnostic(
                 "time-limit",
-                f"{what}: the run ends here, after {self.seconds:g} seconds",
+                f"{what}: time limit of {self.seconds:g} seconds reached",
                 span,
                 seen=f"{ran} instructions ran",
-                help="a larger timeout lets it go on; a loop that never ends needs another bound",
+                help="raise timeout to continue; a loop that never ends needs another bound",
             )
         )
 
@@ -94,13 +94,13 @@ class RunLimits:
 def require_limits(instructions: object, seconds: object) -> None:
     """A user's limits are numbers that something can run within."""
     if not isinstance(instructions, int | None):
-        raise TypeError(f"max_instructions is {instructions!r}: it is an integer")
+        raise TypeError(f"max_instructions is {instructions!r}: expected an integer")
     if instructions is not None and instructions < 1:
-        raise ValueError(f"max_instructions is {instructions}: it is at least 1")
+        raise ValueError(f"max_instructions is {instructions}: expected at least 1")
     if not isinstance(seconds, int | float | None):
-        raise TypeError(f"timeout is {seconds!r}: it is a number of seconds")
+        raise TypeError(f"timeout is {seconds!r}: expected a number of seconds")
     if seconds is not None and not 0 < seconds < LONGEST:
-        raise ValueError(f"timeout is {seconds}: it is a positive number of seconds")
+        raise ValueError(f"timeout is {seconds}: expected a positive number of seconds")
 
 
 NO_LIMITS = RunLimits()  # for what only asks how late it is

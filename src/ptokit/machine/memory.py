@@ -41,7 +41,7 @@ def require_room(name: str, nbytes: int) -> None:
         raise error(
             "global-out-of-bounds",
             f"a view needs {nbytes} bytes of {name}",
-            help="give the array, or check the view's extents and strides",
+            help="give the array, or check the extents and strides of the view",
         )
 
 

@@ -198,7 +198,7 @@ def read_first(matrix: Any, first: tuple[int, int]) -> Exception:
         "uninitialised-read",
         f"{matrix.label or 'a tile'} is read before it is written",
         seen=f"element ({row}, {col}) of {matrix.type} was never written",
-        help="write all of the region that is read, or make the valid region smaller",
+        help="write all elements that are read, or make the valid region smaller",
     )
 
 
@@ -206,9 +206,9 @@ def _refuse(matrix: Any, first: tuple[int, int]) -> NoReturn:
     row, col = first
     raise error(
         "uninitialised-read",
-        f"{matrix.label or 'a tile'} is read where it has no value",
-        seen=f"nothing computed element ({row}, {col}) of {matrix.type}",
-        help="write all that is read, or make the valid region as small as what was written",
+        f"{matrix.label or 'a tile'} has undefined elements that are read",
+        seen=f"element ({row}, {col}) of {matrix.type} is undefined",
+        help="write all elements that are read, or make the valid region smaller",
     )
 
 

@@ -51,7 +51,7 @@ class Flags:
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-in-use'].title}",
                 rule="each record is followed by one wait before the next record",
                 seen=self._ups(source, target),
-                help="wait for it first, or use another of the eight ids of these pipes",
+                help="wait for the event first, or use another of the eight ids of these pipes",
             )
         if source is not target:
             self._put(key, up=True)
@@ -67,7 +67,7 @@ class Flags:
                 f"event {event} of {source} -> {target}: {CATALOGUE['event-not-set'].title}",
                 rule="each wait follows one record of the same pipes and id",
                 seen=self._ups(source, target),
-                help="record it after the instruction whose result is awaited",
+                help="record the event after the instruction that produces the result",
             )
         self._put(key, up=False)
 

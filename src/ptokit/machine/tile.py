@@ -141,9 +141,9 @@ class Tile(Matrix):
     def _refuse_strided(self, other: Tile) -> NoReturn:
         raise error(
             "layout",
-            f"{other.label or 'the source'} is a window whose bytes do not lie together",
+            f"{other.label or 'the source'} is a window with bytes that are not contiguous",
             seen=f"{other.type} has the strides of the tile it is a window of",
-            help="copy the window into a tile of its own, and take that",
+            help="copy the window to a separate tile",
         )
 
     def raw(self) -> Matrix:
@@ -156,7 +156,7 @@ class Tile(Matrix):
     def lines(self, dtype: DType) -> Matrix:
         """A row-major tile as another type; rows of a window are as far apart as its tile's."""
         width, rest = divmod(self.cols * self.dtype.size, dtype.size)
-        assert not rest, f"rows of {self.type} hold no whole {dtype}"
+        assert not rest, f"rows of {self.type} are not whole elements of {dtype}"
         (_, step), *_ = self.elements.map.rows.digits
         rows = Axis(((self.rows, step * self.dtype.size // dtype.size),))
         elements = Elements(self.memory, self.address, dtype, IndexMap(rows, Axis(((width, 1),))))
@@ -221,12 +221,12 @@ class GlobalView(Matrix):
     def _require_end(self, end: int) -> None:
         count = self.memory.size * 8 // self.dtype.bits
         if self.memory.name == NO_MEMORY:
-            raise error("pipe", f"{self.label} has no place yet", help="allocate its slot, or pop")
+            raise error("fifo-mismatch", f"{self.label} has no slot", help="allocate one, or pop")
         if end > count:
             raise error(
                 "global-out-of-bounds",
-                f"{self.label or 'the view'} reaches past the end of {self.memory.name}",
-                seen=f"element {end - 1} is touched and {self.memory.name} has {count}",
+                f"{self.label or 'the view'} exceeds {self.memory.name}",
+                seen=f"element {end - 1} is accessed, {self.memory.name} has {count}",
                 help="check the view's extents, strides and offsets against the array",
             )
 

@@ -17,7 +17,7 @@ from ptokit.machine.partlydefined import DOCUMENTED, LostElements
 from ptokit.machine.tile import Matrix
 
 SLUG = "undefined-store"
-HELP = "compute them, pad them, or store the valid region alone"
+HELP = "write these elements, pad them, or store only the valid region"
 STRICT = "--strict, in Python strict=True, makes this an error"
 Place = tuple[int, int]  # a block, and the vector core in it
 
@@ -42,14 +42,14 @@ class UndefinedStore(Diagnostic):
         """Make the warning for one execution of the instruction `name`."""
         array = view.memory.name
         through = view.label if view.label and view.label != array else ""
-        message = f"{name}: {array} receives elements that nothing computed"
+        message = f"{name}: {array} receives undefined elements"
         made = cls(SLUG, message, span, Severity.WARNING, help=f"{HELP}; {STRICT}")
         return replace(made, count=lost.number, first=lost.first, place=place, view=through)._told()
 
     @classmethod
     def of_result(cls, tile: Matrix, count: int, first: Sequence[Any]) -> UndefinedStore:
         """Make the warning for a tile that the host gets. Any: numbers."""
-        message = f"{tile.label} is an output with elements that nothing computed"
+        message = f"{tile.label} is an output with undefined elements"
         made = cls(SLUG, message, None, Severity.WARNING, help=f"{HELP}; {STRICT}")
         row, col = map(int, first)
         return replace(made, count=count, first=(row, col))._told()
@@ -65,7 +65,7 @@ class UndefinedStore(Diagnostic):
         what = "element" if self.count == 1 else "elements"
         first = f"first ({self.first[0]}, {self.first[1]}){of}"
         first += f" in block {self.place[0]}" if self.place[0] else ""
-        seen = f"{self.count} {what}, {first}; {DOCUMENTED} stands in their place"
+        seen = f"{self.count} {what}, {first}; {DOCUMENTED} is stored instead"
         return replace(self, seen=seen)
 
 

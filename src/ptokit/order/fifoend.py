@@ -56,22 +56,22 @@ def overfull(fifo: Fifo) -> PtoError:
     """An entry has more bytes than a slot."""
     message = f"the entry is larger than a slot of {fifo.name}"
     help = "slot_size is the size of a whole entry, in bytes"
-    return error("pipe", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
+    return error("fifo-mismatch", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
 
 
 def unallocated(fifo: Fifo) -> PtoError:
     """A slot is pushed that is in use: nobody waited for it."""
-    message = f"a slot of {fifo.name} is pushed that was not allocated"
-    seen = f"all {fifo.slots} slots hold entries that the other end did not give back"
-    return error("pipe", message, seen=seen, help="allocate the slot: that waits until it is free")
+    message = f"{fifo.name}: a slot is pushed without an allocation"
+    seen = f"all {fifo.slots} slots hold entries that the other end has not freed"
+    return error("fifo-mismatch", message, seen=seen, help="allocate the slot before the push")
 
 
 def given_back(fifo: Fifo) -> PtoError:
     """A slot is given back once more than entries were popped."""
-    message = f"a slot of {fifo.name} is given back that holds no entry of this core"
-    help = "pop first, and give the slot of each entry back once: the other end writes into it"
-    seen = "every entry that this core popped was given back before"
-    return error("pipe", message, seen=seen, help=help)
+    message = f"{fifo.name}: a slot is freed that holds no entry of this core"
+    help = "pop first, and free the slot of each entry once"
+    seen = "this core has freed every entry that it popped"
+    return error("fifo-mismatch", message, seen=seen, help=help)
 
 
 class EngineFifoEnd(ABC):
@@ -120,7 +120,7 @@ class EngineFifoEnd(ABC):
 
     def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
         """Convert what is pushed, with parameters that registers name: no engine keeps those."""
-        message = f"the conversion of {self.fifo.name} is not executed: {self.epilogue}"
+        message = f"{self.fifo.name}: ptokit cannot execute the conversion {self.epilogue}"
         raise error("not-executed", message, help=PLAIN)
 
     def open(self, memory: Any) -> None:

@@ -23,9 +23,9 @@ from ptokit.order.group import Grid
 class LeftoverKind(Enum):
     """What may be left over: the words for how often it was given and taken, and what to do."""
 
-    SIGNAL = "sent", "waited for", "wait for it once more, or signal once less"
-    ENTRY = "pushed", "popped", "pop it, or push one less"
-    SLOT = "popped", "given back", "free the slot after the last use of its entry"
+    SIGNAL = "sent", "waited for", "add a wait, or remove a signal"
+    ENTRY = "pushed", "popped", "add a pop, or remove a push"
+    SLOT = "popped", "freed", "free the slot after the last use of its entry"
 
     def __init__(self, given: str, taken: str, help: str) -> None:
         self.given, self.taken, self.help = given, taken, help
@@ -106,14 +106,14 @@ def _warning(
     target: Target, seen: str, help: str, ops: Sequence[Op], others: Sequence[Op]
 ) -> Diagnostic:
     slug = "exchange-left"
-    notes = [Note("it is done here too", op.span) for op in ops[1:]]
-    notes += [Note("and some are taken here", op.span) for op in others]
+    notes = [Note("here too", op.span) for op in ops[1:]]
+    notes += [Note("some are consumed here", op.span) for op in others]
     return Diagnostic(
         slug,
         f"{ops[0].name}: {CATALOGUE[slug].title}",
         ops[0].span,
         severity=Severity.WARNING,
-        rule="each entry is popped, each slot given back",
+        rule="each entry is popped and each slot is freed",
         seen=seen,
         help=help,
         targets=(target.name,),

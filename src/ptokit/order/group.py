@@ -118,9 +118,9 @@ class Grid:
         try:
             made = {n: np.zeros(size, np.uint8) for n, size in sizes.items()}
         except (MemoryError, ValueError):  # or more than any array has
-            seen = f"the slots of all FIFOs take {found.nbytes} bytes"
-            help = "give the FIFOs fewer slots, or smaller ones"
-            raise error("out-of-memory", "too little for the FIFOs", seen=seen, help=help) from None
+            seen = f"the slots of all FIFOs need {found.nbytes} bytes"
+            help = "use fewer or smaller slots"
+            raise error("out-of-memory", "out of memory for FIFOs", seen=seen, help=help) from None
         return {n: Memory(n, array, written=True) for n, array in made.items()}
 
     def signal_memory(self) -> Memory:

@@ -22,14 +22,14 @@ from ptokit.order.ticketleftovers import Leftover, left_over
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
 SEEN_BUFFER = {
-    BufferFault.NOT_ACQUIRED: "releases {}, which it has not acquired",
-    BufferFault.ACQUIRED_TWICE: "acquires {} again, which it has not released",
+    BufferFault.NOT_ACQUIRED: "releases {} without having acquired it",
+    BufferFault.ACQUIRED_TWICE: "acquires {} again before releasing it",
     BufferFault.NEVER_RELEASED: "acquires {} and never releases it",
 }
 BUFFER_HELP = {
-    BufferFault.NOT_ACQUIRED: "let the pipe acquire the buffer before, or leave this out",
-    BufferFault.ACQUIRED_TWICE: "let the pipe release the buffer before, or leave this out",
-    BufferFault.NEVER_RELEASED: "let the pipe release the buffer after its last use of it",
+    BufferFault.NOT_ACQUIRED: "acquire the buffer first, or remove this release",
+    BufferFault.ACQUIRED_TWICE: "release the buffer first, or remove this acquire",
+    BufferFault.NEVER_RELEASED: "release the buffer after its last use by the pipe",
 }
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
@@ -56,7 +56,7 @@ class RaceReport:
                 "flag-set-twice",
                 post,
                 "each set is followed by one wait before the next set",
-                "wait for it before it is set again, or use another id",
+                "wait for the flag before setting it again, or use another id",
             )
         for work, post in clashes(self.issue.cores, self.target):
             yield self._clash(work, post, f"{post.ticket.channel}")
@@ -67,7 +67,7 @@ class RaceReport:
                 "flag-left",
                 posts[0],
                 "each set is followed by one wait, in the same kernel",
-                "wait for it before the kernel ends",
+                "wait for the flag before the kernel ends",
             )
         if not self.found.stuck and not self.issue.chosen:
             yield from map(self._left_over, left_over(self.issue.cores))
@@ -80,11 +80,7 @@ class RaceReport:
         space, low, high = hazard.bytes
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
-        how = (
-            "may take place first, but comes"
-            if hazard.inverted
-            else "may not be complete: it comes"
-        )
+        how = "may execute last" if hazard.inverted else "may not be complete"
         return Diagnostic(
             slug,
             f"{second.op.name}: {CATALOGUE[slug].title}",
@@ -95,7 +91,7 @@ class RaceReport:
             help=self._edge(hazard),
             targets=(self.target.name,),
             notes=(
-                Note(f"{first.op.name} {DID[hazard.kind]} them{there}, and {how} before",
+                Note(f"{first.op.name} {DID[hazard.kind]} them first{there}, and {how}",
                      first.op.span),
             ),
         )  # fmt: skip
@@ -109,7 +105,7 @@ class RaceReport:
         if hazard.bytes[0].startswith(SLOTS_OF):
             return self._free(second if _pushes(first) else first)
         if source.core != target.core:
-            return f"let {self._name(target.core)} wait for a signal of {self._name(source.core)}"
+            return f"make {self._name(target.core)} wait for a signal of {self._name(source.core)}"
         if source == target:
             return f"a barrier of {source.pipe} after {after}, before {before}{later}"
         pair = f"{source.pipe} -> {target.pipe}"
@@ -126,7 +122,7 @@ class RaceReport:
 
     def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
         slug, entry, first = "acquire-release", wrong.entry, wrong.first
-        since = () if first is None else (Note("it has acquired it here", first.op.span),)
+        since = () if first is None else (Note("acquired here", first.op.span),)
         return Diagnostic(
             slug,
             f"{entry.op.name}: {CATALOGUE[slug].title}",
@@ -147,9 +143,9 @@ class RaceReport:
             slug,
             f"{first.op.name}: {CATALOGUE[slug].title}",
             first.op.span,
-            rule="each wait follows a set of the same pipes and id, which takes place",
+            rule="each wait follows an executed set of the same pipes and id",
             seen=waits[0].message,
-            help="set the flag before the loop, or wait for it later",
+            help="set the flag before the loop, or wait for the flag later",
             targets=(self.target.name,),
             notes=tuple(waits[1:]),
         )
@@ -166,8 +162,8 @@ class RaceReport:
             if isinstance(entry, Post) and entry.ticket == missing
         ]
         if not posts:
-            return f"{queue} waits for {missing.channel}, which nobody sets"
-        where = f"{posts[0].queue.pipe} would set it at {_line(posts[0], 'its place')}"
+            return f"{queue} waits for {missing.channel}, which is never set"
+        where = f"{posts[0].queue.pipe} sets it at {_line(posts[0], 'its place')}"
         return f"{queue} waits for {missing.channel}: {where}"
 
     @staticmethod
@@ -181,9 +177,9 @@ class RaceReport:
             f"{post.op.name}: {CATALOGUE[slug].title}",
             post.op.span,
             severity=Severity.WARNING,
-            rule="an instruction that uses a flag or a signal itself finds it down",
+            rule="flags and signals that an instruction uses internally are clear before it",
             seen=f"{name}{self._place(post)}",
-            help="use another id for it",
+            help="use another id",
             targets=(self.target.name,),
             notes=(Note(f"{op.name} uses it{self._place(work)}", op.span),),
         )
@@ -195,7 +191,7 @@ class RaceReport:
             f"{op.name}: {CATALOGUE[slug].title}",
             op.span,
             severity=Severity.WARNING,
-            rule="each signal is waited for, each entry popped, each slot given back",
+            rule="each signal is waited for, each entry popped, each slot freed",
             seen=f"{left}{self._place(left.entry)}",
             help=left.what.help,
             targets=(self.target.name,),

@@ -238,10 +238,10 @@ class RaceDetector(Observer):
 
     def _report(self, memory: Memory, byte: int, at: _Accessing, other: int, first: int) -> None:
         mine, theirs = self.ops[at.op], self.ops[first]
-        there = f"{self._name(other)} touches it here, {theirs.name}"
-        help = "let one of them signal when it is done, and the other one wait for it"
+        there = f"{self._name(other)} accesses it here, {theirs.name}"
+        help = "signal after the first access, and wait for the signal before the second"
         if max(at.core, other) >= len(self.places):
-            help = "wait for the event of what was begun, and then touch or signal what it moves"
+            help = "wait for the event of the transfer before accessing its data or signalling"
         raise PtoError(
             Diagnostic(
                 "race",
@@ -263,10 +263,10 @@ def detector(words: str | None) -> RaceDetector | None:
     if words is None:
         return None
     if not isinstance(words, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's
-        raise TypeError(f"schedule is {words!r}: it is text, as random:7")
+        raise TypeError(f"schedule is {words!r}: expected a string such as random:7")
     kind, _, seed = words.partition(":")
     if kind != "random" or not seed.isdecimal():
-        raise ValueError(f"no schedule {words!r}: it is random:SEED, as random:7")
+        raise ValueError(f"unknown schedule {words!r}: expected random:SEED, such as random:7")
     return RaceDetector(int(seed))
 
 

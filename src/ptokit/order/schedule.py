@@ -149,11 +149,11 @@ def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
     return PtoError(
         Diagnostic(
             "deadlock",
-            f"{op}: {name} waits for ever",
+            f"{op}: {name} waits forever",
             span,
-            rule="what a core waits for comes from a core that goes on",
+            rule="every wait of a core is satisfied by another core",
             seen=f"it waits for {what}",
-            help="both ends push and pop, or notify and wait, as often; neither waits first",
+            help="push and pop, or notify and wait, equally often; one end must send first",
             notes=notes,
         )
     )

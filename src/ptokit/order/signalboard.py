@@ -99,7 +99,7 @@ class SignalBoard:
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
     def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
-        """Who of the cores has not come so often; found once, for all that wait in a deadlock."""
+        """Who of the cores has not arrived so often; found once for each deadlock."""
         if (barrier, arrivals) not in self.told:
             absent = [core for core in cores if self.arrived[barrier, core] < arrivals]
             self.told[barrier, arrivals] = late(absent)
@@ -286,9 +286,9 @@ def _held(numbers: Matrix) -> str:
 
 def overflow(core: CorePlace, number: int, most: int) -> PtoError:
     """A core is signalled more often than its counter counts."""
-    message = f"{CATALOGUE['signal-overflow'].title}: {most}"
-    seen = f"{core} has not waited for signal {number} {most} times"
-    help = "let the core that signals wait for an answer before it goes on"
+    message = f"{CATALOGUE['signal-overflow'].title}: limit {most}"
+    seen = f"signal {number} of {core} is pending {most} times"
+    help = "make the sending core wait for an answer"
     return error("signal-overflow", message, seen=seen, help=help)
 
 
@@ -298,6 +298,6 @@ def signal_of(number: int) -> str:
 
 
 def late(cores: Sequence[CorePlace]) -> str:
-    """Who of those that all wait for has not come."""
+    """Who of those that all wait for has not arrived."""
     more = len(cores) - 1
-    return f"{cores[0]} and {more} more have not come" if more else f"{cores[0]} has not come"
+    return f"{cores[0]} and {more} more have not arrived" if more else f"{cores[0]} has not arrived"

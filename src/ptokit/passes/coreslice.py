@@ -40,7 +40,7 @@ class CoreSlice:
     def _need(self, values: Iterable[Value], op: AnyOp) -> None:
         for value in values:
             if self.assignment.of(value) is OTHER[self.kind]:
-                theirs = f"which only the {OTHER[self.kind].text} core knows"
+                theirs = f"known only on the {OTHER[self.kind].text} core"
                 seen = f"the {self.kind.text} core needs %{value.name}, {theirs}"
                 raise cannot_split(op, seen, KNOWN_TO_BOTH, *self.assignment.where(value))
             if value not in self.popped:
@@ -53,7 +53,7 @@ class CoreSlice:
             if op.regions:
                 self._control(op)
             elif op is not block.terminator:
-                assert isinstance(op, Op), "ops that nobody knows are refused before"
+                assert isinstance(op, Op), "unknown ops are refused before"
                 self._op(op)
 
     def _op(self, op: Op) -> None:

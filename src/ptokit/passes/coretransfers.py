@@ -25,8 +25,8 @@ from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.values.enumerations import VEC
 
-KNOWN_TO_BOTH = "compute it of what both know: numbers of the launch, or of global memory"
-SENDS = "what crosses is moved as it is: convert it before, or after, with an instruction of a core"
+KNOWN_TO_BOTH = "compute the value from numbers of the launch, or from global memory"
+SENDS = "convert before or after the transfer: a transfer moves a tile unchanged"
 MOVE = "to"  # what Python kernels call it
 Place: TypeAlias = "tuple[Block, int]"  # an op in a block
 
@@ -73,7 +73,7 @@ class CoreAssignment:
 
     def where(self, value: Value) -> tuple[Note, ...]:
         """Where a number comes from that one kind of core alone knows."""
-        return (Note("it comes from here", self.known[value]),) if value in self.known else ()
+        return (Note("defined here", self.known[value]),) if value in self.known else ()
 
     def core_for(self, op: AnyOp) -> KernelKind | None:
         """The core that an instruction without regions is for; None: any."""
@@ -87,7 +87,7 @@ class CoreAssignment:
         for op in block.ops:
             if isinstance(op, OpaqueOp):
                 help = "write a section, or a function, for each kind of core"
-                raise cannot_split(op, "nobody knows which core executes it", help)
+                raise cannot_split(op, "the core that executes it is unknown", help)
             for region in op.regions:
                 self._block(region)
             if op.regions:
@@ -100,7 +100,7 @@ class CoreAssignment:
     def _op(self, op: Op) -> None:
         if not {FIFO, SIGNALS, FLAGS}.isdisjoint(op.page.uses):
             help = "write a section, or a function, for each kind of core"
-            raise cannot_split(op, "the program orders its cores or pipes itself", help)
+            raise cannot_split(op, "the program synchronises its cores or pipes", help)
         kinds = {self.of(value) for _, value in op.values()} - {None}
         if len(kinds) == 2:
             self.crossings[op] = self._crossing(op)
@@ -116,7 +116,7 @@ class CoreAssignment:
         if kind is None or side_of(value.type) is not None or self.numbers.get(value) is kind:
             return
         if value in self.numbers:
-            raise cannot_split(op, f"%{value.name} is made of numbers of both cores", KNOWN_TO_BOTH)
+            raise cannot_split(op, f"%{value.name} depends on numbers of both cores", KNOWN_TO_BOTH)
         self.numbers[value], self.known[value], self.grown = kind, op.span, True
 
     def _crossing(self, op: Op) -> KernelKind:
@@ -128,7 +128,7 @@ class CoreAssignment:
             both = sorted({f"%{v.name}" for _, v in op.values() if self.of(v) is not None})
             tiles = any(side_of(v.type) is not None for _, v in op.values())
             help = SENDS if tiles else KNOWN_TO_BOTH
-            raise cannot_split(op, f"{', '.join(both)} are not all of one core", help)
+            raise cannot_split(op, f"{', '.join(both)} run on different cores", help)
         one, other = dst[0].type, src[0].type
         if not (isinstance(one, TileType) and isinstance(other, TileType)):
             raise cannot_split(op, f"it moves {other} to {one}", SENDS)
@@ -222,8 +222,8 @@ def _transfer(op: Op, to: KernelKind, uses: Uses, assignment: CoreAssignment) ->
     last = _last_use(op, dst, uses, assignment.crossings)
     copied = last is None
     if copied and to is CUBE:
-        help = "move it to a tile of its own, and use that where it was moved: t.to(...)"
-        raise cannot_split(op, f"%{dst.name} is used elsewhere than where it arrives", help)
+        help = "move the tile to a separate tile, and use the new tile on that core: t.to(...)"
+        raise cannot_split(op, f"%{dst.name} is not used on the core it arrives on", help)
     return CoreTransfer(
         op, to, dst, src, uses.ways[op], last or index, _valid(op, dst, uses), copied
     )
@@ -292,6 +292,6 @@ def _valid(op: Op, dst: Value, uses: Uses) -> tuple[Value | int, Value | int]:
         elif given is not None:
             found.append(given)
         else:
-            help = "move it to a tile of its own, whose valid region is known"
-            raise cannot_split(op, f"nobody knows which part of %{dst.name} is valid", help)
+            help = "move the tile to a separate tile with a known valid region"
+            raise cannot_split(op, f"the valid region of %{dst.name} is unknown", help)
     return found[0], found[1]

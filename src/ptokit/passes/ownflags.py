@@ -77,13 +77,13 @@ def _channels(entry: Post | Await) -> Iterator[FlagChannel]:
 def fault(found: Findings, cores: Iterable[Sequence[QueueEntry]]) -> str | None:
     """Why no more flags go beside those of a run."""
     if found.stuck:
-        return "a wait never goes on"
+        return "a wait never completes"
     if found.left:
-        return "a flag that is set is not waited for"
+        return "a flag is set and never waited for"
     if any(hazard.inverted for hazard in found.hazards):
-        return "they let two instructions take place in the wrong order"
+        return "two instructions may execute in the wrong order"
     if not all(map(_in_order, cores)):
-        return "a wait stands before its set"
+        return "a wait precedes its set"
     return None
 
 

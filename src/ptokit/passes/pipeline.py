@@ -67,26 +67,26 @@ PASSES = {
     for p in (
         Pass(
             "structure",
-            "blocks of a function become loops and branches with regions",
+            "turn blocks of a function into loops and branches with regions",
             each(lambda func, _: structured(func)),
             ensures=lambda func: not func.blocks,
         ),
         Pass(
             "complete",
-            "give elided types what each instruction says of its output",
+            "infer omitted types from each instruction",
             each(_completed),
             ("structure",),
         ),
         Pass(
             "to_dps",
-            "outputs become operands: each value a tile, shared where it flows",
+            "turn outputs into operands: a tile for each value, shared where the value flows",
             each(lambda func, _: func_to_dps(func)),
             ("complete",),
             is_dps,
         ),
         Pass(
             "split",
-            "make two functions and FIFOs of a kernel for both kinds of cores",
+            "split a kernel for both kinds of cores into two functions and FIFOs",
             split,
             ("to_dps",),
             lambda func: not is_mixed(func) or KIND in func.attrs,
@@ -94,13 +94,13 @@ PASSES = {
         ),
         Pass(
             "scratch",
-            "name the scratch tiles that a program of level 3 has to name",
+            "add the scratch operands that level 3 requires",
             each(name_scratch),
             ("to_dps",),
         ),
         Pass(
             "place",
-            "write out the address of each tile that the program leaves to ptokit",
+            "assign an address to each tile that has none",
             each(place),
             ("scratch",),
             placed,
@@ -109,13 +109,13 @@ PASSES = {
         ),
         Pass(
             "desynchronise",
-            "leave out flags, and barriers where no other core is told anything",
+            "remove flags, and barriers that no other core depends on",
             desynchronise,
             ("structure",),
         ),
         Pass(
             "synchronise",
-            "set and wait for flags between the pipes, beside those of the program",
+            "insert sets and waits of flags between the pipes",
             synchronise,
             ("place",),
             whole=True,
@@ -123,7 +123,7 @@ PASSES = {
         ),
         Pass(
             "to_ssa",
-            "outputs become results: each write of a tile a new value",
+            "turn outputs into results: a new value for each write of a tile",
             each(lambda func, _: func_to_ssa(func)),
             ("to_dps",),
             is_ssa,
@@ -138,7 +138,7 @@ def pass_named(name: str) -> Pass:
         return PASSES[name]
     hint = did_you_mean(name, PASSES)
     advice = f"{hint} " if hint else ""
-    raise ValueError(f"there is no pass {name!r}: {advice}choose one of {', '.join(PASSES)}")
+    raise ValueError(f"unknown pass {name!r}: {advice}choose one of {', '.join(PASSES)}")
 
 
 def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
@@ -191,5 +191,5 @@ def _run(module: Module, order: Sequence[Pass], target: Target, judge: Judge) ->
         module = one.run(module, target)
         for func in module.funcs:
             verify(func)
-            assert one.ensures(func), f"after {one.name} {func.name} is not as it should be"
+            assert one.ensures(func), f"after {one.name} {func.name} is not in the expected form"
     return module

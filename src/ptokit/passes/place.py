@@ -34,12 +34,12 @@ def place(func: Func, target: Target) -> Func:
     tiles, planned = place_beside_slots(interference, facts)
     for tile in tiles.values():
         if tile.explicit and tile.address is None and planned.tiles.get(tile.space):
-            message = f"%{tile.value.name}: only the run knows its address, so none beside is safe"
-            raise refuse(message, tile.value.span, "give every tile of its memory an address")
+            message = f"%{tile.value.name}: its address is not known statically"
+            raise refuse(message, tile.value.span, "give every tile of this memory an address")
     for op in func.body.walk():
         made = isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr")
         if made and op.results[0] not in tiles:
-            message = f"%{op.results[0].name}: nothing says its type, so it has no address"
+            message = f"%{op.results[0].name}: its type is not known, so no address can be assigned"
             raise refuse(message, op.span, "write the type of the tile")
     written = _Written(planned.addresses, place_slots(func, tiles.values(), target))
     body, names = written.block(func.body), FreshNames(func)

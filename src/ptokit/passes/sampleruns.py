@@ -206,7 +206,7 @@ def _issued(
     """The entry of an edge at a mark, among those that are put in there."""
     edge, core = one.edge, mark.queue.core
     every = edge.source is Pipe.ALL
-    assert place < ROOM, "as many edges as this do not fit"
+    assert place < ROOM, "too many edges for the flags"
 
     def at(pipe: Pipe) -> tuple[int, AnyOp, PipeQueue, IterationVector]:
         return mark.number + place, one.op, PipeQueue(core, pipe), mark.iteration

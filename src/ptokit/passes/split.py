@@ -85,7 +85,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     if not found:
         first = next(op for op in func.walk() if assignment.core_for(op) is not None)
         help = "write two kernels, or a section for each kind of core"
-        raise cannot_split(first, "nothing goes from one kind of core to the other", help)
+        raise cannot_split(first, "no value crosses between the kinds of cores", help)
     made: list[Func] = []
     for kind, half in halves.items():
         kept = func.attrs if kind is CUBE else {}  # a launch names the one
@@ -156,7 +156,7 @@ class _Half:
 
     def _control(self, op: AnyOp) -> AnyOp:
         """A loop or branch around what the core needs of its regions."""
-        assert isinstance(op, Op), "ops that nobody knows are refused before"
+        assert isinstance(op, Op), "unknown ops are refused before"
         operands = {
             name: self.slice.carried(op, bound) if isinstance(bound, tuple) else bound
             for name, bound in op.operands.items()
@@ -254,5 +254,5 @@ def _require_apart(halves: Mapping[KernelKind, _Half]) -> None:
             theirs = other.read.get(argument) or other.written.get(argument)
             if (mine := own.written.get(argument)) is not None and theirs is not None:
                 note = Note(f"the {OTHER[kind].text} core uses it here", theirs.span)
-                message = f"the {kind.text} core writes %{argument.name}, which the other one uses"
+                message = f"the {kind.text} core writes %{argument.name}, which the other core uses"
                 raise cannot_split(mine, message, NOT_SHARED, note)

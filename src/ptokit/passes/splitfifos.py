@@ -63,8 +63,8 @@ def fifos_for(found: Sequence[CoreTransfer]) -> list[FifoPlan]:
         fifo.entries.append(transfer)
         transfer.fifo = fifo.number
     if 2 * len(fifos) > MOST_FLAGS:
-        seen = f"so many tiles are there at once that they need {len(fifos)} FIFOs"
-        help = f"a core has flags for {MOST_FLAGS // 2}: use what arrives before more does"
+        seen = f"tiles that cross at the same time need {len(fifos)} FIFOs"
+        help = f"a core has flags for {MOST_FLAGS // 2}: use a tile before the next one crosses"
         raise cannot_split(fifos[-1].entries[0].op, seen, help)
     return fifos
 

@@ -95,7 +95,7 @@ class _ToSsa:
             return
         for value in uses_of(op):
             if value in self.buffers:
-                message = f"{op.name} refers to the bytes of %{value.name}, which are written"
+                message = f"{op.name} refers to bytes of %{value.name} that are written"
                 note = Note(f"%{value.name} is defined here", value.span)
                 raise refuse(message, op.span, "a value has no bytes to refer to", note)
 
@@ -103,13 +103,13 @@ class _ToSsa:
         """What regions pass on shares a tile when it is written again: a view cannot."""
         for name, value in op.values():
             if value in self.views:
-                message = f"{op.name} passes on %{value.name}, a view of other bytes"
-                raise refuse(message, op.span_of(name), "copy it to a tile of its own")
+                message = f"{op.name} passes on %{value.name}, which is a view"
+                raise refuse(message, op.span_of(name), "copy it to a separate tile")
 
     def _require_no_view(self, op: Op, tile: Value) -> None:
         """Old content and new share one tile: that cannot be a view, but for its extents."""
         if tile in self.views and not is_dynamic(tile):
-            message = f"{op.name} changes a part of %{tile.name}, a view of other bytes"
+            message = f"{op.name} changes a part of %{tile.name}, which is a view"
             raise refuse(message, op.span, "change the tile itself, or a copy of the part")
 
     def _write_of(self, buffer: Value) -> Span | None:
@@ -137,7 +137,7 @@ class _ToSsa:
         targets = written_tiles(op)
         if len({*targets.values()}) < len(targets):
             message = f"{op.name} writes two outputs to one tile"
-            raise refuse(message, op.span, "give each output a tile of its own")
+            raise refuse(message, op.span, "use a separate tile for each output")
         for name, tile in targets.items():
             self._require_unshared(op, name, tile)
         operands = {n: replaced(b, now) for n, b in op.operands.items() if n not in targets}
@@ -171,8 +171,8 @@ class _ToSsa:
 
     def _opaque(self, op: OpaqueOp) -> OpaqueOp:
         for tile in writes_inside(op):
-            message = f"%{tile.name} is written inside {op.name}, whose meaning is not known"
-            raise refuse(message, op.span, "convert the parts around it by hand")
+            message = f"%{tile.name} is written inside {op.name}, an unknown operation"
+            raise refuse(message, op.span, "convert the surrounding code by hand")
         return op
 
     def _loop(self, op: Op, now: Current) -> Op:
@@ -202,10 +202,8 @@ class _ToSsa:
     def _sequence(self, op: Op, now: Current) -> Op:
         """Regions that run one after the other, repeatedly, and change no tile of the function."""
         for tile in _outer(op):
-            message = f"{op.name} changes %{tile.name}, and has no values to pass it on with"
-            raise refuse(
-                message, op.span, "loop over a counter, or keep the form with outputs as operands"
-            )
+            message = f"{op.name} changes %{tile.name}, but cannot yield values"
+            raise refuse(message, op.span, "use a counted loop, or keep the DPS form")
         regions = [self.block(region, dict(now)) for region in op.regions]
         operands = {n: replaced(b, now) for n, b in op.operands.items()}
         return replace(op, operands=operands, regions=regions)

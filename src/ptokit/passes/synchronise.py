@@ -38,7 +38,7 @@ from ptokit.passes.syncedges import (
     insert_edges,
 )
 
-OWN_FLAGS = "set and wait for flags in the program itself"
+OWN_FLAGS = "set and wait for flags in the program"
 REPLACED = "`--passes desynchronise,synchronise` replaces it"
 MORE_THAN_IDS = 1 << 8  # numbers for the flags of edges, while the program's own have ids
 Pairs: TypeAlias = "frozenset[frozenset[int]]"  # of ops, by their identities
@@ -83,7 +83,7 @@ def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
     except PtoError as problem:
         why = problem.diagnostics[0].message
     name = " and ".join(f"@{func.name}" for func in kernel.funcs)
-    message = f"{name}: its own synchronisation is kept as it is, and may be incomplete: {why}"
+    message = f"{name}: existing synchronisation is kept and may be incomplete: {why}"
     help = "" if all(map(meets, kernel.flags)) else f"; {REPLACED}"
     warnings.warn(message + help, KeptFlagsWarning, stacklevel=2)
     return kernel.funcs
@@ -92,14 +92,14 @@ def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
 def _require_known(kernel: SyncKernel) -> None:
     """PtoError where the pipes of an op or the type of a value are not known."""
     for value in (value for func in kernel.funcs for value in elided_values(func)):
-        message = f"%{value.name}: {CATALOGUE['type-elided'].title}"
-        raise error("type-elided", message, value.span, help="write the type out")
+        message = f"%{value.name}: {CATALOGUE['type-omitted'].title}"
+        raise error("type-omitted", message, value.span, help="write the type out")
     for op in (op for func in kernel.funcs for op in func.body.walk()):
         if isinstance(op, OpaqueOp):
-            raise refuse(f"{op.name}: nobody knows which pipe executes it", op.span, OWN_FLAGS)
+            raise refuse(f"{op.name}: the pipe that executes it is unknown", op.span, OWN_FLAGS)
         if FIFO in op.page.uses and len(kernel.kinds) < len(OTHER):
-            message = f"{op.name}: no function and no section is at the other end of its FIFO"
-            raise refuse(message, op.span, "give the program both ends, or flags of its own")
+            message = f"{op.name}: no function or section uses the other end of its FIFO"
+            raise refuse(message, op.span, "add the other end, or synchronise in the program")
 
 
 class _Synchronising:
@@ -117,7 +117,7 @@ class _Synchronising:
         every = sample_runs(kernel, MarkedFuncs.of(self.places), target)
         self.runs, self.others = telling(every)
         if not self.runs:
-            message = "no run on samples is legal, so nobody knows what the pipes do"
+            message = "no sample run is legal, so the order of the pipes is unknown"
             help = "`ptokit check` says what is wrong"
             raise refuse(message, kernel.funcs[0].span, help)
         ops = (op for func in kernel.funcs for op in func.body.walk() if isinstance(op, Op))
@@ -134,7 +134,7 @@ class _Synchronising:
         reached = {id(e.op) for run in self.runs for core in run.cores for e in core}
         for op in self.kernel.flags:
             if id(op) not in reached:
-                raise refuse(f"no run on samples comes to {op.name}", op.span, REPLACED)
+                raise refuse(f"no sample run reaches {op.name}", op.span, REPLACED)
         for one, run in zip(found, self.runs, strict=True):
             if why := fault(one, run.cores):
                 raise refuse(why, self.kernel.funcs[0].span, REPLACED)
@@ -216,7 +216,7 @@ class _Synchronising:
         twice = [edges[id(p.op)] for p in findings.posted_twice if id(p.op) in edges]
         wanted |= dict.fromkeys(edge.back() for edge in twice)
         if findings.posted_twice and not wanted:
-            why = "a flag of its own may be set twice before it is waited for"
+            why = "a flag of the program may be set twice before it is waited for"
             raise refuse(why, findings.posted_twice[0].op.span, REPLACED)
         if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
             wanted = dict.fromkeys(self._before(then, run.kind(then)) for _, then in unordered)

@@ -102,7 +102,7 @@ def _line_of(line: int, lines: list[int]) -> int:
     if line in lines:
         return line
     near = [str(n) for n in sorted(lines, key=lambda n: abs(n - line))[:3]]
-    raise ValueError(f"{line}: no instruction begins in this line; near: {', '.join(near)}")
+    raise ValueError(f"{line}: no instruction starts on this line; near: {', '.join(near)}")
 
 
 def _ends(op: AnyOp, body: Block) -> bool:

@@ -9,6 +9,7 @@ from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
 from ptokit.analysis.memorymap import MemoryMap
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
 
@@ -34,7 +35,7 @@ def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterat
 def _counted(found: Sequence[Diagnostic], *severities: Severity) -> Iterator[str]:
     for severity in severities:
         if number := sum(d.severity is severity for d in found):
-            yield f", {number} {severity.value}{'s' * (number != 1)}"
+            yield f", {counted(number, severity.value)}"
 
 
 def report_json(

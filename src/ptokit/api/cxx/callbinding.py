@@ -68,10 +68,10 @@ def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:
         return found[0] if len(found) == 1 else min(found, key=partial(_foreign, target=target))
     given = ", ".join(map(_shown, values)) or "nothing"
     if name not in forms():
-        raise error("unknown-op", f"ptokit has no {name}", seen=f"it is called with {given}")
+        raise error("unknown-op", f"unknown instruction {name}", seen=f"it is called with {given}")
     raise error(
         "operand-count" if len(reasons) == 1 else "operand-kind",
-        f"no form of {name} takes these arguments",
+        f"{name}: no overload takes these arguments",
         seen=f"{given}; {'; '.join(dict.fromkeys(reasons))}",
         help=f"`ptokit explain {name.lower()}` lists the forms",
     )
@@ -166,7 +166,7 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
         texts = None if word is None else choice.attributes(word.label)
         if word is None or texts is None:
             if not choice.label.groups and not choice.sets:
-                raise Misfit(f"{choice.enumeration}::{choice.label.pattern} is not given")
+                raise Misfit(f"{choice.enumeration}::{choice.label.pattern} is missing")
             if word is not None:
                 raise Misfit(f"it has no {choice.enumeration}::{word.label}")
             continue
@@ -189,7 +189,7 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
             found.setdefault(attr.name, next(iter(attr.kind)))
     lacking = [a.name for a in form.page.attrs if a.required and a.name not in found]
     if lacking:
-        raise Misfit(f"{', '.join(lacking)} is not given")
+        raise Misfit(f"{', '.join(lacking)} is missing")
     return found
 
 

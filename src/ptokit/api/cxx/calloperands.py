@@ -146,16 +146,16 @@ class Arrays:
         number, offset = found
         element, rest = divmod(offset * 8, dtype.bits)
         if rest:
-            message = f"{what} begins between two elements of {dtype}"
-            help = "begin where an element of the array begins, or give the array another type"
+            message = f"{what} is not aligned to elements of {dtype}"
+            help = "start at an element of the array, or change its type"
             raise error("offset-misaligned", message, help=help)
         return number, element
 
 
 def leads_nowhere(address: int, what: str) -> PtoError:
-    """Return the error of a use of a pointer that leads into no array."""
-    where = "a null pointer" if not address else "a pointer that leads into no array"
-    help = "pass every array that the kernel touches, and keep pointers inside of it"
+    """Return the error of a use of a pointer outside all arrays."""
+    where = "a null pointer" if not address else "a pointer outside all arrays"
+    help = "pass every array that the kernel accesses, and keep pointers inside it"
     return error("global-out-of-bounds", f"{what} has {where}", help=help)
 
 
@@ -207,7 +207,7 @@ class Types:
         loc, dtype, label, rank, _ = self._convs[number - 1]
         layout = ConvLayout.named(label)
         if layout is None:
-            raise error("layout", f"no convolution tile has the layout {label}")
+            raise error("layout", f"unsupported layout {label} of a convolution tile")
         at = ConvSetting
         left, right, top, bottom = (how[n] for n in range(at.PAD_LEFT, at.PAD_BOTTOM + 1))
         return ConvTileType(
@@ -228,7 +228,7 @@ class Types:
 def element(number: int) -> DType:
     """Return the element type of a number of the interface; PtoError for one of C++ alone."""
     if not 0 <= number < len(DTYPES):
-        raise error("element-type", "an operand has an element type that no instruction takes")
+        raise error("element-type", "unsupported element type of an operand")
     return DTYPES[number]
 
 
@@ -294,7 +294,7 @@ class Reader:
             case Tag.PIPE:
                 return PipeHandle(words[0])
             case Tag.OTHER:
-                raise error("operand-value", "an argument is of a type that no instruction takes")
+                raise error("operand-value", "unsupported argument type")
 
     def _placed(self, loc: Loc, nbytes: int, address: int, place: int) -> int:
         """Return the address of a tile; one without an address gets the next free one.

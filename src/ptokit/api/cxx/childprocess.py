@@ -27,11 +27,11 @@ from ptokit.diagnostics.diagnostic import PtoError, error
 STILL, POLL = 60.0, 0.25  # seconds without a call until a kernel counts as stuck; between looks
 BEATS = 4  # numbers that both processes see: calls, the last place, where the library lies
 SIGNALS = {
-    signal.SIGSEGV: "it touched memory that is not there",
-    signal.SIGBUS: "it touched memory that is not there",
-    signal.SIGFPE: "it divided an integer by zero",
-    signal.SIGABRT: "it called abort, or an assertion failed",
-    signal.SIGILL: "it ran into code that is none",
+    signal.SIGSEGV: "invalid memory access",
+    signal.SIGBUS: "invalid memory access",
+    signal.SIGFPE: "integer division by zero",
+    signal.SIGABRT: "abort, or a failed assertion",
+    signal.SIGILL: "illegal instruction",
 }
 
 
@@ -156,13 +156,13 @@ def _ended(process: int) -> int:
 def _crash(status: int, stuck: bool, place: int) -> PtoError:
     """Return why a child ended without an answer."""
     if stuck:
-        message = "the kernel does not come to an end"
-        help = "look for a loop that waits for something; a larger timeout lets it go on"
+        message = "the kernel does not terminate"
+        help = "look for a loop that waits; raise timeout to continue"
         found = error("time-limit", message, help=help)
     elif os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.Signals(number).name
-        why = SIGNALS.get(signal.Signals(number), "another process ended it")
+        why = SIGNALS.get(signal.Signals(number), "another process killed it")
         found = error("crash", f"the kernel ended by {name}", seen=why, help=CRASHED)
     else:
         code = os.WEXITSTATUS(status)
@@ -170,4 +170,4 @@ def _crash(status: int, stuck: bool, place: int) -> PtoError:
     return found.at(pending(place)) if place else found
 
 
-CRASHED = "the place is that of the last instruction before; no array was changed"
+CRASHED = "the place is the last instruction before the fault; no array was changed"

@@ -208,7 +208,7 @@ def found_compiler(name: str | None = None) -> CppCompiler:
         found = None if path is None else _judged(path)
         if isinstance(found, CppCompiler):
             return found
-        reasons.append(f"{each}: {found or 'there is no such program'}")
+        reasons.append(f"{each}: {found or 'not found'}")
     raise _missing(wanted, reasons)
 
 
@@ -220,7 +220,7 @@ def _missing(wanted: str | None, reasons: Sequence[str]) -> PtoError:
         slug,
         f"{wanted}: {CATALOGUE[slug].title}" if wanted else CATALOGUE[slug].title,
         seen="; ".join(reasons) or "neither g++ nor clang++ is in PATH",
-        help=f"install {oldest}, or newer ({install}); {CHOSEN} and --compiler name another one",
+        help=f"install {oldest}, or newer ({install}); {CHOSEN} and --compiler name another",
     )
 
 
@@ -242,7 +242,7 @@ def _judged(path: str) -> CppCompiler | str:
     try:
         return _asked(path, os.stat(path).st_mtime_ns)
     except OSError as problem:
-        return f"it cannot be started: {problem.strerror}"
+        return f"cannot start: {problem.strerror}"
 
 
 @cache
@@ -251,7 +251,7 @@ def _asked(path: str, stamp: int) -> CppCompiler | str:
     done = _run([path, "--version"])
     first, number = done.stdout.partition("\n")[0], re.search(r"(\d+)\.\d+", done.stdout)
     if done.returncode or number is None:
-        return "it says no version"
+        return "no version printed"
     clang = "clang" in done.stdout
     oldest = OLDEST["clang++" if clang else "g++"]
     if int(number[1]) < oldest:

@@ -30,7 +30,7 @@ def compile_error(compiler: str, text: str, path: Path) -> PtoError:
         return _of_launch(text, first["why"])
     slug = "cxx-compile-error"
     lacking = LINKER.search(text)
-    why = first["why"] if first else f"nothing defines {lacking[1]}" if lacking else text.strip()
+    why = first["why"] if first else f"undefined symbol {lacking[1]}" if lacking else text.strip()
     message = f"{path.name}: {CATALOGUE[slug].title}: {why.splitlines()[0] if why else 'no reason'}"
     span = _span(first) if first else None
     help = None

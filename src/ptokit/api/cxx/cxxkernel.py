@@ -167,7 +167,7 @@ class CxxKernel:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             help = 'write launch("name", ...): a file may have several kernels'
             raise call_error(
-                "operand-kind", "a launch begins with the name of the kernel", help=help
+                "operand-kind", "the first argument of a launch is the kernel name", help=help
             )
         require_blocks(blocks)
         require_limits(None, timeout)
@@ -293,7 +293,7 @@ def _argument(what: str, tag: Tag, kind: int, value: float | None, array: _Room 
         return int(np.float64(value).view(np.int64))
     wanted = {
         Tag.POINTER: f"an array of {_name(kind)}",
-        Tag.INTEGER: "a whole number",
+        Tag.INTEGER: "an integer",
         Tag.REAL: "a number",
     }.get(tag, f"{kind} bytes as a NumPy array")
     seen = f"an array of {array.kind}" if array is not None else repr(value)
@@ -308,10 +308,10 @@ def _require_element(what: str, kind: int, array: _Room) -> None:
     wanted, unsigned = DTYPES[kind], array.given.dtype.kind == "u"
     if wanted.bits == array.kind.bits and unsigned:  # its bits
         return
-    help = "convert it, with astype for example"
+    help = "convert the array, for example with astype"
     if wanted.bits >= 8:
-        help = f"{help}, or pass its bits as u{wanted.bits}"
-    message = f"{what} points to {wanted}, and the array holds {array.kind}"
+        help = f"{help}, or pass the bits as u{wanted.bits}"
+    message = f"{what} points to {wanted}, but the array holds {array.kind}"
     raise call_error("argument-type", message, help=help)
 
 

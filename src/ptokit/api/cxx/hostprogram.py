@@ -18,7 +18,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.isa.model.targets import Target
 from ptokit.values.fixpipe import FixPipe
 
-NO_MAIN = "name the file that has it, or launch a kernel alone: ptokit cxx run FILE --launch NAME"
+NO_MAIN = "add the file with main, or launch one kernel: ptokit cxx run FILE --launch NAME"
 FAILED = 1  # the status of a program whose kernels fail, where it says itself that all is well
 
 

@@ -57,7 +57,7 @@ from ptokit.values.extents import Shape
 from ptokit.values.fixpipe import FixPipe, narrowed
 from ptokit.values.layouts import ND
 
-SET_FIRST = "set the scale, or the place of the scales of columns, before the push"
+SET_FIRST = "set the scale, or the address of the column scales, before the push"
 REPORT = 16  # elements of a tile that stands for numbers of the scalar unit
 
 
@@ -86,7 +86,7 @@ class CxxFifoEnd(InterpretedFifoEnd):
         core, cols = self.core, value.shape[1]
         register = "QUANT_PRE" if mode.scale == ONE else "FPC"
         if register not in core.state.registers:
-            message = "a conversion of the fix-pipe multiplies by what no register says"
+            message = "fix-pipe conversion without a scale register"
             raise error("operand-value", message, seen=self.epilogue, help=SET_FIRST)
         word = core.state.registers[register]
         if mode.scale == ONE:
@@ -320,11 +320,11 @@ def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
     if call.unlike:
         yield Diagnostic(
             "shape",
-            f"{call.page.mnemonic()}: the view and the valid region have other extents",
+            f"{call.page.mnemonic()}: the view and the valid region differ",
             severity=Severity.WARNING,
-            rule="the view is the matrix that is valid in the tile, in whole bytes",
+            rule="make the view as large as the valid region, in whole bytes",
             seen=call.unlike,
-            help="the chip counts lines by the view, and takes their length from the tile",
+            help="the chip takes the line count from the view and the length from the tile",
             targets=(target.name,),
             by=(Judge.HEADERS,),
         )

@@ -54,7 +54,7 @@ class OpenedPipe(NamedTuple):
 # The words by which a push says what the fix-pipe does; the last two have one value that runs.
 PLAIN_WORDS = ("AtomicType", "ClipReluMode_t")
 FIXPIPE_WORDS = ("LayoutMode_t", "QuantMode_t", "ReluPreMode", "STPhase", *PLAIN_WORDS)
-NO_SUCH = "push without it, and compute on the vector core"
+NO_SUCH = "push without, and compute on the vector core"
 # The directions of C++: the last four are through global memory, or for control alone.
 DIRECTIONS = {1: TO_VECTOR, 2: TO_CUBE, 3: BOTH, 4: TO_CUBE, 5: TO_VECTOR, 6: TO_CUBE, 7: BOTH}
 
@@ -107,7 +107,7 @@ def epilogue_of(values: Sequence[Given]) -> tuple[list[Given], str]:
     odd = [w for w in words.values() if w.enumeration in PLAIN_WORDS and w.number]
     if mode is None or odd:
         what = " and ".join(f"{w.enumeration}::{w.label}" for w in odd or [quant])
-        raise error("not-executed", f"a push with {what} is not executed", help=NO_SUCH)
+        raise error("not-executed", f"ptokit cannot execute a push with {what}", help=NO_SUCH)
     layout, relu = words["LayoutMode_t"].label.lower(), words["ReluPreMode"].number == 1
     rest = [v for v in values if not (isinstance(v, Chosen) and v.enumeration in FIXPIPE_WORDS)]
     relus = "normal_relu" if relu else "no_relu"

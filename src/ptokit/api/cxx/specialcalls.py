@@ -158,7 +158,7 @@ class Specials:
     def _core(self) -> CxxCore:
         core = self.door.here
         if core is None:
-            help = "read and write tiles inside of a kernel that is launched"
+            help = "use tiles only inside a launched kernel"
             raise error("scope", "a tile is used outside of a kernel", help=help)
         return core
 
@@ -177,9 +177,9 @@ class Specials:
         """Bytes are about to be read by the scalar unit; they need a value."""
         core, memory, (_, at, nbytes) = self._core(), self._element(words, place), words[:3]
         if not np.all(memory.shadow[at : at + nbytes] == WRITTEN):
-            seen = f"{nbytes} bytes at {at:#x} of {memory.name} have no value"
+            seen = f"{nbytes} bytes at {at:#x} of {memory.name} are undefined"
             help = "load or compute the element before the kernel reads it"
-            message = "the kernel reads an element that nothing wrote"
+            message = "the kernel reads an undefined element"
             raise error("uninitialised-read", message, seen=seen, help=help).at(pending(place))
         self._noted(core, words, place, None)
         return 0
@@ -220,7 +220,7 @@ class Specials:
     # what the kernel's own code runs into
 
     def thrown(self, words: Words, place: int) -> int:
-        help = "catch the exception inside of the kernel"
+        help = "catch the exception inside the kernel"
         raise error("trapped", f"the kernel threw: {text(words[0])}", help=help)
 
     def trap(self, words: Words, place: int) -> int:
@@ -234,7 +234,7 @@ class Specials:
         reason = devicecalls.unexecuted().get(name)
         if reason is not None:
             message = f"{name} has no effect here: {reason}"
-            help = "choose the mode by arguments of the instruction, where it has them"
+            help = "select the mode by arguments of the instruction, if it has any"
             told = Diagnostic("not-executed", message, severity=Severity.WARNING, help=help)
             self.door.warn([told], place)
         return 0

@@ -28,8 +28,8 @@ EXTENDED = opmap["EXTENDED_ARG"]  # before a jump over a long body
 GONE = object()  # what no name is bound to
 ONCE = "in a loop, whose body is recorded once for all iterations"
 BOTH = "in a branch, and both branches run while the kernel is recorded"
-LOCAL = "change {} outside: loops carry, and branches choose, numbers bound to local names alone"
-INLINE = "put @pto.inline on {name}: its names and branches are seen then"
+LOCAL = "change {} outside: loops and branches carry only numbers bound to local names"
+INLINE = "mark {name} with @pto.inline to record its names and branches"
 
 
 class ProgramRange:
@@ -42,16 +42,16 @@ class ProgramRange:
         index: Callable[[Any], Any] = lambda i: i,
     ) -> None:
         if not 1 <= len(bounds) <= 3:
-            raise TypeError(f"pto.range takes 1 to 3 bounds, not {len(bounds)}")
+            raise TypeError(f"pto.range: expected 1 to 3 bounds, got {len(bounds)}")
         for bound in bounds:
             require_whole(bound, "pto.range counts")
         first = (0,) if len(bounds) == 1 else ()
         self.lower, self.upper, self.step = (*first, *bounds, 1)[:3]
         if not isinstance(self.step, RunTimeNumber) and self.step < 1:
-            help = "give a positive step, and reckon n - 1 - i inside to go backward"
-            raise ValueError(f"a loop of the program counts upward: {help}")
+            help = "give a positive step, and compute n - 1 - i inside to go backward"
+            raise ValueError(f"the step of a recorded loop is positive: {help}")
         if buffers < 1:
-            raise ValueError("buffers counts from 1")
+            raise ValueError("buffers is at least 1")
         self.buffers, self.index = buffers, index
 
     def __iter__(self) -> Iterator[Any]:
@@ -60,9 +60,9 @@ class ProgramRange:
         if not _begins_for(user_frame()):
             raise refused(
                 "run-time-number",
-                "the iterations of pto.range are known only when the program runs",
-                "go over it in a `for` of its own: comprehensions, enumerate, zip, list and "
-                "reversed would see one iteration, and take Python's range",
+                "the iterations of pto.range are not known statically",
+                "iterate in a plain `for`: comprehensions, enumerate, zip, list and "
+                "reversed need Python's range",
             )
         return ProgramLoop(self, None, frozenset(), "i")
 
@@ -155,7 +155,7 @@ class PythonLoop(Rebinding):
 
     def _rebound(self, name: str) -> PtoError:
         what = f"{name} is rebound {ONCE}"
-        help = "a generator makes these iterations: go over pto.range here, where names are carried"
+        help = "iterate over pto.range here, not in a generator, to carry names"
         return refused("rebound", what, help, self.place)
 
 
@@ -248,8 +248,8 @@ class ProgramLoop(Rebinding):
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
             if is_number(number) and _kind(number).is_float and self.carried[name].type is INDEX:
-                what = f"{name} begins as a whole number and is a fraction after an iteration"
-                raise refused("rebound", what, f"begin with a fraction: {name} = 0.0", self.place)
+                what = f"{name} starts as an integer and is a float after an iteration"
+                raise refused("rebound", what, f"start with a float: {name} = 0.0", self.place)
         for name, number in found.items():
             if not is_number(number):
                 raise self._rebound(name, number, frame)
@@ -442,9 +442,7 @@ class ProgramBranch(Rebinding):
 
     def _refused(self, name: str, what: str) -> PtoError:
         help = f"bind {name} before, and write into it in both branches with `out={name}`"
-        return refused(
-            "rebound", f"{name} is {what} of an `if` that the program decides", help, self.place
-        )
+        return refused("rebound", f"{name} is {what} of a recorded `if`", help, self.place)
 
 
 def _what(thing: object) -> str:
@@ -471,7 +469,7 @@ def loop(
         return PythonLoop(iterable, names, late)
     made = ProgramLoop(iterable, names, frozenset(late), counter, frozenset(bound))
     if leaving is not None:
-        raise left(made.place, Note("it is left here", made.span(leaving)))
+        raise left(made.place, Note("left here", made.span(leaving)))
     return made
 
 

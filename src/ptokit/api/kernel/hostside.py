@@ -69,7 +69,7 @@ def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
         extents = tuple(n if isinstance(n, str) else operator.index(n) for n in shape)
     except TypeError:
         seen = f"not {shape!r}"
-        raise TypeError(f"the shape of a spec holds whole numbers and names, {seen}") from None
+        raise TypeError(f"the shape of a spec: expected integers and names, {seen}") from None
     return ArraySpec(dtype_of(dtype), extents)
 
 
@@ -130,7 +130,7 @@ class LaunchArguments:
         for name in self.numbers.keys() & set(names):
             seen = f"{name} is the number {self.numbers[name]!r}"
             help = "pass an array with as many axes as `shapes` names"
-            raise call_error("argument-type", f"{name} is no array", seen=seen, help=help)
+            raise call_error("argument-type", f"{name} is not an array", seen=seen, help=help)
 
     @cached_property
     def arrays(self) -> dict[str, Any]:
@@ -151,9 +151,7 @@ class LaunchArguments:
         outputs = {n: view for n, view in self.views.items() if n in names}
         for name, view in outputs.items():
             if not view.flags.writeable:
-                raise _unfit(
-                    name, "read-only", "pass an array that can be written, a copy for example"
-                )
+                raise _unfit(name, "read-only", "pass a writeable array, for example a copy")
             if name in self.others and not _is_memory_of(view, self.others[name]):
                 seen = f"of a {type(self.others[name]).__name__} NumPy makes a copy"
                 raise _unfit(name, "a copy", "pass a NumPy array and copy it back after", seen)
@@ -162,7 +160,7 @@ class LaunchArguments:
                 raise _unfit(name, "an array whose elements share bytes", "pass a copy", seen)
         for (name, view), (other, array) in combinations(outputs.items(), 2):
             if _share(view, array):
-                seen = f"{name} and {other} have bytes in common, and both are written"
+                seen = f"{name} and {other} overlap, and both are written"
                 help = "pass arrays that do not overlap, or one InOut argument"
                 raise _unfit(name, f"memory of {other}", help, seen)
 
@@ -182,12 +180,12 @@ def _number(name: str, given: Any) -> int | float:  # Any: a number of Python's 
     if not isinstance(number, int | float) and given.__class__ is np.longdouble:
         number = float(given)
     if not isinstance(number, int | float):
-        help = "pass a whole number or a float"
+        help = "pass an int or a float"
         message = f"{name} is a number of type {type(given).__name__}"
         raise call_error("argument-type", message, help=help)
     if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
         rule = f"{name} is a number of 64 bits"
-        help = f"it holds {-(1 << 63)} to {(1 << 63) - 1}"
+        help = f"its range is {-(1 << 63)} to {(1 << 63) - 1}"
         message = f"{name}: {CATALOGUE['argument-type'].title}"
         raise call_error("argument-type", message, rule=rule, seen=f"given {number}", help=help)
     return number
@@ -220,17 +218,17 @@ def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
     if isinstance(given, type) or not any(hasattr(given, a) for a in asked):
         seen, help = f"{name} is a {type(given).__name__}", "pass a NumPy array: numpy.asarray(...)"
         if isinstance(given, VALUES):
-            help = f"pass an array or a number, or make {name} keyword-only: a value of Python's"
-        raise call_error("argument-type", f"{name} is no array", seen=seen, help=help)
+            help = f"pass an array or a number, or make {name} keyword-only, a Python value"
+        raise call_error("argument-type", f"{name} is not an array", seen=seen, help=help)
     device = given.__dlpack_device__() if hasattr(given, "__dlpack_device__") else (1, 0)
     if device[0] != 1:
         help = f"copy it to the host first: {name}.cpu() for a torch tensor"
-        raise call_error("argument-type", f"{name} is in the memory of a device", help=help)
+        raise call_error("argument-type", f"{name} is in device memory", help=help)
     try:
         return host_memory(given)
     except ValueError as problem:
         help = "pass a NumPy array"
-        message = f"{name} is no array"
+        message = f"{name} is not an array"
         raise call_error("argument-type", message, seen=str(problem), help=help) from None
 
 
@@ -243,12 +241,10 @@ def warn(found: Sequence[Diagnostic]) -> None:
 def require_plain(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> None:
     """TypeError for a function that no kernel can be. Any: a user's."""
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        raise TypeError(
-            f"{function.__name__} is a generator or async: a kernel is a plain function"
-        )
+        raise TypeError(f"{function.__name__} is a generator or async: expected a plain function")
     for one in parameters:
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
-            raise TypeError(f"a kernel names each of its arguments, not {one}")
+            raise TypeError(f"a kernel cannot have {one}")
 
 
 def _said(parameter: inspect.Parameter) -> str:
@@ -271,7 +267,7 @@ def not_written(name: str, code: CodeType) -> Diagnostic:
     """An output that nothing stores into."""
     return Diagnostic(
         "output-not-written",
-        f"{name} is an output and nothing stores into it",
+        f"{name} is an output that is never stored to",
         span_of(code.co_filename, code.co_firstlineno, None, None, None),
         Severity.WARNING,
         help=f"pto.store(pto.block({name}, ...), tile) writes it; binding {name} does not",

@@ -394,7 +394,7 @@ class Kernel(Rich, Generic[P]):
         except TypeError:
             bad = next(n for n, v in given.static.items() if not _hashable(v))
             raise TypeError(
-                f"{bad} is a value of Python's while recording: it must be hashable"
+                f"{bad} is a Python value while recording: it must be hashable"
             ) from None
         return key
 

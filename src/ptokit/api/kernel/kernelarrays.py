@@ -159,7 +159,7 @@ class KernelArray(RecordedView):
     def refuse(self, *_: object) -> NoReturn:
         """Python asks for the elements."""
         help = "load a block of it: pto.load(pto.block(x, row, col, rows, cols)), or index one"
-        raise refused("run-time-number", f"{self!r} is memory, not its elements", help)
+        raise refused("run-time-number", f"{self!r} is memory, not elements", help)
 
     __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __neg__ = __abs__ = refuse  # type: ignore[assignment]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = refuse
@@ -191,10 +191,10 @@ class KernelArray(RecordedView):
         if any(isinstance(n, int) and n < 0 for n in (first, end)):
             help = f"count from the start: {extent!r} - 1 is the last one"
         elif isinstance(end, int) and isinstance(extent, int) and end > extent:
-            help = "pto.block cuts its window off at the edge"
+            help = "pto.block clips its window at the edge"
         else:
             return
-        what = f"[{first!r}, {end!r}) leaves an axis of {extent!r} elements"
+        what = f"[{first!r}, {end!r}) is out of bounds of an axis of {extent!r} elements"
         raise refused("window-out-of-bounds", f"{self!r}: {what}", help)
 
     def require_stored(self) -> None:
@@ -202,7 +202,7 @@ class KernelArray(RecordedView):
         if not self.base.stored:
             name = self.base.name
             help = f"annotate it `{name}: pto.Out`, or pto.InOut where the kernel reads it, too"
-            what = f"{name} is annotated pto.In, and this stores into it"
+            what = f"{name} is annotated pto.In, but this stores into it"
             raise refused("store-into-input", what, help)
 
     def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
@@ -303,7 +303,7 @@ class KernelArray(RecordedView):
         if array is None:
             raise refused(
                 "run-time-number",
-                f"the elements of {self.base.name} are known only when the program runs",
+                f"the elements of {self.base.name} are not known while recording",
                 "load a block of it: pto.load(pto.block(x, row, col, rows, cols))",
             )
         strides = [n * array.itemsize for n in self._strides()]
@@ -323,7 +323,7 @@ def _bounds(key: Any) -> Iterator[Any]:  # Any: what a user writes
 def _ends(part: slice[Any, Any, Any], extent: Number) -> tuple[Number, Number]:
     """Where a slice begins and ends; it has no step."""
     if part.step not in (None, 1):
-        raise ValueError("a part of an array has no step: go over it with pto.range(0, n, step)")
+        raise ValueError("a part of an array has no step: iterate with pto.range(0, n, step)")
     first: Number = 0 if part.start is None else part.start
     end: Number = extent if part.stop is None else part.stop
     return first, end

@@ -48,9 +48,7 @@ def block(array: Any, row: int, col: int, rows: int, cols: int) -> KernelArray: 
 
 def _argument(array: Any) -> KernelArray:  # Any: a user's
     if isinstance(array, Tile):
-        raise TypeError(
-            f"{array!r} is a tile, where an argument of the kernel stands: see the order"
-        )
+        raise TypeError(f"{array!r} is a tile; expected an argument of the kernel: check the order")
     if not isinstance(array, KernelArray):
         what = f"an argument of a kernel, not {type(array).__name__}"
         raise TypeError(f"pto.block, pto.load and pto.store take {what}: @pto.kernel makes one")
@@ -157,7 +155,7 @@ def _require_values(part: KernelArray, tile: Any) -> None:  # Any: a user's
     if alike or tile.type.loc is ACC or kinds[0].bits != kinds[1].bits:
         return
     what = f"a store of {kinds[0]} into {part.name}, an array of {kinds[1]}, keeps the bits"
-    help = f"convert the values, tile.cast({kinds[1]}); a bit cast says that bits are meant"
+    help = f"convert the values, tile.cast({kinds[1]}); use a bit cast to keep the bits"
     raise refused("element-type", what, help)
 
 

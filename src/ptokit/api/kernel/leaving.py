@@ -14,17 +14,17 @@ from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.launch.settings import recording
 
-AFTER = "both branches are recorded: put what follows under `else`, and bind a result in both"
+AFTER = "both branches are recorded: put the rest under `else`, and bind a result in both"
 LEAVING = {
     "raise": "both branches are recorded, so Python would raise in any case: check numbers before",
-    "yield": "both branches are recorded: yield the items of each in a loop of its own",
+    "yield": "both branches are recorded: yield the items of each in a separate loop",
 }
 
 
 def left(place: CallPlace, note: Note | None = None) -> PtoError:
     """A loop that `break` or `return` left."""
-    message = "this loop is left before its end, which a loop of the program cannot be"
-    help = "end it by its bounds, guard its body with `if`, or unroll it with Python's range"
+    message = "early exit from a recorded loop"
+    help = "limit its bounds, guard its body with `if`, or unroll it with Python's range"
     notes = () if note is None else (note,)
     return error("left-loop", message, place.span(), help=help, notes=notes)  # type: ignore[arg-type]
 
@@ -35,7 +35,7 @@ def decided(test: Any, word: str, at: tuple[int, int, int]) -> Any:  # Any: a us
         return test
     place, record = here(), recorder()
     note = Note(f"`{word}` is here", span_of(place.code.co_filename, at[0], *at))
-    what = f"`{word}` in a branch that the program decides"
+    what = f"`{word}` in a recorded branch"
     help = LEAVING.get(word, AFTER)
     problem = error("left-branch", what, place.span(), help=help, notes=(note,))  # type: ignore[arg-type]
     if record.sees(place.code):
@@ -49,6 +49,6 @@ def unbound(record: Recorder, problem: UnboundLocalError) -> Exception:
     if name not in record.gone:
         return problem
     help = f"bind {name} before, and write into it in both branches with `out={name}`; "
-    help += f"pto.matmul(a, b, acc={name}, first=...) begins an accumulator anew"
-    what = f"{name} is bound in one branch only of an `if` that the program decides"
+    help += f"pto.matmul(a, b, acc={name}, first=...) starts a new accumulator"
+    what = f"{name} is bound in only one branch of a recorded `if`"
     return refused("rebound", what, help, record.gone[name])

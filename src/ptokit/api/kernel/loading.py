@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def loads(text: str, name: str = "<text>") -> Program:
     """Read a program from text; PtoError if it cannot be read."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"a program is a str, not {type(text).__name__}")
+        raise TypeError(f"expected a program as str, got {type(text).__name__}")
     return Program(read(text, name))
 
 

@@ -297,13 +297,13 @@ class PythonState:
         """PtoError where the kernel of this code names something that cannot be compared."""
         what = None
         for path, thing in self._hidden[:1]:
-            what = f"{path} is a {type(thing).__name__}, and Python does not show when it changes"
+            what = f"{path} is a {type(thing).__name__}, whose changes cannot be detected"
         if self._queues[False]:
             path = self._queues[False][0][0]
             what = f"the kernel can read more than {MOST:,} objects, {path} among them"
         if what is not None:
             span = span_of(code.co_filename, code.co_firstlineno, None, None, None)
-            help = "read what the kernel needs beforehand, and bind it to a name of its own"
+            help = "read what the kernel needs beforehand, and bind it to a separate name"
             raise error("unwatched", what, span, help=help)
 
     def _follow(self) -> None:

@@ -49,7 +49,7 @@ class RecordedTile(Tile):
         """Python asks for the content."""
         raise refused(
             "run-time-number",
-            f"the elements of %{self.value.name} are known only when the program runs",
+            f"the elements of %{self.value.name} are not known while recording",
             "compute with pto functions and operators, pto.exp(t); kernel.debug has real tiles",
         )
 
@@ -57,7 +57,7 @@ class RecordedTile(Tile):
         """Python compares the elements."""
         help = 'pto.cmp(t, u, cmp="gt") and pto.cmps(t, 0.0, cmp="gt") make masks for pto.sel, '
         help += "pto.max(t, u) and pto.min(t, u) take the larger and the smaller; `is` is identity"
-        what = f"%{self.value.name} is compared, and its elements are known only when the program"
+        what = f"%{self.value.name} is compared, but its elements are not known while recording"
         raise refused("run-time-number", f"{what} runs", help)
 
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = compare  # type: ignore[assignment]

@@ -110,11 +110,11 @@ class Recorder:
         if not self._sees(value):
             raise error(
                 "out-of-scope",
-                f"%{value.name} was made inside a loop or branch that has ended",
+                f"%{value.name} was defined in a loop or branch that has ended",
                 spans.get(name) or spans.get(""),
-                help="make it before the loop, and write into it inside with `out=`"
+                help="define the tile before the loop, and write into it inside with `out=`"
                 if isinstance(value.type, TileType | ConvTileType)
-                else "bind it before the loop: a number that is rebound inside is carried",
+                else "bind the number before the loop: a number that is rebound inside is carried",
             )
 
     def unused_values(self) -> list[Diagnostic]:
@@ -140,10 +140,10 @@ class Recorder:
             try:
                 known = float(given) if kind.is_float else operator.index(given)  # type: ignore[arg-type]
             except OverflowError:
-                raise refused("operand-value", "a number is beyond any float") from None
+                raise refused("operand-value", "number out of range for floats") from None
             most = 1 << (64 if kind.name == "u64" else 63)
             if isinstance(known, int) and not -(1 << 63) <= known < most:
-                raise refused("operand-value", "a number of a program has at most 64 bits")
+                raise refused("operand-value", "a number must have at most 64 bits")
             return self.constant(known, kind)
         if given.kind != kind:
             return self.converted(given, kind)
@@ -317,7 +317,9 @@ class Recorder:
             if found is None or found is NOTHING:
                 if operand.required and not operand.many:
                     what = operand.kind.value
-                    raise TypeError(f"{page.python()}: {operand.name} is a {what}, not {found}")
+                    raise TypeError(
+                        f"{page.python()}: {operand.name} must be a {what}, got {found}"
+                    )
                 continue
             many = found if operand.many else (found,)
             operands[operand.name] = tuple(self._bound(page, operand, v, given) for v in many)
@@ -376,7 +378,7 @@ class Recorder:
         if not number or isinstance(given, HostArray) or not is_number(given):
             what = "number" if number else operand.kind.value
             called = f"{page.python()}({', '.join(o.name for o in page.operands if o.required)})"
-            raise TypeError(f"{called}: {operand.name} is a {what}, not {shown(given)}")
+            raise TypeError(f"{called}: {operand.name} must be a {what}, got {shown(given)}")
         if operand.kind is Kind.INDEX:
             return self.number(cast(Number, given))
         recorded = {n: v.value.type for n, v in others.items() if isinstance(v, RecordedTile)}

@@ -51,10 +51,10 @@ class RunTimeNumber:
         if why is not None:
             help = f"{why}: ptokit records `if` and pto.range of a function from its source, "
             help += f"so put {code.co_name} into a file, and load it anew when the file changes"
-            raise refused("run-time-number", f"{self!r} is known only when the program runs", help)
+            raise refused("run-time-number", f"{self!r} is not known while recording", help)
         helper = code.co_name.isidentifier() and not _recorder().sees(code)
         advice = f"put @pto.inline on {code.co_name}, or use {WORDS}" if helper else ADVICE
-        raise refused("run-time-number", f"{self!r} is known only when the program runs", advice)
+        raise refused("run-time-number", f"{self!r} is not known while recording", advice)
 
     __bool__ = __index__ = __int__ = __float__ = __iter__ = __round__ = refuse  # type: ignore[assignment]
     __hash__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = refuse  # type: ignore[assignment]
@@ -206,7 +206,7 @@ def require_whole(given: object, what: str) -> None:
     """TypeError where a number that counts is none, or has a fraction."""
     fraction = given.kind.is_float if isinstance(given, RunTimeNumber) else False
     if fraction or not (isinstance(given, RunTimeNumber) or hasattr(given, "__index__")):
-        raise TypeError(f"{what} whole numbers, not {given!r}")
+        raise TypeError(f"{what} integers, got {given!r}")
 
 
 def difference(a: Number, b: Number) -> Number | None:

@@ -26,7 +26,7 @@ def parsed(text: str, parameters: tuple[str, ...]) -> Shapes:
             raise _wrong(source, at, len(text), "write name[extent, ...] for each array")
         name = match["name"]
         if name not in parameters or name in found:
-            why = "is given twice" if name in found else "is no array of the kernel"
+            why = "is duplicated" if name in found else "is not an array of the kernel"
             raise _wrong(source, *match.span("name"), f"{name} {why}: {', '.join(parameters)}")
         found[name] = tuple(_extents(source, match))
         at = match.end()
@@ -73,7 +73,7 @@ def extents(shapes: Shapes, given: Mapping[str, tuple[Extent, ...]]) -> dict[str
         for name, extent in zip(names, shape, strict=True):
             if isinstance(name, int):
                 if extent != name:
-                    message = f"{array} has an extent of {extent} where the kernel has {name}"
+                    message = f"{array} has extent {extent}, the kernel has {name}"
                     raise call_error("argument-shape", message, help="pass an array of that shape")
                 continue
             before = found.setdefault(name, (extent, array))

@@ -59,7 +59,7 @@ class Tuning(Rich):
     def best(self) -> Params:
         """The parameters of the fastest; ValueError if every combination was refused."""
         if not self.rows:
-            first = f", the first because of: {self.refused[0].reason}" if self.refused else ""
+            first = f", the first: {self.refused[0].reason}" if self.refused else ""
             raise ValueError(f"{self.kernel}: every combination is refused on {self.target}{first}")
         return dict(self.rows[0].params)
 
@@ -110,9 +110,9 @@ def autotune(
     is left out with the reason. ValueError if the call is wrong.
     """
     if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"autotune takes a @pto.kernel, not {type(kernel).__name__}")
+        raise TypeError(f"autotune: expected a @pto.kernel, got {type(kernel).__name__}")
     if by not in WAYS:
-        raise ValueError(f"no way {by!r} to rank: choose one of {', '.join(WAYS)}")
+        raise ValueError(f"unknown ranking {by!r}: choose one of {', '.join(WAYS)}")
     if by == "measured" and measure is None:
         raise ValueError('by="measured" needs measure=, a function that returns seconds')
     points = _points(kernel, space)
@@ -138,7 +138,7 @@ def _points(kernel: Kernel[...], space: Mapping[str, Iterable[Any]]) -> list[Par
         values[name] = list(several)
     if not prod(map(len, values.values())):
         empty = ", ".join(name for name, found in values.items() if not found)
-        raise ValueError(f"there are no values for {empty}")
+        raise ValueError(f"no values for {empty}")
     if not values:
         raise ValueError('the space is empty: give space={"name": [values...]}')
     return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
@@ -167,7 +167,7 @@ def _tried(
 
 def _require_seconds(seconds: object) -> None:
     if not isinstance(seconds, Real) or not isfinite(seconds) or seconds < 0:
-        raise ValueError(f"measure has to return seconds, a number from 0 on, not {seconds!r}")
+        raise ValueError(f"measure must return seconds, a number >= 0, got {seconds!r}")
 
 
 def _first_line(problem: Exception) -> str:

@@ -74,7 +74,7 @@ class ValueForm:
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
         if out is not None and not isinstance(out, Tile):  # pyright: ignore - a user's
-            raise TypeError(f"{self.name}: out is a tile, not {eager.shown(out)}")
+            raise TypeError(f"{self.name}: out: expected a tile, got {eager.shown(out)}")
         return self.perform(args, names, out, valid)
 
     def perform(
@@ -200,7 +200,7 @@ def _begins(page: type[Instr], args: Sequence[Any]) -> bool:
 def _extents(name: str, given: tuple[Any, ...]) -> tuple[int, int]:  # Any: a user's
     """The rows and columns of a window; TypeError where the tuple has no two whole numbers."""
     if len(given) != 2 or not all(hasattr(n, "__index__") for n in given):
-        raise TypeError(f"{name}: the size of a window is (rows, cols), not {given}")
+        raise TypeError(f"{name}: size: expected (rows, cols), got {given}")
     rows, cols = map(index, given)
     return rows, cols
 
@@ -209,7 +209,7 @@ def _no_size(name: str, args: Sequence[Any]) -> str:
     """A window begins somewhere, and nothing says where it ends."""
     numbers = ", ".join(str(n) for n in args if not isinstance(n, TYPED))
     help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
-    return f"{name}: the window starts at ({numbers}) and has no size: {help}"
+    return f"{name}: missing size of the window at ({numbers}): {help}"
 
 
 def _not_taken(name: str, kind: object, other: TileType) -> str:
@@ -242,18 +242,18 @@ def _what_it_takes(
     unknown = [n for n in names if n not in {*words, *operands}]
     if unknown:
         takes = ", ".join(f"{w}=" for w in dict.fromkeys([*words, "out"]))
-        return f"{called}: there is no {unknown[0]}=, but {takes}"
+        return f"{called}: unknown argument {unknown[0]}=; {takes}"
     for operand, given in zip(fields, args, strict=False):
         if operand.name in names:
-            return f"{called}: {operand.name} is given twice, by position and by name"
+            return f"{called}: {operand.name} is given by position and by name"
         if not fits(operand, given):
             what = "number" if operand.kind in NUMBERS else operand.kind.value
             seen = "a tile" if isinstance(given, Tile) else eager.shown(given)
-            into = " (the value form makes dst itself: out= names another)" * (seen == "a tile")
-            return f"{called}: {operand.name} is a {what}, not {seen}{into}"
+            into = " (the value form makes dst; out= gives another)" * (seen == "a tile")
+            return f"{called}: {operand.name} must be a {what}, got {seen}{into}"
     words = "".join(f", {w}=..." for w in dict.fromkeys(words))
     called = f"{called[:-1]}{words})"
-    return f"{called}: no form takes {len(args)} arguments of these kinds by position"
+    return f"{called}: no form takes these {len(args)} positional arguments"
 
 
 def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any: tiles, numbers
@@ -325,7 +325,7 @@ def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
         if symbol in COMMUTE and len(args) == 2:
             return form(args[1], args[0])
         if symbol == "sub" and is_number(args[0]):
-            help = f"write -(t - {args[0]!r}), which is two"
+            help = f"write -(t - {args[0]!r}), as two operations"
             raise TypeError(f"no instruction subtracts a tile from a number: {help}")
         return NotImplemented
     return form(*args)

@@ -72,12 +72,12 @@ def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -
     where = ", first where this stores" if stored else ", where debug stores nothing"
     return error(
         "debug-differs",
-        f"{how[0]} and {how[1]} give different values of {name}{where}",
+        f"{how[0]} and {how[1]} differ in {name}{where}",
         log.places[number].span() if stored else None,
         seen=f"{name}[{', '.join(map(str, first))}] is {a} and {b}; "
         f"{count} of {unequal[name].size} elements differ",
-        help="debug runs the function on numbers and tiles, recording on their stand-ins: code "
-        "that asks which of them it has, or reads a clock or a file, goes another way",
+        help="debug runs the function on real tiles, recording on symbolic ones: code that "
+        "checks types, or reads a clock or a file, may take another path",
     )
 
 

@@ -5,41 +5,38 @@ from __future__ import annotations
 from ptokit.diagnostics.faults.catalogueentry import Entry
 
 TEXT: dict[str, Entry] = {
-    "syntax-error": Entry("the text cannot be read", "The message says what was expected."),
-    "unknown-word": Entry("an unknown word", "The message lists the words that may stand there."),
-    "undefined-name": Entry("a name is used before it is defined", "Define it above its use."),
-    "redefined-name": Entry("a name is defined twice", "Each name has one definition."),
+    "syntax-error": Entry("syntax error", "The message says what was expected."),
+    "unknown-word": Entry("unknown keyword", "The message lists the keywords allowed here."),
+    "undefined-name": Entry("use of an undefined name", "Define the name above its use."),
+    "redefined-name": Entry("redefinition of a name", "Each name has one definition."),
     "operand-count": Entry(
-        "the number of operands is wrong", "`ptokit explain NAME` shows an instruction's forms."
+        "wrong number of operands", "`ptokit explain NAME` shows the forms of an instruction."
     ),
     "type-mismatch": Entry(
-        "a use gives another type than the definition",
+        "type mismatch between definition and use",
         "Every type written at a use must be the type of the definition.",
     ),
     "unknown-attribute": Entry(
-        "an unknown attribute", "`ptokit explain NAME` lists an instruction's attributes."
+        "unknown attribute", "`ptokit explain NAME` lists an instruction's attributes."
     ),
-    "unknown-type": Entry(
-        "an unknown type", "The message shows the spellings that may stand there."
-    ),
+    "unknown-type": Entry("unknown type", "The message shows the spellings allowed here."),
     "nesting-too-deep": Entry(
-        "regions nest too deeply", "The limit is far beyond any real kernel."
+        "regions are nested too deeply", "The limit is far beyond any real kernel."
     ),
     "cpp-lacks": Entry(
-        "the public C++ headers do not have this call",
-        "`convert --to cpp` prints what a device compiler takes. A call that no public header has "
-        "is printed as a comment; one that only their CPU simulator lacks stands between `#ifndef "
-        "__CPU_SIM` and `#endif`, so that the program compiles there and leaves the call out.",
+        "not available in the public C++ headers",
+        "`convert --to cpp` prints what a device compiler accepts. A call that no public header "
+        "has is printed as a comment. A call that only their CPU simulator lacks stands between "
+        "`#ifndef __CPU_SIM` and `#endif`: the program compiles there without the call.",
     ),
     "conversion": Entry(
-        "the program has no such form",
+        "the program cannot be converted to this form",
         "Tiles with explicit addresses or aliases have no SSA form; a loop-carried tile whose "
         "old value is still needed has no destination-passing form without a copy.",
     ),
     "empty-program": Entry(
         "the program has no instruction",
-        "A file that is empty, or holds comments alone, is a program that does nothing: legal, and "
-        "seldom what was meant.",
+        "A file that is empty, or holds comments alone, is a legal program that does nothing.",
     ),
     "not-utf8": Entry(
         "the file is not UTF-8 text", "Save it as UTF-8; an array or a compiled file is no program."

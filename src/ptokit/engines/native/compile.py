@@ -94,7 +94,7 @@ class CompiledBody:
 
     def _generate(self, compiler: Compiler, env: Env) -> None:
         if self.queued and (compiler.limited or compiler.logged):
-            raise NotNative("somebody asks what queues execute")
+            raise NotNative("an observer needs the order of queues")
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))
@@ -119,7 +119,7 @@ class CompiledFunction(CompiledBody):
         logged = any(observer.logs for observer in observers)
         try:
             if any(observer.stepwise for observer in observers):
-                raise NotNative("somebody looks at every instruction")
+                raise NotNative("an observer sees every instruction")
             return self._finish(bound, self._renewed(bound, limits, logged), observers)
         except NotNative:
             reference = InterpretedFunction(bound, self.how, self.planned)

@@ -78,7 +78,7 @@ class CompiledKernel:
                 raise NotNative("a core that waits may have to begin again")
             outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
             if not all(observer.executed_apart(logs) for observer in logging):
-                raise NotNative("somebody asks what the cores tell one another")
+                raise NotNative("an observer sees the signals of cores")
             return outcome
         except NotNative:
             kernel = InterpretedKernel(bound, self.how)
@@ -145,7 +145,7 @@ class CompiledKernel:
 def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
     """NotNative where instructions are counted or looked at one by one."""
     if limits.most is not None or any(o.stepwise or o.logs for o in observers):
-        raise NotNative("somebody looks at every instruction")
+        raise NotNative("an observer sees every instruction")
 
 
 def _grows(env: Env, written: frozenset[str]) -> bool:

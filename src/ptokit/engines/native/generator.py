@@ -164,7 +164,7 @@ class Compiler(MainFunction):
             executed(self, op, env)
         if isinstance(op, OpaqueOp):
             if op.results:
-                raise NotNative(f"nobody knows what {op.name} gives")
+                raise NotNative(f"the result of {op.name} is unknown")
             self._ask(op, env)
             return
         if op.page.unexecuted:
@@ -208,7 +208,7 @@ class Compiler(MainFunction):
         """Whether the rules hold that nobody could decide before."""
         met = [(rule, rule.holds(seen)) for rule in pending]
         if any(result is UNKNOWN and rule.required for rule, result in met):
-            raise NotNative("a rule that nobody decides before its instruction")
+            raise NotNative("a rule that only its instruction decides")
         return every(result for _, result in met if result is not UNKNOWN)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:

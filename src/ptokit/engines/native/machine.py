@@ -97,7 +97,7 @@ class CompiledMachine:
         """A new tile at the planned address of the value: its content is undefined."""
         assert self.value is not None
         if isinstance(self.value.type, OpaqueType):  # the reference says so
-            raise NotNative("a tile of a type that nobody knows")
+            raise NotNative("a tile of unknown type")
         address = self.main.planned.addresses[self.value]
         handle = self._handle(kind, address)
         if self.value in self.main.planned.over:

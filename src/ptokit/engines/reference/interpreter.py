@@ -228,8 +228,9 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
         return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
     core = run.core
     if FIFO in op.page.uses and not (isinstance(core, GroupedCore) and op in core.ends):
-        message = f"{op.name}: nobody knows which pipe its handle names"
-        return _refuse(Diagnostic("pipe", message, op.span, help="name it where it is set up"))
+        message = f"{op.name}: the FIFO of its handle is not known"
+        help = "name the FIFO where it is set up"
+        return _refuse(Diagnostic("fifo-mismatch", message, op.span, help=help))
     if op.page.unexecuted:
         return _refuse(not_executed(op))
     made = OpExecution(op, run)

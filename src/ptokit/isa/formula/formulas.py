@@ -445,18 +445,18 @@ def operators(expr: Expr) -> set[str]:
     return own.union(*(operators(c) for c in expr.children()))
 
 
-def _culprit(expr: Expr, env: Env) -> Expr:
+def culprit(expr: Expr, env: Env) -> Expr:
     """The smallest part of a false formula that explains it: the first false conjunct."""
     if isinstance(expr, Node) and expr.op == "and":
         for child in expr.args:
             if child.eval(env) is False:
-                return _culprit(child, env)
+                return culprit(child, env)
     return expr
 
 
 def seen(expr: Expr, env: Env) -> str:
     """The numbers behind a false formula: 'row + dst.rows is 36 and src.rows is 32'."""
-    expr = _culprit(expr, env)
+    expr = culprit(expr, env)
     if isinstance(expr, Node) and expr.op in COMPARISONS:
         parts: list[Expr] = [a for a in expr.args if not isinstance(a, Const)]
     else:

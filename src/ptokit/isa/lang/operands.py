@@ -104,7 +104,7 @@ class Operand(Field):
             return str(self.handle)
         if self.exact:
             return f"number of type {self.scalar}"
-        return "whole number" if self.whole else "float" if self.real else self.kind.value
+        return "integer" if self.whole else "float" if self.real else self.kind.value
 
     @property
     def wanted(self) -> str:

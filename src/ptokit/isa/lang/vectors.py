@@ -127,7 +127,7 @@ def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
 
 def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
     """At level 3 nobody places a scratch tile that the program does not name."""
-    return at(LEVEL3, targets, named("level", tmp.given, help="name the scratch tile: tmp"))
+    return at(LEVEL3, targets, named("level", tmp.given, help="give the scratch tile tmp"))
 
 
 def taken(tile: Operand, target: str, *dtypes: DType) -> tuple[Ruled, ...]:

@@ -303,7 +303,7 @@ def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
         named(
             "address-misaligned",
             addr % Field("machine").alignment == 0,
-            help="start every tile on a whole line of its memory",
+            help="use a multiple of 32 bytes",
         ),
         named(
             "address-out-of-range",

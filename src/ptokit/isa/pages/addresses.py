@@ -25,7 +25,7 @@ class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S)
     example = THERE_AND_BACK
     result = Result(Scalar, scalar="i64", exact=True)
     ptr = In(Ptr)
-    rules = named("location", ptr.space == "gm", help="global memory has addresses, tiles have not")
+    rules = named("location", ptr.space == "gm", help="tiles have no such address")
 
     @staticmethod
     def run(machine: Any, ptr: Any) -> int:  # Any: the executor's

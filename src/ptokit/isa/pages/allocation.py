@@ -6,12 +6,12 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 from ptokit.values.extents import Shape
 
-ALL = "say in the type what is valid of the window, or give valid [..]"
+ALL = "write the valid extents of the window in its type, or give valid [..]"
 KEPT = "a window has the pad and the compact mode of its source"
-SAID = "the type says what is valid, or ? for it"
+SAID = "write the valid extents in the type, or ?"
 PART = "the valid region is the upper left part of the window"
 OF_A5 = (hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2)
-ONLY_A5 = "floats of 8 and 4 bits are of A5"
+ONLY_A5 = "8-bit and 4-bit floats exist on A5 only"
 
 
 def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
@@ -43,8 +43,8 @@ def placed(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
     """Who places a tile: the program at Level 3, else the compiler."""
     return (
         *at_address(addr, tile),
-        *at(LEVEL3, HARDWARE, named("level", addr.given, help="give it an address: addr = %a")),
-        *at(LEVEL12, HARDWARE, named("level", ~addr.given, help="the compiler places it")),
+        *at(LEVEL3, HARDWARE, named("level", addr.given, help="give an address: addr = %a")),
+        *at(LEVEL12, HARDWARE, named("level", ~addr.given, help="the compiler assigns it")),
     )
 
 
@@ -164,7 +164,7 @@ class BindTile(Instr, name="bind_tile", pipe=S):
 %u = pto.bind_tile %t : {VEC_F32} -> {VEC_F32}"""
     rules = (
         *stated(result, valid_row, valid_col),
-        named("location", result.loc == src.loc, help="a tile stays in its memory"),
+        named("location", result.loc == src.loc, help="keep the memory of the tile"),
         named("element-type", result.dtype == src.dtype),
         named("shape", result.nbytes <= src.nbytes, help="the tile lies inside the buffer"),
     )
@@ -199,9 +199,9 @@ class SubView(
     example = {"row": 4, "col": 8, "dst": VEC_F32.replace(">", ", valid=8x16>")}
     boxes = "a view of a boxed tile starts on a box"
     rules = (
-        named("location", dst.loc == src.loc, help="a view lives where its source lives"),
+        named("location", dst.loc == src.loc, help="a view is in the memory of its source"),
         named("element-type", dst.dtype == src.dtype),
-        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same capacity"),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="keep rows and cols"),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
         inside(row, col, dst, src),
         when(
@@ -271,7 +271,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         "the assembler takes only constants that start on a box; in nz the lines of boxes follow"
     )
     rules = (
-        named("location", dst.loc == src.loc, help="a window lives where its source lives"),
+        named("location", dst.loc == src.loc, help="a window is in the memory of its source"),
         named("element-type", dst.dtype == src.dtype),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
         named("shape", sizes.count == 2, valid.count.isin(0, 2), help="give rows and columns"),
@@ -285,7 +285,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         ),
         on(HARDWARE, when(valid.count == 0, warns(named("dynamic-valid", known, help=ALL)))),
         on(HARDWARE, named("layout", dst.pad == src.pad, dst.compact == src.compact, help=KEPT)),
-        named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets count from 0"),
+        named("window-out-of-bounds", both(row >= 0, col >= 0), help="offsets are at least 0"),
         named(
             "window-out-of-bounds",
             row + sizes.first <= src.rows,
@@ -340,8 +340,8 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("
     example = {"dst": "!pto.tile_buf<vec, 8x64xf32>"}
     parts = dst.cols % dst.box.cols != 0  # room for scales, whose rows of groups are padded
     rules = (
-        named("location", dst.loc == src.loc, help="a reshape stays in its memory"),
-        named("shape", dst.nbytes == src.nbytes, help="the bytes stay: keep rows x cols x size"),
+        named("location", dst.loc == src.loc, help="keep the memory of the source"),
+        named("shape", dst.nbytes == src.nbytes, help="keep the byte count, rows x cols x size"),
         named("layout", dst.boxed == src.boxed, help="both boxed or both unboxed"),
         on_a2a3(src, dst),
         when(
@@ -350,7 +350,7 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("
                 named(
                     "shape",
                     dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols,
-                    help="the valid element count changes: is that meant?",
+                    help="the number of valid elements changes: check the extents",
                 )
             ),
         ),

@@ -31,7 +31,7 @@ def unsigned(value: int, kind: ScalarType) -> int:
 
 
 UNSIGNED_TYPES = ("u8", "u16", "u32", "u64")
-NO_SIGN = "operations of MLIR, not types, tell signed from unsigned: convert to iN first"
+NO_SIGN = "MLIR operations, not types, distinguish signed from unsigned: convert to iN first"
 
 
 def signless(*kinds: TypeOf) -> tuple[Ruled, ...]:

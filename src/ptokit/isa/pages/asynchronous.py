@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.communication import ROW, Remote, View, part_of, program
 
-FLAT = "an asynchronous transfer moves one line of memory whose type says its length"
+FLAT = "an asynchronous transfer moves one line of static length"
 
 
 def flat(*views: Operand) -> tuple[Ruled, ...]:
@@ -70,7 +70,7 @@ class AsyncTransfer(Remote, abstract=True, traits=(BEGINS,)):
     rules = (
         *flat(src),
         dst.dtype == src.dtype,
-        named("shape", dst.extents == src.extents, help="both sides have one shape"),
+        named("shape", dst.extents == src.extents, help="use the same shape on both sides"),
     )
 
     @staticmethod

@@ -6,7 +6,7 @@ from ptokit.values.functions import exp
 
 EXPAND_CPU = (f16, f32, i16, u16, i32, u32)
 BLOCK = 32  # bytes that a row-major narrow operand has in each row
-FIRST_COLUMN = "C++ asks for one value for each row of dst; the first column counts"
+FIRST_COLUMN = "C++ needs one value for each row of dst, in the first column"
 FOR_EACH = "one value for each column of dst"
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
@@ -207,7 +207,7 @@ class TRowExpand(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES):
             enough=dst.valid.rows <= src.rows,
         ),
         on(HARDWARE, named("shape", dst.valid.cols >= 1, help="dst has a column")),
-        named("shape", src.valid.cols >= 1, help="there must be a first column"),
+        named("shape", src.valid.cols >= 1, help="use at least one column"),
         when(
             src.valid.cols >= 1,
             on(A5, warns(named("shape", src.valid.cols == 1, help=FIRST_COLUMN))),
@@ -238,7 +238,7 @@ class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
             named("shape", src.valid.cols == dst.valid.cols, help=FOR_EACH),
             enough=dst.valid.cols <= src.cols,
         ),
-        named("shape", src.valid.rows >= 1, help="there must be a first row"),
+        named("shape", src.valid.rows >= 1, help="use at least one row"),
         named("layout", both(dst.layout == ND, src.layout == ND), help="store both row-major"),
         in_vec(dst, src),
     )
@@ -274,7 +274,7 @@ def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...
         one_type(dst, src0, src1),
         over_region(dst, src0),
         on(HARDWARE, same_extents(dst, src0)),
-        named("shape", src1.valid.rows >= 1, help="there must be a first row"),
+        named("shape", src1.valid.rows >= 1, help="use at least one row"),
         on(CPU, named("shape", src1.valid.cols >= dst.valid.cols, help=FOR_EACH)),
         on(
             HARDWARE,

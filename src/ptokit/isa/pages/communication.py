@@ -36,7 +36,7 @@ func.func @example(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %flags: !pto.ptr<i32>, 
 }}"""
 
 
-POSITIVE = "extents count from 1"
+POSITIVE = "extents are at least 1"
 STATIC = "every extent is in the type"
 
 
@@ -53,7 +53,7 @@ def static(*views: Operand) -> tuple[Ruled, ...]:
 def parts_or_static(*views: Operand) -> tuple[Ruled, ...]:
     """Extents that only the run knows are those of parts, so the assembler."""
     stated = both(*(either(v.fixed == Const(True), v.partition == Const(True)) for v in views))
-    return on(HARDWARE, named("shape", stated, help="take a part of it, with these extents"))
+    return on(HARDWARE, named("shape", stated, help="take a partition with these extents"))
 
 
 def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
@@ -62,7 +62,7 @@ def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
     return (
         ping.loc == VEC,
         ping.dtype == data.dtype,
-        named("shape", alike, help="both stages have one type"),
+        named("shape", alike, help="use the same type for both stages"),
     )
 
 
@@ -107,7 +107,7 @@ class Transfer(Remote, abstract=True, uses=(SIGNALS,)):
     rules = (
         *positive(src),
         *parts_or_static(dst, src),
-        named("shape", dst.extents == src.extents, help="both sides have one shape"),
+        named("shape", dst.extents == src.extents, help="use the same shape on both sides"),
         dst.dtype == src.dtype,
         *staged(ping, pong, src),
     )
@@ -255,7 +255,7 @@ def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
         *static(data),
         *named("attribute", both(root >= 0, root < group.count), help=INDEXED),
         *named("element-type", group.first.dtype == data.dtype),
-        *named("shape", group.alike, help="the parts of all members have one type"),
+        *named("shape", group.alike, help="use the same type for the parts of all members"),
         *named("shape", group.first.fixed, help=STATIC),
         *named("shape", group.first.rank == data.rank, help="all have as many dimensions"),
     )
@@ -318,7 +318,7 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
 
     example = among("mine")
     whole = FromRoot.src.static_extents == FromRoot.group.first.extents
-    rules = (*FromRoot.rules, named("shape", whole, help="every member gets all of it"))
+    rules = (*FromRoot.rules, named("shape", whole, help="use the same extents for every member"))
 
     @staticmethod
     def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
@@ -386,7 +386,7 @@ class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", 
         acc.dtype == ToRoot.ping.dtype, acc.rows == ToRoot.ping.rows, acc.cols == ToRoot.ping.cols
     )
     alone = room(ToRoot.dst, ToRoot.group.first)
-    rules = (*ToRoot.rules, named("shape", alike, help="both tiles have one type"), alone)
+    rules = (*ToRoot.rules, named("shape", alike, help="use the same type for both tiles"), alone)
 
     @staticmethod
     def run(signals: Signals, dst: View, group: tuple[View, ...], root: int, how: ReduceOp) -> None:

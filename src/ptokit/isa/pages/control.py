@@ -300,7 +300,7 @@ func.func @example(%n: index) {
 }"""
     condition = In(Scalar, scalar="i1")
     message = Attr(str, cpp=False)
-    rules = named("trapped", condition == 1, help="the program asserts it")
+    rules = named("trapped", condition == 1, help="the program asserts this condition")
 
     @staticmethod
     def run() -> None:

@@ -73,7 +73,7 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     one = "give the number, or a value that has it"
     rules = (
         *named("attribute", event_id.given != event_id_dyn.given, help=one),
-        *named("attribute", event_id >= 0, event_id_dyn >= 0, help="numbers count from 0"),
+        *named("attribute", event_id >= 0, event_id_dyn >= 0, help="numbers are at least 0"),
     )
 
 
@@ -106,7 +106,7 @@ def numbered(largest: int) -> tuple[Ruled, ...]:
 
 def sent_by(of: Attr) -> tuple[Ruled, ...]:
     """From a pipe that signals, or waits."""
-    return named("attribute", of.isin(*SENDERS), help="FIX, MTE1, MTE2, MTE3 and V do so")
+    return named("attribute", of.isin(*SENDERS), help="use FIX, MTE1, MTE2, MTE3 or V")
 
 
 def signalled(function: str, on: CppOn = CHIPS) -> Asm:
@@ -175,7 +175,7 @@ class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_b
     """Count one up at the cores of all blocks, once what the pipe had to do is done."""
 
     ffts_mode = Attr(int, None, bits=32)
-    rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="its mode is 0"))
+    rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="use mode 0"))
 
     @staticmethod
     def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
@@ -307,10 +307,10 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     kind, counted = TypeOf(workspace), TypeOf(used)
     soft = "soft synchronisation has numbers in global memory, hard has none"
     rules = (
-        on(HARDWARE, named("shape", Counters(kind), help="give it 16 i32")),
+        on(HARDWARE, named("shape", Counters(kind), help="give an array of 16 i32")),
         named("attribute", (mode == SyncAllMode.SOFT) == workspace.given, help=soft),
         when(used.given, named("attribute", workspace.given, help=soft)),
-        on(HARDWARE, named("element-type", Exact(counted, Const(i32)), help="count in an i32")),
+        on(HARDWARE, named("element-type", Exact(counted, Const(i32)), help="use an i32 count")),
     )
 
     @classmethod
@@ -345,8 +345,8 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     mode = Attr(int, 0)
     rules = (
         *known(op),
-        named("attribute", PipeOf(op) != Pipe.ALL, help="one pipe acquires or releases a buffer"),
-        named("attribute", mode >= 0, help="modes count from 0"),
+        named("attribute", PipeOf(op) != Pipe.ALL, help="name one pipe"),
+        named("attribute", mode >= 0, help="modes are at least 0"),
         on(A2A3, warns(named("not-on-target", Field("machine").kinds == Const(False), help=ON_A5))),
     )
 

@@ -56,7 +56,7 @@ pto.print ins("n = %+04d", %n : i32)"""
     format = Attr(str)
     scalar = In(Scalar, element=True)
     kind = TypeOf(scalar)
-    one = "one %d (whole numbers), %u, %x or %f (floats) ... for the one number"
+    one = "use one conversion: %d, %u or %x for integers, %f for floats"
     rules = named("print-format", Printable(format, kind), help=one)
 
     @staticmethod
@@ -99,7 +99,7 @@ func.func @example(%n: index) {
 }"""
     condition = In(Scalar, scalar="i1")
     message = Attr(str)
-    rules = named("trapped", condition == 1, help="the program asserts it")
+    rules = named("trapped", condition == 1, help="the program asserts this condition")
 
     @staticmethod
     def run() -> None:

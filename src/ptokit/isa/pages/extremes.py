@@ -49,7 +49,7 @@ def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     enough = tmp.valid.cols >= least_columns(src)
     return on(
         A2A3,
-        when(tmp.given, named("shape", either(like_src, enough), help="two values a register")),
+        when(tmp.given, named("shape", either(like_src, enough), help="2 values per register")),
     )
 
 
@@ -65,7 +65,7 @@ def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
         when(
             tmp.given,
             when(short, named("shape", either(like_src, column, two), help="two for each row")),
-            when(~short, named("shape", either(like_src, lines), help="two values a register")),
+            when(~short, named("shape", either(like_src, lines), help="2 values per register")),
         ),
     )
 
@@ -77,13 +77,13 @@ def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     lines = both(rows, tmp.cols >= least_columns(src))
     pairs = tmp.nbytes >= src.valid.rows * src.size * 2
     two = when(short, named("shape", pairs, help="two for each row"))
-    several = when(~short, named("shape", lines, help="two values a register"))
+    several = when(~short, named("shape", lines, help="2 values per register"))
     return on(A2A3, when(tmp.given, two, several))
 
 
 def not_empty(src: Operand) -> tuple[Ruled, ...]:
     """Of nothing there is no extreme: types do not say that, lanes without work may have it."""
-    some = named("shape", src.filled == Const(True), help="what is looked through has elements")
+    some = named("shape", src.filled == Const(True), help="the searched extent is at least 1")
     return on(HARDWARE, by(ASSEMBLER, some))
 
 

@@ -66,7 +66,7 @@ class DefaultSlots(Expr):
         return f"{self.given} ({one} by default, {two} in each direction of a FIFO with two)"
 
 
-PLACED = "give it an address: auto = false, base = 0"
+PLACED = "give the buffer an address: auto = false, base = 0"
 
 
 class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RESERVES):
@@ -89,12 +89,12 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RES
     auto = Attr(bool, True, key="auto")
     base = Attr(int, None)
     rules = (
-        named("attribute", size > 0, help="its size is slot_size times the number of slots"),
+        named("attribute", size > 0, help="set size to slot_size times the number of slots"),
         named("attribute", location.isin(VEC, MAT), help="slots lie in vec or mat"),
         named("attribute", either(auto, base.given), help="give base where auto is false"),
         named("attribute", base >= 0),
         at(LEVEL3, HARDWARE, named("level", both(~auto, base.given), help=PLACED)),
-        at(LEVEL12, HARDWARE, named("level", ~base.given, help="the compiler places it")),
+        at(LEVEL12, HARDWARE, named("level", ~base.given, help="the compiler assigns it")),
     )
 
     @staticmethod
@@ -139,16 +139,16 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
         named("attribute", slot_size > 0),
         when(epilogue.given, named("attribute", dir_mask == TO_VECTOR, help=fixed)),
         when(epilogue.given, named("attribute", nosplit.given, nosplit, help=fixed)),
-        named("attribute", quant.isin(*CONVERSIONS), help="no FIFO has another conversion"),
+        named("attribute", quant.isin(*CONVERSIONS), help="use a conversion that FIFOs support"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
         named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
         named("attribute", Epilogue(epilogue, "layout").isin(*LAYOUTS)),
     )
 
 
-OF_A5 = "on A5 only what the cube pushes goes through global memory to a buffer"
-OF_A2A3 = "no core of A2/A3 writes to buffers of another: give the slots a place in global memory"
-WHERE = "say where the slots of each direction are"
+OF_A5 = "on A5 only cube pushes go through global memory to a buffer"
+OF_A2A3 = "A2/A3 cores cannot write to each other's buffers: put the slots into global memory"
+WHERE = "give the address of the slots of each direction"
 
 
 def shape_in_cpp(given: Texts) -> dict[str, object]:
@@ -265,8 +265,8 @@ def made(memory: str) -> Asm:
 
 
 LARGEST = 512 << 10  # bytes of the L1 memory; a vector core has less
-IN_CORE = "the slots lie in one memory of the core that pops: 512 KiB at most"
-TWO = "a FIFO in both directions has slots at both ends, another one at one"
+IN_CORE = "the slots are in one memory of the consumer: 512 KiB at most"
+TWO = "give slots at both ends of a FIFO in both directions, else at one end"
 
 
 class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLED):

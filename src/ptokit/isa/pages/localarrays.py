@@ -15,10 +15,10 @@ EVENTS = """\
 pto.eventid_array_set %a[%c1], %c1 : !pto.eventid_array<4>
 %x = pto.eventid_array_get %a[%c1] : !pto.eventid_array<4>"""
 UNTYPED = Asm(untyped=True, typed=("array",))  # event ids are of type index
-ONE_TYPE = "an array holds numbers of the one type that it was declared with"
+ONE_TYPE = "use the type that the array was declared with"
 STACK = 32 << 10  # bytes: what compilers of kernels give a core
-ON_STACK = "arrays and structs lie on the stack of a core, which has 32 KiB: keep fewer numbers"
-COUNTED = "elements count from 0 to the extent of the array less one"
+ON_STACK = "arrays and structs are on the stack of a core, 32 KiB: use smaller ones"
+COUNTED = "the index must be in bounds of the array"
 
 
 def number_of(index: tuple[int, ...], kind: ArrayType) -> int:

@@ -8,8 +8,8 @@ from ptokit.isa.lang.asm import EVERYWHERE, CppOn
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import bit_and, bit_or, in_type, shifted_left
 
-REGISTER = "it is about a register of the level below tiles, whose instructions are not executed"
-SCOPE = "its instructions are of the level below tiles, which is not executed"
+REGISTER = "ptokit does not execute register instructions below the level of tiles"
+SCOPE = "ptokit does not execute instructions below the level of tiles"
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
 IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, of one in global memory
 OF_NUMBER = "func.func @example(%n: i64) {\n  NAME %n : i64\n  return\n}"

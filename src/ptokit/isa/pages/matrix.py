@@ -110,7 +110,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
         on(CPU, named("shape", matching)),
         on(
             HARDWARE,
-            named("shape", a.valid.rows == 1, help="tmatmul multiplies more rows than one"),
+            named("shape", a.valid.rows == 1, help="use tmatmul for more than one row"),
             named("shape", c.valid.rows == 1, help="the product of one row is one row"),
             named("shape", c.valid.cols == b.valid.cols, help="a sum for each column of b"),
         ),

@@ -21,8 +21,8 @@ func.func @example(%i: index) {{
   memref.dealloc %t : {LINES}
   return
 }}"""
-SAME = "the number has the type of the buffer's elements"
-INSIDE = "indices count from 0 and stay inside the buffer"
+SAME = "use the element type of the buffer"
+INSIDE = "indices must be in bounds of the buffer"
 PAST_THE_END = "the elements of the buffer end before those of its cast"
 
 
@@ -50,7 +50,7 @@ func.func @example(%x: {MEMORY}) {{
   return
 }}"""
     rules = (
-        named("element-type", result.dtype == src.dtype, help="a cast keeps the element type"),
+        named("element-type", result.dtype == src.dtype, help="use the element type of the source"),
         named("shape", result.rank == sizes.count, result.rank == strides.count),
         named("shape", sizes == result.static_extents, help=STATED),
         named("shape", strides == result.static_strides, help=STATED),
@@ -81,7 +81,7 @@ func.func @example(%x: {MEMORY}) {{
 
 
 CLOSED, OPEN = "memref<16x32xf32, SPACE>", "memref<?x32xf32, strided<[?, 1], offset: ?>, SPACE>"
-KEPT = "a cast changes what the type states, not what it is"
+KEPT = "a cast cannot change the layout of the buffer"
 
 
 def in_space(line: str, space: str, **types: str) -> str:
@@ -102,7 +102,7 @@ class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
     same_extents = result.static_extents == src.extents
     same_strides = result.static_strides == src.static_strides
     rules = (
-        named("element-type", result.dtype == src.dtype, help="a cast keeps the element type"),
+        named("element-type", result.dtype == src.dtype, help="use the element type of the source"),
         named("shape", result.rank == src.rank, help=KEPT),
         named("shape", both(same_extents, same_strides), help=KEPT),
     )
@@ -132,8 +132,8 @@ class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pip
     result = Result(Tile)
     src = In(Tile)
     rules = (
-        named("element-type", result.dtype == src.dtype, help="a cast keeps the element type"),
-        named("location", result.loc == src.loc, help="a cast stays in its memory"),
+        named("element-type", result.dtype == src.dtype, help="use the element type of the source"),
+        named("location", result.loc == src.loc, help="keep the memory of the buffer"),
         named("shape", result.rows == src.rows, help=KEPT),
         named("shape", both(result.cols == src.cols, result.step == src.step), help=KEPT),
     )
@@ -143,8 +143,8 @@ class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pip
         return src.part(result, 0, 0)
 
 
-OF_PART = "let the type of the part be that of its numbers"
-NO_STEPS = "no tile leaves out rows or columns of another one"
+OF_PART = "use a type of the part that matches its offsets and sizes"
+NO_STEPS = "use strides of 1"
 PART_ENDS = "the part must lie inside its buffer"
 
 
@@ -171,9 +171,9 @@ func.func @example(%a: {LINES}, %i: index) {{
         named("operand-count", offsets.count.isin(1, 2), help="rows and columns, or one row"),
         named("operand-count", sizes.count == offsets.count, steps.count == offsets.count),
         named("element-type", result.dtype == src.dtype, help="a part keeps the element type"),
-        named("location", result.loc == src.loc, help="a part stays in its memory"),
+        named("location", result.loc == src.loc, help="keep the memory of the buffer"),
         named("operand-value", steps.first == 1, steps.last == 1, help=NO_STEPS),
-        named("operand-value", offsets.least >= 0, help="elements count upward"),
+        named("operand-value", offsets.least >= 0, help="element offsets are at least 0"),
         named("shape", result.cols == sizes.last, help=OF_PART),
         named("window-out-of-bounds", offsets.last + sizes.last <= src.cols, help=PART_ENDS),
         when(

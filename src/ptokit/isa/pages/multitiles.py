@@ -53,11 +53,11 @@ class MultiTileGet(Instr, name="multi_tile_get", pipe=S):
     index = In(Index, doc="which tile, counted from 0")
     example = IN_TURN
     rules = (
-        named("operand-value", both(index >= 0, index < src.count), help="tiles count from 0"),
+        named("operand-value", both(index >= 0, index < src.count), help="the index is at least 0"),
         named("location", dst.loc == src.loc),
         named("element-type", dst.dtype == src.dtype),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
-        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="it has one type"),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="use one type"),
     )
 
     @staticmethod

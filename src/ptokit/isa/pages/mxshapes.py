@@ -95,4 +95,4 @@ def padded(src: Operand) -> tuple[Ruled, ...]:
 def known_shapes(*tiles: Operand) -> tuple[Ruled, ...]:
     """Compilers choose the code for A5 by the shapes."""
     known = (both(~t.dynamic_rows, ~t.dynamic_cols) for t in tiles)
-    return on(A5, named("dynamic-valid", both(*known), help="valid regions have numbers, not ?"))
+    return on(A5, named("dynamic-valid", both(*known), help="use static valid extents"))

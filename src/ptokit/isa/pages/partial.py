@@ -5,8 +5,8 @@ from ptokit.values.pads import pad_bits
 
 MUL_A5 = tuple(t for t in VEC_A5 if t not in (i64, u64))
 SHORTER = "!pto.tile_buf<vec, 16x32xf32, valid=13x32>"
-OF_32_BITS = "the assembler takes indices of 32 bits alone"
-ONE_WAY = "a source is smaller in rows or in columns, not both"
+OF_32_BITS = "the assembler accepts only 32-bit indices"
+ONE_WAY = "a source may be smaller in rows or in columns, not in both"
 INDICES = (i16, u16, i32, u32)
 
 
@@ -55,7 +55,7 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
 def one_shape(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     """Compilers want tiles of one shape."""
     alike = (both(s.rows == dst.rows, s.cols == dst.cols) for s in sources)
-    return on(HARDWARE, by(ASSEMBLER, named("shape", *alike, help="declare all with one shape")))
+    return on(HARDWARE, by(ASSEMBLER, named("shape", *alike, help="declare all of one shape")))
 
 
 def partial(a5: DTypes) -> tuple[Ruled, ...]:
@@ -148,7 +148,7 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26", "E72", "E7
         one_type(dst_val, src0_val, src1_val),
         one_type(dst_idx, src0_idx, src1_idx),
         named("element-type", dst_idx.dtype.isin(*INDICES), help="indices are integers"),
-        on(HARDWARE, named("element-type", fitting, help="indices of 32 bits, beside f16 of 16")),
+        on(HARDWARE, named("element-type", fitting, help="32-bit indices, or 16-bit with f16")),
         on(HARDWARE, when(fitting, by(ASSEMBLER, named("element-type", words, help=OF_32_BITS)))),
         covering(dst_val, src0_val, src1_val),
         one_shape(*tiles),

@@ -19,9 +19,9 @@ class Place(Protocol):
 
 
 LINES = "memref<16x32xf32, #pto.address_space<vec>>"
-ONE_TYPE = "the number has the type of the buffer's elements"
-INSIDE = "elements count from 0 and stay inside the buffer"
-AS_IT_IS = "the buffer has the rows and columns of the tile"
+ONE_TYPE = "use the element type of the buffer"
+INSIDE = "the index must be in bounds of the buffer"
+AS_IT_IS = "use the rows and columns of the tile"
 MOVED = """\
 func.func @example(%p: !pto.ptr<i32>) {
   %c3 = arith.constant 3 : index
@@ -35,7 +35,7 @@ func.func @example(%p: !pto.ptr<i32>) {
 def begun(ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """No place before the array; where it ends only the run knows."""
     first = either(offset >= 0, ptr.offset + offset >= 0)
-    return named("global-out-of-bounds", first, help="elements of an array count from 0")
+    return named("global-out-of-bounds", first, help="the index is at least 0")
 
 
 class AddPtr(Instr, name="addptr", pipe=S):
@@ -74,14 +74,14 @@ func.func @example(%p: !pto.ptr<f32>) {
   return
 }"""
     rules = (
-        named("location", result.space == ptr.space, help="a pointer stays in its memory"),
+        named("location", result.space == ptr.space, help="keep the memory of the pointer"),
         named(
             "offset-misaligned",
             either(
                 ptr.dtype.bits % result.dtype.bits == 0,
                 ptr.offset * ptr.dtype.bits % result.dtype.bits == 0,
             ),
-            help="cast where an element of the new type begins",
+            help="cast at a multiple of the new element size",
         ),
     )
 
@@ -157,7 +157,7 @@ func.func @example(%i: index) {{
 
 
 WHOLE_BYTES = (i8, i16, i32, i64)
-OTHER_NUMBERS = "past the cache go integers with a sign or none: cast the pointer"
+OTHER_NUMBERS = "uncached accesses take integers: cast the pointer"
 
 
 def past_the_cache(ptr: Operand) -> tuple[Ruled, ...]:
@@ -222,7 +222,7 @@ def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """An element that lies in a row of the buffer, not between two."""
     return (
         named("element-type", kind.name == ptr.dtype.name, help=ONE_TYPE),
-        named("layout", ~ptr.boxed, help="elements follow as they lie: in rows"),
+        named("layout", ~ptr.boxed, help="store in rows"),
         named("operand-value", offset >= 0, help=INSIDE),
         named(
             "window-out-of-bounds",
@@ -287,7 +287,7 @@ class OfDimension(Instr, abstract=True, pipe=S, asm=Asm(typed=("view",))):
     view = In(Global)
     dim = In(Index, doc="which dimension, counted from 0")
     example = in_view(f"%n = NAME %view, %one : {VIEW_F32}")
-    rules = named("operand-value", both(dim >= 0, dim < view.rank), help="dimensions count from 0")
+    rules = named("operand-value", both(dim >= 0, dim < view.rank), help="no such dimension")
 
 
 class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
@@ -326,7 +326,7 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
 %p = pto.tile_buf_addr %t : {VEC_F32} -> !pto.ptr<f32, vec>"""
     rules = (
         named("element-type", result.dtype == tile.dtype),
-        named("location", result.space == tile.loc.text, help="say the tile's memory"),
+        named("location", result.space == tile.loc.text, help="give the memory of the tile"),
     )
 
     @staticmethod
@@ -349,7 +349,7 @@ class TileBufBuffer(Instr, name="tile_buf_addr", form="as a buffer", traits=(WIN
 %m = pto.tile_buf_addr %t : {VEC_F32} -> {LINES}"""
     rules = (
         named("element-type", result.dtype == tile.dtype, help="a buffer keeps the element type"),
-        named("location", result.loc == tile.loc, help="say the tile's memory"),
+        named("location", result.loc == tile.loc, help="give the memory of the tile"),
         named("layout", ~tile.boxed, help="take the address of boxes as a pointer"),
         named("shape", result.rows == tile.rows, help=AS_IT_IS),
         named("shape", both(result.cols == tile.cols, result.step == tile.step), help=AS_IT_IS),

@@ -78,7 +78,7 @@ def cpp(function: str, fifo: str = "pipe{id}", before: str = "", optional: bool 
 
 
 HANDLE = "{handle}"
-ONLY_SHARED = "the number of a vector core matters where an entry is shared, of a tile in vec"
+ONLY_SHARED = "give the vector core only for a split entry in vec"
 
 
 def shared(subblock: Operand, split: Attr, entry: Operand) -> tuple[Ruled, ...]:
@@ -87,10 +87,10 @@ def shared(subblock: Operand, split: Attr, entry: Operand) -> tuple[Ruled, ...]:
     return when(subblock.given, shares)
 
 
-EVEN = "an entry of an odd number of lines is shared by split = 3 (rows) or 4 (columns)"
-ODD = "an entry of an even number of lines is shared by split = 1 (rows) or 2 (columns)"
+EVEN = "split an odd number of lines with split = 3 (rows) or 4 (columns)"
+ODD = "split an even number of lines with split = 1 (rows) or 2 (columns)"
 OWN_PART = "say how many rows and columns this vector core has: (%rows, %cols)"
-ONE_WAY = "A5 shares with a remainder only what the cube pushes"
+ONE_WAY = "on A5 only cube pushes can split an odd number of lines"
 
 
 def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) -> tuple[Ruled, ...]:
@@ -205,7 +205,7 @@ class PopById(
     valid_col = In(Index, None, counts="cols", doc="columns of it, where a `?` is not all of them")
     together = named(
         *("dynamic-valid", valid_row.given == valid_col.given),
-        help="give valid_row and valid_col, or none of them",
+        help="give both valid_row and valid_col, or neither",
     )
     rules = (
         *(ById.rules, together),

@@ -8,14 +8,14 @@ TINY = 2.0**-10
 MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
 MX_RECORDED = {"format": "mx_alg", "scale": "mx_alg"}
 IN_BOXES = "give whole boxes of 16 rows and 2 groups"
-EACH = "give room for a number of each group"
+EACH = "make room for a number of each group"
 NOTES = "!pto.tile_buf<vec, 1x16xf32>"
 VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
 
 
-UNBOXED = "store it unboxed"
+UNBOXED = "store the tile unboxed"
 EACH_ROW = "give one number for each row of src"
-KNOWN = "name tmp: the compiler makes one only of a valid region that it knows"
+KNOWN = "give tmp: the compiler allocates it only for a static valid region"
 
 
 def for_each_row(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
@@ -221,7 +221,7 @@ def room(along: bool) -> tuple[Ruled, ...]:
         why = "rows of groups down the columns are interleaved"
         whole_rows = named("attribute", ~page.interleave, help=why)
         return (*common, whole_rows, stored_along(page))
-    even = named("shape", rows % (2 * GROUP) == 0, help="rows of groups go in pairs")
+    even = named("shape", rows % (2 * GROUP) == 0, help="use an even number of rows of groups")
     paired = when(page.interleave, even, on(CPU, named("shape", in_pairs, help=EACH)))
     return (*common, paired, stored_down(page))
 

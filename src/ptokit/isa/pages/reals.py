@@ -395,7 +395,7 @@ class Bitcast(
     value = In(Scalar, element=True)
     source, kind = TypeOf(value), TypeOf(Conversion.result)
     of_one_width = named(
-        "element-type", source.bits == kind.bits, help="bits are kept, all of them"
+        "element-type", source.bits == kind.bits, help="use a type of the same width"
     )
     rules = (signless(source, kind), of_one_width)
 

@@ -110,7 +110,7 @@ def of_rows() -> tuple[Ruled, ...]:
 
 def of_elements(dst: Operand, src: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
     """The assembler wants something to reduce, but where all regions are empty."""
-    some = named("shape", src.filled == Const(True), help="what is reduced has elements")
+    some = named("shape", src.filled == Const(True), help="the reduced extent is at least 1")
     return on(targets, when(dst.filled == Const(True), some))
 
 
@@ -270,7 +270,7 @@ def down(word: str, start: int | None = None) -> Fold:
     return lambda x: x.fold(word, 0, start)
 
 
-WHICH_ORDER = "say with isBinary whether the scratch is used"
+WHICH_ORDER = "set isBinary to tell whether the scratch is used"
 
 
 class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):

@@ -135,7 +135,7 @@ SET = Asm(shape="called", always=("id",))  # as text has what sets parameters
 
 def of_pipe(number: Attr) -> tuple[Ruled, ...]:
     """The number of the FIFO between cores that the parameters are meant for: one register."""
-    return named("attribute", number >= 0, help="ids of FIFOs count from 0")
+    return named("attribute", number >= 0, help="ids of FIFOs are at least 0")
 
 
 class SetQuantScalar(
@@ -148,7 +148,7 @@ class SetQuantScalar(
     out = Attr(QuantOut, QuantOut.I8, key="outType")
     number = Attr(int, 0, key="id", cpp=False)
     kind = TypeOf(scale)
-    single = named("element-type", Exact(kind, Const(f32)), help="give it as an f32")
+    single = named("element-type", Exact(kind, Const(f32)), help="give the value as an f32")
     rules = (of_pipe(number), on(HARDWARE, single))
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 

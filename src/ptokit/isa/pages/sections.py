@@ -5,7 +5,7 @@ from ptokit.isa.pages.control import ControlFlow, Region
 
 L1_F32 = VEC_NZ.replace("vec", "mat")
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
-COMPILERS_OWN = "it is a compiler's own note, and no published source says what it does"
+COMPILERS_OWN = "no published source defines this compiler-internal operation"
 FUSED = f"""\
 %x = pto.alloc_tile : {VEC_F32}
 %y = pto.fusion_region {{
@@ -64,7 +64,7 @@ class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, 
     x = Attr(int, key="dim_x")
     y = Attr(int, key="dim_y")
     z = Attr(int, key="dim_z")
-    rules = named("attribute", x >= 0, y >= 0, z >= 0, help="extents of a launch count from 0")
+    rules = named("attribute", x >= 0, y >= 0, z >= 0, help="extents of a launch are at least 0")
 
 
 class SimtLaunch(Instr, name="simt_launch", core=VECTOR, pipe=V, traits=(THREADS,)):
@@ -89,7 +89,7 @@ func.func @example(%x: i32, %n: i32) {
     z = In(Scalar, scalar="i32", doc="threads along z")
     arguments = In(Any_, (), many=True, doc="what the function takes")
     callee = Attr(str)
-    rules = named("operand-value", x >= 0, y >= 0, z >= 0, help="extents count from 0")
+    rules = named("operand-value", x >= 0, y >= 0, z >= 0, help="extents are at least 0")
 
 
 class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):

@@ -142,7 +142,7 @@ class TCmpSTile(
 
     dst, src0 = Compare.dst, Compare.src0
     src1 = In(Tile, doc="its first element is the right operand of all")
-    first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="there is no first one")
+    first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="src1 has an element")
     rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
 
     @staticmethod
@@ -161,8 +161,8 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     return (
         one_type(dst, *sources),
         over_region(dst, *sources),
-        on(CPU, named("element-type", integers, help="bits of integers")),
-        on(HARDWARE, warns(named("element-type", integers, help="bits of what?"))),
+        on(CPU, named("element-type", integers, help="use an integer type")),
+        on(HARDWARE, warns(named("element-type", integers, help="give the type of the bits"))),
         named("layout", mask.layout == ND, help="store the mask row-major"),
         named("shape", mask.valid.rows >= dst.valid.rows, bits, help=EACH),
         in_vec(dst, mask, *sources),

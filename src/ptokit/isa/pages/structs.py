@@ -14,7 +14,7 @@ KEPT = f"""\
 pto.struct_set %s[0, 1], %n : {PAIR}, i8
 %x = pto.struct_get %s[0, 1] : {PAIR} -> i8"""
 
-NO_ARRAYS = "newer assemblers refuse arrays in structs: declare the array beside the struct"
+NO_ARRAYS = "newer assemblers refuse arrays in structs: declare the array separately"
 
 
 class FieldAt(Expr):
@@ -80,7 +80,7 @@ def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
     ends = "a path ends at a number: one index for each struct on the way"
     return (
         named("operand-value", Reaches(struct, path), help=ends),
-        named("element-type", number == FieldAt(struct, path), help="the field's own type"),
+        named("element-type", number == FieldAt(struct, path), help="use the type of the field"),
     )
 
 

@@ -155,7 +155,7 @@ class OfPipes(Flag, abstract=True):
     target = Attr(Pipe, key="dst_pipe")
     flag = "a flag orders two different pipes; use a barrier within one"
     rules = (
-        named("attribute", source != ALL, target != ALL, help="name one pipe at each end"),
+        named("attribute", source != ALL, target != ALL, help="give one pipe for each end"),
         on(HARDWARE, named("attribute", source != target, help=flag)),
     )
 
@@ -234,7 +234,7 @@ class WaitEvent(OfOperations, name="wait_event", up=False):
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
 
 
-A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order by itself"
+A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe executes in order"
 UNSURE = "sources disagree whether A5 has barriers for M and FIX (dispute X12): ALL is safe"
 
 

@@ -21,15 +21,15 @@ from ptokit.values.pads import pad_bits
 G = GlobalLayout
 ON_A5 = (*ON_A2A3, f8e4m3, f8e5m2, hif8, f8e8m0, f4e2m1x2, f4e1m2x2)
 MX_A, MX_B = (G.MX_A_ZZ, G.MX_A_ND, G.MX_A_DN), (G.MX_B_NN, G.MX_B_ND, G.MX_B_DN)
-PART = "of a larger view a5 loads the part that is valid in the tile: is that meant?"
-WHOLE = "a store writes all elements of its partition: as many as are valid in the tile"
+PART = "a5 loads only the part of the view that is valid in the tile: check the extents"
+WHOLE = "make the partition as large as the valid region of the tile"
 VIEW = "make the view's extents and the tile's valid region the same matrix"
-IN_BOXES = "say `layout = #pto.layout<nz>` where the view is made: unnamed, a5 reads it as nd"
-LINES = "hardware moves lines of elements one behind the other, whatever the stride is"
+IN_BOXES = "give `layout = #pto.layout<nz>` where the view is made: a5 assumes nd otherwise"
+LINES = "hardware moves contiguous lines and ignores this stride"
 IN_CPP = "C++ moves views of other layouts into other tiles"
-BITS_ONLY = "without quantisation only f32 narrows: what this stores is not published"
+BITS_ONLY = "without quantisation only f32 narrows: the result is not published"
 PAIRS = "scales of two groups along k lie side by side"
-NO_PADDING = "the assembler drops it: the tile's type says what surrounds its valid region"
+NO_PADDING = "the assembler ignores this: the type of the tile has the pad value"
 # in the order of the assembler's text
 PADDING = ("pad_mode", "pad_value", "left_padding_num", "init_out_buffer", "right_padding_num")
 BEHIND = (*PADDING, "init_condition", "offset")
@@ -130,7 +130,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     )
     mx_pairs = named("shape", both(src.n4 == 2, along_k), help=PAIRS)
     zero = named("attribute", dst.pad.isin(PadValue.NULL, PadValue.ZERO), help="pad with zero")
-    cells = named("shape", src.n3 == 16, help="cells of 16x2")
+    cells = named("shape", src.n3 == 16, help="use cells of 16x2")
     parts = Field("machine").larger_views == Const(True)
     equal = (
         named("shape", src.matrix.rows == dst.valid.rows, help=VIEW),
@@ -144,7 +144,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     rules = (
         named_boxes(src, dst),
         contiguous_lines(src, dst),
-        named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
+        named("element-type", dst.dtype.size == src.dtype.size, help="a load keeps the type"),
         restated(layout, src),
         warns(named("attribute", both(*(~given.given for given in padding)), help=NO_PADDING)),
         on(CPU, when(~parts, equal)),

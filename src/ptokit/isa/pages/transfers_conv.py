@@ -13,7 +13,7 @@ from ptokit.values.extents import Extents
 G, L = GlobalLayout, ConvLayout
 MAP, MAP_VIEW = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>", "!pto.tensor_view<1x1x4x4x16xf16>"
 IN_MAPS = (i8, u8, i16, u16, i32, u32, f16, bf16, f32, f8e4m3, f8e5m2)
-EVERY = "the view has the extents that the tile lists, those of its layout"
+EVERY = "use the extents of the tile, in the order of its layout"
 STATED = "state the layout where the view is made: nc1hwc0, fractal_z, or of planes nchw"
 SAME = "images, rows and columns are those of the tile; its blocks hold all channels"
 # Views without blocks of channels: the extents as the layout lists them, and the tiles.
@@ -120,7 +120,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         on((CPU, A2A3), named("layout", alike, help=STATED)),
         on(A5, named("layout", either(alike, split), help=STATED)),
         on(A5, named("shape", Planes(src, dst), help=SAME)),
-        named("element-type", dst.dtype.size == src.dtype.size, help="a load converts nothing"),
+        named("element-type", dst.dtype.size == src.dtype.size, help="a load keeps the type"),
         when(~in_planes, same),
         on(HARDWARE, dst.loc == MAT, named("shape", dst.inner.cols == dst.c0)),
         on(HARDWARE, dst.dtype.isin(*IN_MAPS), src.dtype.isin(*IN_MAPS)),

@@ -93,8 +93,8 @@ class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S, specials=NAN_MO
     dst = Out(Tile, doc="the new handle")
     src = In(Tile, doc="the tile whose bytes it names")
     rules = (
-        named("location", dst.loc == src.loc, help="a handle stays in its memory"),
-        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="same rows and cols"),
+        named("location", dst.loc == src.loc, help="keep the memory of the tile"),
+        named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="keep rows and cols"),
         named("layout", both(dst.layout == src.layout, dst.fractal == src.fractal)),
     )
     elided = {"dst": like(src, whole=True)}
@@ -111,7 +111,7 @@ class TAlias(SameBytes):
     rules = (*SameBytes.rules, named("element-type", dst.dtype == src.dtype))
 
 
-STAYS = "the valid region stays: treshape makes handles with others"
+STAYS = "keep the valid region; treshape changes it"
 
 
 class TileBitcast(SameBytes, name="bitcast"):
@@ -121,13 +121,13 @@ class TileBitcast(SameBytes, name="bitcast"):
     example = {"dst": VEC_F32.replace("f32", "i32")}
     rules = (
         *SameBytes.rules,
-        on(CPU, named("element-type", dst.dtype.bits == src.dtype.bits, help="the width stays")),
+        on(CPU, named("element-type", dst.dtype.bits == src.dtype.bits, help="keep the width")),
         on(
             HARDWARE,
-            named("element-type", dst.dtype.bits <= src.dtype.bits, help="elements do not grow"),
-            named("element-type", dst.dtype != src.dtype, help="the same type is no other handle"),
+            named("element-type", dst.dtype.bits <= src.dtype.bits, help="use no wider elements"),
+            named("element-type", dst.dtype != src.dtype, help="use another element type"),
             when(~src.dynamic_rows, named("shape", dst.valid.rows == src.valid.rows, help=STAYS)),
             when(~src.dynamic_cols, named("shape", dst.valid.cols == src.valid.cols, help=STAYS)),
-            named("layout", dst.pad == src.pad, dst.compact == src.compact, help="both stay"),
+            named("layout", dst.pad == src.pad, dst.compact == src.compact, help="keep both"),
         ),
     )

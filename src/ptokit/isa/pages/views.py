@@ -7,7 +7,7 @@ from ptokit.isa.pages.addresses import known_array
 
 SIDE_BY_SIDE = "two elements of a byte are neighbours in a row"
 INSIDE = "the partition must lie inside its tensor view"
-STATED = "let the result's type state these extents, or ? for them"
+STATED = "write these extents in the type of the result, or ?"
 
 
 def known_extents(
@@ -79,11 +79,11 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
             result.dtype.isin(f4e2m1x2, f4e1m2x2),
             named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
-        by(BOARDS, named("operand-value", strides.least >= 0, help="elements count upward")),
+        by(BOARDS, named("operand-value", strides.least >= 0, help="strides are at least 0")),
         warns(named("shape", ElementsApart(shape, strides), help=SHARED)),
         when(
             both(layout.given, result.named_layout == Const(True)),
-            named("layout", layout == result.layout, help="say it once, or the same"),
+            named("layout", layout == result.layout, help="give the layout only once"),
         ),
     )
 
@@ -129,7 +129,7 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
             result.rank == sizes.count,
             by(ASSEMBLER, named("shape", sizes == result.static_extents, help=STATED)),
         ),
-        named("operand-value", offsets.least >= 0, sizes.least >= 0, help="elements count upward"),
+        named("operand-value", offsets.least >= 0, sizes.least >= 0, help="both are at least 0"),
         on(HARDWARE, named("shape", result.filled == Const(True), help="a part has elements")),
         when(layout.given, named("layout", layout == view.layout, help="a part keeps the layout")),
         by(BOARDS, named("window-out-of-bounds", offsets + sizes <= view.extents, help=INSIDE)),

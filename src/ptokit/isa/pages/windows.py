@@ -24,7 +24,7 @@ PARAMETERS_DOC = "a parameter for each column, as `quant` of textract has it"
 SPLIT_MODES = (AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N)
 BOXES = "start the window on a box of the layout"
 LINES = "start the window on a 32-byte line"
-NOT_SPLIT = "split modes do not quantise"
+NOT_SPLIT = "split modes cannot quantise"
 
 
 def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:
@@ -36,7 +36,7 @@ def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple
     """The rules every window obeys: inside the whole's valid region, indices of 16 bits."""
     move = "move the window, make its valid region smaller, or make the tile around it larger"
     return (
-        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets count from 0"),
+        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets are at least 0"),
         named(
             "window-out-of-bounds",
             row + window.valid.rows <= whole.valid.rows,
@@ -62,7 +62,7 @@ def between_vec_a2a3(
     return on(A2A3, *(when(several, part) for part in parts))
 
 
-WORDS = "hardware reads words of 64 bits from one unboxed row, here a factor for each element"
+WORDS = "hardware reads 64-bit parameters from one unboxed row, one for each element"
 
 
 def parameters(fp: Operand) -> tuple[Ruled, ...]:
@@ -179,7 +179,7 @@ def fix_pipe(
                 "attribute",
                 either(relu == ReluPreMode.NO_RELU, src.loc.isin(*clearing)),
                 either(~quantised, src.loc == ACC),
-                help="quantisation, and but for an extract relu, belong to the way out of acc",
+                help="quantisation needs a source in acc; so does relu, except in an extract",
             ),
         ),
         acc_to_vec(dst, src, mode),

@@ -51,7 +51,7 @@ def file_of(target: Target) -> str:
     name = _file(target)
     if name is None:
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
-        raise ValueError(f"there are no times of {target}: choose one of {known}")
+        raise ValueError(f"no times published for {target}: choose one of {known}")
     return name
 
 

@@ -197,17 +197,19 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
             require_no_slip(cursor, page, item)
             if any(item.key == operand.name for operand in page.operands):
                 message = f"{page.mnemonic()}: {item.key} is an operand, not an attribute"
-                raise cursor.wrong("unknown-attribute", message, item.at, "give it a value: %name")
+                help = "give the operand a value: %name"
+                raise cursor.wrong("unknown-attribute", message, item.at, help)
             found |= generic([item])
             op.spans[item.key] = cursor.span(item.at, item.end)
             continue
         if attr.name in found:
-            raise cursor.wrong("syntax-error", f"{item.key} is given twice", item.at)
+            raise cursor.wrong("syntax-error", f"duplicate attribute {item.key}", item.at)
         found[attr.name] = interpret(cursor, attr.kind, item)
         op.spans[attr.name] = cursor.span(item.at, item.end)
     for attr in page.attrs:
         if attr.required and attr.name not in found:
-            raise cursor.wrong("operand-count", f"{page.mnemonic()} needs {attr.key}", cursor.i)
+            message = f"{page.mnemonic()}: missing attribute {attr.key}"
+            raise cursor.wrong("operand-count", message, cursor.i)
     defaults = {a.name: a.default for a in page.attrs}
     op.attrs = {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
 
@@ -251,7 +253,8 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
     wanted = {bool: "true or false", int: "an integer", str: "a string", tuple: "[0, 1, ...]"}.get(
         kind, kind.__name__
     )
-    raise cursor.wrong("syntax-error", f"{item.key} is {wanted}", item.value_at, end=item.end)
+    message = f"{item.key}: expected {wanted}"
+    raise cursor.wrong("syntax-error", message, item.value_at, end=item.end)
 
 
 def member(kind: type[Word], value: object) -> Word | None:
@@ -273,7 +276,7 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     match = FAMILY.match(str(value))
     family = (match[1] or match[2]) if match else kind.mlir
     if found is not None and family != item.key and _slip(family, kind.mlir):
-        message = f"there is no attribute #pto.{family}"
+        message = f"unknown attribute #pto.{family}"
         raise cursor.wrong(
             "unknown-word", message, item.value_at, f"write {found.spelled}", item.end
         )
@@ -284,10 +287,10 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
             word, help = str(value), f"write {next(iter(kind)).spelled}"
         for other in _namesakes(kind):
             if member(other, value) is not None:
-                message = f"{word} does not go with these operands, which take {options[0]}"
+                message = f"{word} does not match these operands, which expect {options[0]}"
                 help = f"{word}: {_meaning(other)}; {options[0]}: {_meaning(kind)}"
                 raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
-        message = f"{word!r} is none of: {', '.join(options)}"
+        message = f"unknown keyword {word!r}, expected one of: {', '.join(options)}"
         raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
     return found
 

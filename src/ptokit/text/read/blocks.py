@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import reverse_postorder, sent, undominated
 from ptokit.ir.module import Block, Comments, Func, Op, OpaqueOp, Value
@@ -112,7 +113,7 @@ def _labels(p: Parser) -> dict[str, Block]:
         p.i, label = at, p.texts[at]
         try:
             if label in p.labels:
-                raise p.wrong("redefined-name", f"{label} is defined twice", at)
+                raise p.wrong("redefined-name", f"redefinition of block {label}", at)
             p.labels[label] = Block(label=label)
             p.labels[label].args = p.label()
         except PtoError as problem:
@@ -185,7 +186,7 @@ def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     while p.accept(","):
         number = numeral(p.texts[p.i])
         if not isinstance(number, int):
-            p.fail("expected a whole number, the case", first)
+            p.fail("expected an integer, the case", first)
         p.i += 1
         p.expect(":")
         cases.append(number)
@@ -225,13 +226,13 @@ def _named(p: Parser, op: Op) -> Block:
         p.fail("expected a label, ^name")
     blocks = _labels(p)
     if label not in blocks and p.names.scopes and not blocks:
-        message = f"{op.name} does not end this region: it goes to blocks outside"
+        message = f"{op.name} cannot branch out of this region"
         raise p.wrong("syntax-error", message, p.token_of(op.span, p.i))
     if label not in blocks:
         help = did_you_mean(label, blocks)
         if label == p.texts[p.body + 1]:
-            help = "begin the function with a block that goes there: nothing may go to its first"
-        message = f"no block {label} to go to"
+            help = "add an entry block that branches there: the entry block has no predecessors"
+        message = f"undefined block {label}"
         raise p.wrong("undefined-name", message, p.i, help=help)
     p.i += 1
     op.successors = (*op.successors, label)
@@ -241,7 +242,7 @@ def _named(p: Parser, op: Op) -> Block:
 def _fits(p: Parser, block: Block, values: Sequence[Value], at: int) -> None:
     """The values passed must be as many as the block has arguments, and of their types."""
     if len(values) != len(block.args):
-        message = f"{block.label} takes {len(block.args)} values, {len(values)} given"
+        message = f"{block.label}: expected {counted(len(block.args), 'value')}, got {len(values)}"
         raise p.wrong("operand-count", message, at)
     for value, argument in zip(values, block.args, strict=True):
         p.names.agree(value, argument.type, at)
@@ -257,10 +258,10 @@ def with_successors(p: Parser, op: Op, opened: int) -> Op:
     wanted = sum(len(block.args) for block in blocks)
     ways = len(op.page.operands)
     if len(blocks) != ways:
-        message = f"{op.name} names {ways} blocks, {len(blocks)} given"
+        message = f"{op.name}: expected {counted(ways, 'successor')}, got {len(blocks)}"
         raise p.wrong("operand-count", message, opened)
     if len(passed) != wanted:
-        message = f"the blocks take {wanted} values, {len(passed)} given"
+        message = f"{op.name}: expected {counted(wanted, 'operand')}, got {len(passed)}"
         raise p.wrong("operand-count", message, opened)
     for block, values in sent(op, p.labels):
         _fits(p, block, values, opened)
@@ -273,18 +274,18 @@ def check_blocks(p: Parser, func: Func) -> None:
     for block in blocks:
         for op in block.ops[:-1]:
             if isinstance(op, Op) and TERMINATOR in op.page.traits:
-                raise error("syntax-error", f"{op.name} does not end its block", op.span)
+                raise error("syntax-error", f"{op.name} must end its block", op.span)
         if func.blocks and block.ops and isinstance(block.ops[-1], OpaqueOp):
             continue
         if func.blocks and block.terminator is None:
             at = block.ops[-1].span if block.ops else None
-            message = f"{block.label or 'the first block'} does not end with a branch or a return"
+            message = f"{block.label or 'the first block'} must end with a branch or a return"
             raise error("syntax-error", message, at or _place(p, block))
     for op, name, value, home in undominated(func) if func.blocks else ():
         span = op.span_of(name) if isinstance(op, Op) else op.span
         where = home.label or "the first block"
-        message = f"%{value.name} is defined in {where}, but a way leads here without passing it"
-        notes = (Note("it is defined here", value.span),)
+        message = f"%{value.name} of {where} does not dominate this use"
+        notes = (Note("defined here", value.span),)
         raise PtoError(Diagnostic("undefined-name", message, span, notes=notes))
 
 

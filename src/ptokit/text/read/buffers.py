@@ -48,7 +48,7 @@ def _require_rank(p: Parser, call: Call, whole: TileType) -> None:
         raise UnknownOperandType
     offsets = call.keyed["offsets"]
     if len(offsets) != rank:
-        message = f"a part of a buffer of rank {rank} starts at {rank}, not {len(offsets)} offsets"
+        message = f"part of a rank-{rank} buffer: expected {rank} offsets, got {len(offsets)}"
         raise p.wrong("operand-count", message, call.at)
 
 

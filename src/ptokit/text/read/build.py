@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.builder import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS, LISTED_LAST, TYPED_LAST
@@ -41,7 +42,7 @@ def build(
     keyed = {s.key or s.name for s, _ in pairs}
     valued = [(key, items) for key, items in call.keyed.items() if key not in keyed]
     for key in (key for key, items in valued if not items):
-        raise cursor.wrong("attribute", f"{key} has no value", call.at)
+        raise cursor.wrong("attribute", f"{key}: missing value", call.at)
     given = [*call.attrs, *(_attribute(key, items) for key, items in valued)]
     op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
@@ -138,8 +139,7 @@ def _results(
 def expect_results(cursor: Cursor, page: type[Instr], count: int, results: list[Named]) -> None:
     """The op must define as many values as the text names."""
     if len(results) != count:
-        plural = "" if count == 1 else "s"
-        message = f"{page.mnemonic()} defines {count} value{plural}; {len(results)} named"
+        message = f"{page.mnemonic()}: expected {counted(count, 'result')}, got {len(results)}"
         raise cursor.wrong("operand-count", message, results[0][1])
 
 
@@ -151,7 +151,7 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
     if len(written) != len(slots):
         if not slots:  # destination first: the type of the destination, again
             return []
-        message = f"{len(slots)} results, but {len(written)} types"
+        message = f"{counted(len(slots), 'result')}, but {counted(len(written), 'type')}"
         raise cursor.wrong("operand-count", message, written[0][1])
     for number, (kind, at) in enumerate(written):
         if slots[number].kind is Kind.PTR and cursor.texts[at][:7] == "memref<":
@@ -165,7 +165,7 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
 def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:
     """A result has a type of the kind that the page says, or one that is not known."""
     if not operand.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
-        message = f"{operand.name} is {operand.wanted}, not {kind}"
+        message = f"{operand.name}: expected {operand.wanted}, got {kind}"
         raise cursor.wrong("type-mismatch", message, at)
 
 

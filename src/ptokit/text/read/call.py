@@ -110,8 +110,3 @@ def in_angles(cursor: Cursor, names: Names) -> list[Item]:
     for _ in range(3):
         cursor.expect(">")
     return items
-
-
-def counted(number: int, what: str) -> str:
-    """`2 types`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

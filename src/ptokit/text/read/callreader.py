@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptokit.diagnostics.printable import counted
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
 from ptokit.text.read.attributes import Given, attached, dictionary, read_value
@@ -15,7 +16,6 @@ from ptokit.text.read.call import (
     FLAGS,
     Call,
     Item,
-    counted,
     flags,
     in_brackets,
     read_item,

@@ -119,7 +119,7 @@ class Cursor:
             "end of text" if not found else repr(found if len(found) < 40 else found[:37] + "...")
         )
         if found == '"':
-            shown = "a string that is not closed"
+            shown = "an unterminated string"
         notes = () if opened is None else (self._opened(opened),)
         text = f"{message}, found {shown}"
         span = self.span(self.i)
@@ -137,7 +137,7 @@ class Cursor:
             span = Span(self.tokens.source, remark.start, remark.start + len(shown))
             name, word = meant[1] or meant[3], meant[2] or meant[4]
             help = f"write #pto.{name or 'NAME'}<{word or 'word'}>, without spaces"
-            message = f"{wanted}, found {shown!r}, which begins a comment"
+            message = f"{wanted}, found {shown!r}, which starts a comment"
             problem = error("syntax-error", message, span, help=help)
             closes = any(bracket in remark.text[len(shown) :] for bracket in CLOSING.values())
             raise Lost(problem.diagnostics) if closes else problem
@@ -159,7 +159,7 @@ class Cursor:
         """One bracket or region deeper."""
         self.depth += 1
         if self.depth > DEEPEST:
-            message = f"more than {DEEPEST} regions or brackets inside one another"
+            message = f"regions or brackets nested more than {DEEPEST} deep"
             raise Lost(self.wrong("nesting-too-deep", message, self.i).diagnostics)
 
     def type(self) -> Type:
@@ -218,7 +218,7 @@ class Cursor:
             depth += 1 if bracket == "<" else -1
             deepest = max(deepest, depth)
         if deepest > LEVELS:
-            message = f"more than {LEVELS} types inside one another"
+            message = f"types nested more than {LEVELS} deep"
             self.give_up(self.wrong("nesting-too-deep", message, self.i))
 
     def at_type(self) -> bool:

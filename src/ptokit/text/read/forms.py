@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
+from ptokit.diagnostics.printable import counted
 from ptokit.isa.lang.asm import TYPED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.tiles import TileType
@@ -144,8 +145,8 @@ def _misfit(
     if results and call.outs is None:
         counts = [len(s.results) + len(s.fresh) for s in map(signature, forms)]
         if results not in counts:
-            plural = "" if counts[0] == 1 else "s"
-            message = f"{forms[0].mnemonic()} defines {counts[0]} value{plural}; {results} named"
+            defined = counted(counts[0], "result")
+            message = f"{forms[0].mnemonic()}: expected {defined}, got {results}"
             return cursor.wrong("operand-count", message, call.at)
     for given in call.attrs:
         if not any(has_attribute(page, given.key) for page in forms):
@@ -153,7 +154,7 @@ def _misfit(
     name = forms[0].mnemonic()
     needed = [missing(page, call) for page in forms]
     if all(needed):
-        return cursor.wrong("syntax-error", f"{name} needs the attribute {needed[0][0]}", call.at)
+        return cursor.wrong("syntax-error", f"{name}: missing attribute {needed[0][0]}", call.at)
     for key in call.keyed:
         keys = [s.key for p in forms for s in signature(p).ssa if s.key]
         if key not in keys and not any(has_attribute(p, key) for p in forms):
@@ -168,7 +169,7 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
     for key, items in call.keyed.items():
         slots = [s for p in forms for s in signature(p).ssa if s.key == key]
         if len(items) != 1 and not any(s.many for s in slots):
-            message = f"{name} takes one value as {key}; {len(items)} given"
+            message = f"{name}: expected 1 operand as {key}, got {len(items)}"
             return cursor.wrong("operand-count", message, items[0].at if items else call.at)
     if call.outs is None and first.fresh and len(call.items) in (len(first.ssa), len(first.bare)):
         outs = ", ".join(s.name for s in first.fresh)
@@ -181,11 +182,12 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
                 for s in map(signature, forms)
             )
         )
-        given = f"{len(call.items) + len(call.index)} and {len(call.outs)}"
+        inputs = counted(len(call.items) + len(call.index), "input")
+        given = f"{inputs} and {counted(len(call.outs), 'output')}"
     else:
         takes = " or ".join(dict.fromkeys(describe(signature(p).ssa) for p in forms))
-        given = str(len(call.items) + len(call.index) + len(call.keyed))
-    return cursor.wrong("operand-count", f"{name} takes {takes}; {given} given", call.at)
+        given = counted(len(call.items) + len(call.index) + len(call.keyed), "operand")
+    return cursor.wrong("operand-count", f"{name}: expected {takes}, got {given}", call.at)
 
 
 def _before(sig: Signature) -> list[Slot]:
@@ -229,6 +231,6 @@ def _by_number(reading: Reading, call: Call) -> Pairs:
 
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
-    wanted = f"takes {slot.operand.wanted} as {slot.name}"
-    message = f"{page.mnemonic()} {wanted}; {cursor.texts[item.at]} is {item_type(item)}"
+    wanted = f"expected {slot.operand.wanted} as {slot.name}"
+    message = f"{page.mnemonic()}: {wanted}, got {item_type(item)}"
     return cursor.wrong("type-mismatch", message, item.at)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Instr
@@ -62,7 +63,7 @@ def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, i
     p.expect("(")
     call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
     for item in (item for item in call.items if item.value is None):
-        raise p.wrong("syntax-error", "operands in this form are values, not numbers", item.at)
+        raise p.wrong("syntax-error", "operands in generic form are values, not numbers", item.at)
     labels = p.i
     if p.texts[labels] == "[" and branches:
         p.skip_balanced()
@@ -108,7 +109,7 @@ def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Slot, l
         groups.append((slot, [Item(at, number, None) for number in numbers]))
     if not rest and _fit(groups):
         return groups
-    message = f"{page.mnemonic()}: the operands do not fit"
+    message = f"{page.mnemonic()}: no form takes these operands"
     raise p.wrong("operand-count", message, call.at)
 
 
@@ -135,7 +136,7 @@ def _segmented(
                 groups = _groups(order, call.items, counts)
                 if _fit(groups):
                     return _of_groups(p, page, call, results, groups)
-    message = f"{forms[0].mnemonic()}: the segment sizes do not fit its operands"
+    message = f"{forms[0].mnemonic()}: segment sizes do not match the operands"
     raise p.wrong("operand-count", message, call.at)
 
 
@@ -208,7 +209,7 @@ def read_plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -
     values = [i.value for i in items if i.value is not None]
     fixed = [s for s in slots if not s.many]
     if len(values) < len(fixed) or (len(values) > len(fixed) and len(fixed) == len(slots)):
-        message = f"{page.mnemonic()} takes {len(fixed)} operands; {len(values)} given"
+        message = f"{page.mnemonic()}: expected {counted(len(fixed), 'operand')}, got {len(values)}"
         raise p.wrong("operand-count", message, call.at)
     _agree(p, call)
     operands = {slot.name: [value] for slot, value in zip(fixed, values, strict=False)}
@@ -252,7 +253,7 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     if results:
         expect_results(p, op.page, len(types), results)
     if op.page.results() and not types:
-        message = f"{op.name} defines a value: its type stands behind `->`"
+        message = f"{op.name}: missing result type after `->`"
         raise p.wrong("operand-count", message, call.at)
     if any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType

@@ -56,8 +56,8 @@ WHOLE_TOKEN = rf"""
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
 ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
 LONGEST = 1 << 20  # characters that names of a program may stand for
-TOO_LONG = f"the names in these names stand for more than {LONGEST:,} characters"
-NESTED = "each name doubles what the one before stands for: write out fewer"
+TOO_LONG = f"alias expands to more than {LONGEST:,} characters"
+NESTED = "write out some of the nested aliases"
 AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
 IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
 

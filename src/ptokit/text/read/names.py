@@ -49,7 +49,7 @@ def constant_page() -> type[Instr]:
     for page in walk():
         if page.asm.shape == "constant":
             return page
-    raise error("unknown-op", "no instruction defines a number", help="name a value instead")
+    raise error("unknown-op", "a number cannot be a result", help="name a value")
 
 
 @cache
@@ -151,7 +151,7 @@ class Names:
         if isinstance(kind, ScalarType) and kind.is_float and number is not None:
             if "x" not in text.lower():
                 return float(number)
-            help = f"hexadecimal digits are the {kind.bits} bits of the float"
+            help = f"write the {kind.bits} bits of the float in hexadecimal"
             if 0 <= number < 1 << kind.bits:
                 from ptokit.values.formats import value_of  # most programs have no such number
 
@@ -203,7 +203,7 @@ class Names:
     def require(self, value: Value, operand: Operand, at: int) -> None:
         """The value must be of the operand's kind."""
         if not operand.accepts(value.type):
-            message = f"%{value.name} is {value.type}, here {operand.wanted} is expected"
+            message = f"%{value.name}: expected {operand.wanted}, got {value.type}"
             raise self.cursor.wrong("type-mismatch", message, at)
 
     def finish(self, func: Func) -> None:
@@ -238,14 +238,14 @@ class Names:
         tokens = self.cursor.tokens
         notes: tuple[Note, ...] = ()
         if name in self.gone:
-            notes = (Note("it is defined in a region that ends before", self.gone[name].span),)
+            notes = (Note("defined in a region that ends before the use", self.gone[name].span),)
         else:
             later = _definition_after(tokens, at)
             if later is not None:
-                notes = (Note("it is defined only here", tokens.span(later)),)
+                notes = (Note("defined here", tokens.span(later)),)
         close = did_you_mean(name, list(self.table))
         help = close.replace("mean ", "mean %") if close and not notes else None
-        message = f"%{name} is used before it is defined" if notes else f"%{name} is not defined"
+        message = f"%{name} is used before its definition" if notes else f"%{name} is not defined"
         return PtoError(
             Diagnostic("undefined-name", message, tokens.span(at), help=help, notes=notes)
         )
@@ -253,21 +253,21 @@ class Names:
     def _redefined(self, known: Value, at: int) -> PtoError:
         span = self.cursor.span(at)
         if self.free.get(known.name) is known:
-            note = Note("it is defined only here", span)
-            message = f"%{known.name} is used before it is defined"
+            note = Note("defined here", span)
+            message = f"%{known.name} is used before its definition"
             return PtoError(Diagnostic("undefined-name", message, known.span, notes=(note,)))
         note = Note("first defined here", known.span)
-        message = f"%{known.name} is defined twice"
+        message = f"redefinition of %{known.name}"
         return PtoError(Diagnostic("redefined-name", message, span, notes=(note,)))
 
     def _mismatch(self, value: Value, written: Type, at: int) -> PtoError:
         note = Note(f"%{value.name} is defined here", value.span)
         if value in self.completed:
             note = Note(
-                f"%{value.name} has its type from here", self.cursor.span(self.completed[value])
+                f"type of %{value.name} inferred here", self.cursor.span(self.completed[value])
             )
         known, used = told_apart(value.type, written)
-        message = f"%{value.name} is {known}, here it is used as {used}"
+        message = f"%{value.name} is {known}, used as {used}"
         span = self.cursor.span(at)
         return PtoError(Diagnostic("type-mismatch", message, span, notes=(note,)))
 

@@ -59,7 +59,7 @@ class _Opaque:
             elif self.open and text == CLOSING[p.texts[self.open[-1]]]:
                 self.open.pop()
             elif text in (")", "]", "}"):
-                p.fail("this bracket closes nothing", self.open[-1] if self.open else None)
+                p.fail("unmatched bracket", self.open[-1] if self.open else None)
             elif text == '"':
                 p.fail("expected an operand")
             elif text[:1] == "%":

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Op
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
@@ -72,7 +73,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     elif len(types) == 1:
         types *= len(items)
     if len(types) != len(items):
-        message = f"{len(items)} operands, but {len(types)} types"
+        message = f"{counted(len(items), 'operand')}, but {counted(len(types), 'type')}"
         raise p.wrong("operand-count", message, at)
     values = [typed_use(p, item, kind) for item, kind in zip(items, types, strict=True)]
     op = Op(page, spans={"": p.span(at)}, dialect=OWN_SINCE)
@@ -137,7 +138,7 @@ def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) 
     signs = sorted({s for _, own in forms for s in own.signs})
     if bool(sign) is not bool(signs):
         name = p.texts[at]
-        message = f"{name} takes no sign" if sign else f"{name} needs a word: {' or '.join(SIGNS)}"
+        message = f"{name} has no signed form" if sign else f"{name}: expected {' or '.join(SIGNS)}"
         raise p.wrong("syntax-error", message, at)
     bits = [kind.bits for kind in kinds if isinstance(kind, ScalarType)]
     for page, own in forms:

@@ -79,8 +79,8 @@ class Parser(Cursor):
         try:
             values = [self.names.define(name, kind, at) for (name, at), kind in args]
             if values and self.texts[self.i][:1] == "^":
-                message = "the values of this region have names: a label does not give others"
-                raise self.wrong("syntax-error", message, self.i, "leave the label out")
+                message = "the arguments of this region are already named"
+                raise self.wrong("syntax-error", message, self.i, "remove the label")
             values = values or self.label()
         except PtoError as problem:
             values = []

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import PtoError, error
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
@@ -108,9 +109,9 @@ def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]
 
 def _alias(p: Parser, name: str, at: int) -> Type:
     if p.aliases.get(name, UNKNOWN) is not UNKNOWN:
-        raise p.wrong("redefined-name", f"{name} is defined twice", at)
+        raise p.wrong("redefined-name", f"redefinition of {name}", at)
     if "." in name:
-        raise p.wrong("syntax-error", "an alias has a name without dots", at)
+        raise p.wrong("syntax-error", "the name of an alias has no dots", at)
     p.i += 2
     kind = p.aliases[name] = p.type()
     return kind
@@ -123,7 +124,7 @@ def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
     opened = p.i
     p.modules += 1
     if p.modules > DEEPEST:
-        message = f"more than {DEEPEST} modules inside one another"
+        message = f"modules nested more than {DEEPEST} deep"
         p.give_up(p.wrong("nesting-too-deep", message, first))
     p.enter()
     p.expect("{")
@@ -221,7 +222,7 @@ def _named_function(
     quoted = p.texts[p.i] == GENERIC_FUNC
     func, after = (_generic_function if quoted else _function)(p, before)
     if any(isinstance(part, Func) and part.name == func.name for part in known):
-        raise p.wrong("redefined-name", f"@{func.name} is defined twice", _symbol(p, func))
+        raise p.wrong("redefined-name", f"redefinition of @{func.name}", _symbol(p, func))
     return func, after
 
 
@@ -325,7 +326,7 @@ def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
     attrs = {item.key: item.value for item in given}
     name, kind = attrs.pop("sym_name", None), attrs.pop("function_type", None)
     if not isinstance(name, str) or not isinstance(kind, FunctionType):
-        message = 'a function has sym_name = "name" and function_type = (...) -> (...)'
+        message = 'expected sym_name = "name" and function_type = (...) -> (...)'
         raise p.wrong("syntax-error", message, at)
     func.name, func.results = name, kind.results
     func.visibility = str(attrs.pop("sym_visibility", ""))
@@ -339,7 +340,7 @@ def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
     if func.declared:
         func.body.args = [Value(f"arg{n}", t, func.span) for n, t in enumerate(kind.taken)]
     elif [*map(in_global_memory, kind.taken)] != [value.type for value in func.args]:
-        message = f"@{name}: the region does not take what function_type says"
+        message = f"@{name}: block arguments do not match function_type"
         raise p.wrong("type-mismatch", message, at)
 
 
@@ -412,7 +413,7 @@ def _check_return(p: Parser, func: Func, block: Block) -> None:
         values = [v for _, v in last.values()]
         at = p.token_of(last.span, at)
     if len(values) != len(func.results):
-        message = f"@{func.name} returns {len(func.results)} values, {len(values)} given"
+        message = f"@{func.name}: expected {counted(len(func.results), 'value')}, got {len(values)}"
         raise p.wrong("operand-count", message, at)
     for value, kind in zip(values, func.results, strict=True):
         p.names.agree(value, kind, at)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Block, Comments, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
@@ -34,7 +35,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
     names, firsts = _carried(p)
     types = _arrow_types(p)
     if types and len(types) != len(firsts):
-        message = f"{len(firsts)} iter_args, but {len(types)} types"
+        message = f"{counted(len(firsts), 'iter_arg')}, but {counted(len(types), 'type')}"
         raise p.wrong("operand-count", message, p.i - 1)
     kind: Type = INDEX
     if p.accept(":"):
@@ -58,7 +59,7 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     p.expect(":")
     taken, given = p.types(), _arrow_types(p)
     if len(taken) != len(firsts):
-        message = f"{len(firsts)} values, but {len(taken)} types"
+        message = f"{counted(len(firsts), 'operand')}, but {counted(len(taken), 'type')}"
         raise p.wrong("operand-count", message, p.i - 1)
     kinds = _begin(p, op, page.operands[0].name, firsts, taken)
     passed = [kind for kind, _ in given]
@@ -68,7 +69,7 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     op.regions.append(p.region([], op))
     after = op.regions[1]
     if [v.type for v in after.args] != passed and not p.is_broken(after):
-        message = f"the region takes {len(after.args)} values, not those of the types given"
+        message = "arguments of the region do not match the types given"
         raise p.wrong("operand-count", message, at)
     _check_yield(p, after, kinds, at)
     return _defined(p, op, passed, results)
@@ -81,7 +82,7 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     p.expect("(")
     condition = read_item(p, p.names)
     if condition.value is None:
-        raise p.wrong("syntax-error", "the condition is a value of type i1", condition.at)
+        raise p.wrong("syntax-error", "expected a condition of type i1", condition.at)
     p.names.serve(condition.value, page.operands[0])
     p.expect(")")
     op.operands[page.operands[0].name] = condition.value
@@ -105,11 +106,11 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     op = Op(page, spans={"": p.span(at)})
     item = read_item(p, p.names)
     if item.value is None:
-        raise p.wrong("syntax-error", "the condition is a value of type i1", item.at)
+        raise p.wrong("syntax-error", "expected a condition of type i1", item.at)
     condition = page.operands[0]
     p.names.serve(item.value, condition)
     if not condition.accepts(item.value.type):
-        message = f"the condition is {item.value.type}, not i1"
+        message = f"condition: expected i1, got {item.value.type}"
         raise p.wrong("type-mismatch", message, item.at)
     op.operands[condition.name] = item.value
     op.spans[condition.name] = p.span(item.at)
@@ -121,7 +122,7 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
         first.trailing = trimmed([*first.trailing, *([after] if after else []), *lines])
         op.regions.append(_bare(p, op, op))
     elif types:
-        p.fail("expected 'else': a branch with results has two sides")
+        p.fail("expected 'else': a branch with results needs both regions")
     for region in op.regions:
         _check_yield(p, region, types, at)
     return _defined(p, op, types, results)
@@ -143,9 +144,9 @@ def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     while p.accept("case"):
         number = numeral(p.texts[p.i])
         if not isinstance(number, int):
-            p.fail("expected a whole number, the case")
+            p.fail("expected an integer, the case")
         if number in cases:
-            raise p.wrong("redefined-name", f"case {number} stands twice", p.i)
+            raise p.wrong("redefined-name", f"duplicate case {number}", p.i)
         op.spans.setdefault(attr.name, p.span(p.i))
         cases.append(number)
         p.i += 1
@@ -213,9 +214,9 @@ def _launch(p: Parser, page: type[Instr]) -> list[Given]:
 
 def _no_extent(p: Parser, page: type[Instr], key: str, at: int) -> PtoError:
     """An extent of a launch that only the run, or nobody, knows."""
-    message = f"{page.mnemonic()}: {key} is no number that is known before the run"
+    message = f"{page.mnemonic()}: {key} is not known statically"
     found = p.wrong("syntax-error", message, at, "write a number, or the name of a constant")
-    rule = f"{key} counts threads: an integer, or a constant of the same function by its name"
+    rule = f"{key} is a thread count: an integer, or the name of a constant of this function"
     told = replace(found.diagnostics[0], rule=rule, seen=f"{key} is {p.texts[at]}")
     return PtoError(told)
 
@@ -247,8 +248,8 @@ def _bare(p: Parser, op: Op, remarked: Op | None = None, remarks: Sequence[str] 
     at = p.i + 1
     region = p.region([], remarked, remarks)
     if region.args:
-        message = f"the region of {op.name} takes no values, its label names {len(region.args)}"
-        raise p.wrong("operand-count", message, at, "leave the label out")
+        message = f"region of {op.name}: expected no arguments, got {len(region.args)}"
+        raise p.wrong("operand-count", message, at, "remove the label")
     return region
 
 
@@ -283,7 +284,7 @@ def check_regions(p: Parser, op: Op, at: int) -> None:
     needed = 1 + max((s for s, _ in routes), default=-1)
     optional = needed > 1 and not op.results and all(t == OUTSIDE for _, t in routes)
     if routes and len(op.regions) not in (needed, needed - optional):
-        message = f"{op.name} has {needed} regions, {len(op.regions)} given"
+        message = f"{op.name}: expected {counted(needed, 'region')}, got {len(op.regions)}"
         raise p.wrong("operand-count", message, at)
     results = [v.type for v in op.results]
     for source, target in routes:
@@ -301,7 +302,8 @@ def check_regions(p: Parser, op: Op, at: int) -> None:
             taken = [v.type for v in op.regions[target].args]
             own = len(taken) - len(kinds)
             if taken[own:] != kinds or own > bool(lists):
-                message = f"{op.name} passes {len(kinds)} values, its region takes {len(taken)}"
+                given = counted(len(kinds), "value")
+                message = f"{op.name}: {given}, but its region takes {len(taken)}"
                 raise p.wrong("operand-count", message, at)
 
 
@@ -309,7 +311,8 @@ def cases_in_text_order(p: Parser, op: Op, at: int) -> None:
     """In generic form the region of the default stands first."""
     cases = cast("tuple[int, ...]", op.attrs.setdefault(op.page.attrs[0].name, ()))
     if len(op.regions) != len(cases) + 1 or len(cases) != len({*cases}):
-        message = f"{op.name} of {len(cases)} cases has {len(op.regions)} regions"
+        regions = counted(len(op.regions), "region")
+        message = f"{op.name}: {counted(len(cases), 'case')}, but {regions}"
         raise p.wrong("operand-count", message, at)
     op.regions = [*op.regions[1:], op.regions[0]]
     for region in op.regions:
@@ -322,16 +325,14 @@ def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional:
     if not isinstance(last, Op) or TERMINATOR not in last.page.traits:
         if not kinds and not conditional:
             return
-        message = (
-            f"the region must end by yielding {len(kinds)} value{'s' if len(kinds) > 1 else ''}"
-        )
+        message = f"the region must yield {counted(len(kinds), 'value')}"
         raise p.wrong("operand-count", message, p.i - 1)
     if (len(block.outcome) > len(block.passed)) is not conditional:
-        message = f"{last.name} does not end this region"
+        message = f"{last.name} cannot end this region"
         raise PtoError(Diagnostic("syntax-error", message, last.span))
     values = block.passed
     if len(values) != len(kinds):
-        message = f"{len(kinds)} values are expected here, {len(values)} given"
+        message = f"{last.name}: expected {counted(len(kinds), 'operand')}, got {len(values)}"
         raise PtoError(Diagnostic("operand-count", message, last.span))
     token = p.token_of(last.span, at)
     for value, kind in zip(values, kinds, strict=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.globaltypes import GlobalType
@@ -203,7 +204,7 @@ def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     elif p.texts[p.i] == ":":
         read_signature(p, call)
     if call.types is not None and len(call.types) != len(call.items):
-        message = f"{len(call.items)} operands, but {len(call.types)} types"
+        message = f"{counted(len(call.items), 'operand')}, but {counted(len(call.types), 'type')}"
         raise p.wrong("operand-count", message, first)
     return build(p, p.names, forms, call, results)
 
@@ -219,16 +220,16 @@ def finish(
     page = op.page
     slots = [page.operand(name) for name in page.asm.order] or page.ins()
     if len(operands) > len(slots) or any(o.required for o in slots[len(operands) :]):
-        counted = f"{page.mnemonic()} takes {len(slots)} operands, not {len(operands)}"
-        raise p.wrong("operand-count", counted, p.i - 1)
+        wanted = f"expected {counted(len(slots), 'operand')}, got {len(operands)}"
+        raise p.wrong("operand-count", f"{page.mnemonic()}: {wanted}", p.i - 1)
     for slot, (value, at) in zip(slots, operands, strict=False):
         op.operands[slot.name] = value
         op.spans[slot.name] = p.span(at)
         if isinstance(value.type, OpaqueType):
             raise UnknownOperandType
         if not slot.accepts(value.type):
-            wanted = f"takes {slot.wanted} as {slot.name}"
-            message = f"{page.mnemonic()} {wanted}, not {value.type}"
+            wanted = f"expected {slot.wanted} as {slot.name}"
+            message = f"{page.mnemonic()}: {wanted}, got {value.type}"
             raise p.wrong("type-mismatch", message, at)
     if results:
         expect_results(p, page, len(types), results)
@@ -257,7 +258,7 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         read_signature(p, call)
     values = [item.value for item in call.items if item.value is not None]
     if len(values) != len(call.items) or len(call.types or ()) != len(values):
-        message = f"{len(call.items)} operands, but {len(call.types or ())} types"
+        message = f"{counted(len(call.items), 'operand')}, but {len(call.types or ())} types"
         raise p.wrong("operand-count", message, opened)
     for value, (kind, place) in zip(values, call.types or (), strict=True):
         p.names.agree(value, kind, place)
@@ -265,7 +266,8 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     spans = {"": p.span(at), attr: p.span(opened - 1)}
     op = Op(page, attrs={attr: symbol_name(name)}, spans=spans)
     if len(extents) != len(numbers):
-        raise p.wrong("operand-count", f"{len(numbers)} extents, not {len(extents)}", opened - 1)
+        message = f"expected {counted(len(numbers), 'extent')}, got {len(extents)}"
+        raise p.wrong("operand-count", message, opened - 1)
     for number, item in zip(numbers, extents, strict=True):
         op.operands[number.name] = (typed(p.names, item, ScalarType("i32"), item.at),)
         op.spans[number.name] = p.span(item.at)

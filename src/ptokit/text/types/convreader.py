@@ -32,14 +32,14 @@ def conv_of(parts: Parts) -> Type:
     loc = Loc.named(word.strip('"'))
     layout = ConvLayout.NC1HWC0 if loc else word_of(ConvLayout, word, at)
     if len(parts.fields) < 2:
-        raise BadType("syntax-error", "the extents are missing", at, at + len(word))
+        raise BadType("syntax-error", "missing extents", at, at + len(word))
     text, at = parts.fields[1]
     shape, dtype = extents(text, at)
     sizes = tuple(n for n in shape if n is not None)
     if len(sizes) < len(shape):
         raise BadType("syntax-error", "give every extent", at, at + len(text))
     if min(sizes, default=1) < 1:
-        raise BadType("tile-shape", "extents count from 1", at, at + len(text))
+        raise BadType("tile-shape", "extents are at least 1", at, at + len(text))
     given = _configured(parts, sizes) if loc else _listed(parts)
     given.setdefault("layout", layout)
     given.setdefault("loc", loc or Loc.MAT)
@@ -90,7 +90,7 @@ def _unrolled(parts: Parts, sizes: tuple[int, ...]) -> Given:
             given[key] = _real(value.partition(":")[0].strip(), place)
         elif key == "transpose":
             if value != "false":
-                raise unknown(value, ("false",), place, "a value of transpose that is known here")
+                raise unknown(value, ("false",), place, "a known value of transpose")
         else:
             name, which = NUMBERS[key]
             numbers = list(given.get(name, plain.get(name, (1, 1))))
@@ -117,8 +117,8 @@ def _agrees(key: str, said: int, sizes: tuple[int, ...], at: int, length: int) -
     """Height, width and channels say what the extents say; 0 says nothing."""
     found = implied(sizes)[key]
     if said not in (0, found):
-        message = f"{key} is {said}, the extents say {found}"
-        raise BadType("attribute", message, at, at + length, f"write {found}, or leave it out")
+        message = f"{key} is {said}, but the extents give {found}"
+        raise BadType("attribute", message, at, at + length, f"write {found}, or remove it")
 
 
 def _from_one(
@@ -126,7 +126,7 @@ def _from_one(
 ) -> tuple[int, ...]:
     """Steps of a filter, which count from 1."""
     if (name or key) in STEPS and min(numbers) < 1:
-        raise BadType("attribute", f"{key} counts from 1", at, at + len(text))
+        raise BadType("attribute", f"{key} is at least 1", at, at + len(text))
     return numbers
 
 

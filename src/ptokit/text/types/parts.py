@@ -83,7 +83,7 @@ class Parts:
             if not equals or bare not in keys:
                 raise unknown(bare or text, keys, at, "a key of this type")
             if bare in seen:
-                raise BadType("syntax-error", f"{bare} is given twice", at, at + len(text))
+                raise BadType("syntax-error", f"duplicate key {bare}", at, at + len(text))
             seen.add(bare)
             yield bare, value.strip(), at + len(text) - len(value.lstrip())
 
@@ -112,7 +112,7 @@ def word_of(kind: type[W], text: str, at: int) -> W:
     bare = text.strip('"')
     member = kind.named(bare)
     if member is None:
-        raise unknown(bare, [w.text for w in kind], at, f"a word of {kind.mlir}")
+        raise unknown(bare, [w.text for w in kind], at, f"a value of {kind.mlir}")
     return member
 
 
@@ -120,11 +120,12 @@ def element_named(word: str, at: int) -> DType:
     """The element type that `word` names."""
     dtype = dtype_named(word)
     if dtype is None and FOREIGN_ELEMENT.fullmatch(word):
-        raise ForeignElement("unknown-type", f"{word!r} is no element of tiles", at, at + len(word))
+        message = f"{word!r} is not an element type of tiles"
+        raise ForeignElement("unknown-type", message, at, at + len(word))
     if dtype is None:
         close = nearest(word.lower(), SPELLINGS)
         help = f"did you mean {SPELLINGS[close[0]]}?" if close else "f16, bf16, f32, i8, i32, ..."
-        message = f"{word!r} is not an element type" if word else "the element type is missing"
+        message = f"{word!r} is not an element type" if word else "missing element type"
         raise BadType("unknown-type", message, at, at + max(len(word), 1), help)
     return dtype
 
@@ -150,7 +151,7 @@ def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:
     match = DIMS.match(word)
     if match is None:
         help = "write the extents and the element type: 16x16xf16"
-        message = f"{word!r} gives no extents"
+        message = f"{word!r} has no extents"
         raise BadType("syntax-error", message, at, at + max(len(word), 1), help)
     dims = [d.strip() for d in match[1].split("x")[:-1]]
     shape = tuple(None if d in ("?", "-1") else number(d, at, "an extent") for d in dims)

@@ -50,13 +50,13 @@ def buffer_of(parts: Parts) -> TileType:
     kind = _described(given, parts, partly=True)
     if "loc" not in given.values:
         end = parts.at + len(parts.body)
-        help = f"begin with one of: {', '.join(loc.text for loc in Loc)}"
-        raise BadType("syntax-error", "the tile type has no location", parts.at, end, help)
+        help = f"start with one of: {', '.join(loc.text for loc in Loc)}"
+        raise BadType("syntax-error", "missing location in tile type", parts.at, end, help)
     if ("v_row" in given.values) != ("v_col" in given.values):
         key = "v_row" if "v_row" in given.values else "v_col"
         text, at = given.values[key]
-        message = f"the tile type has {key} alone"
-        help = "give v_row and v_col, or neither: then all is valid"
+        message = f"{key} without the other extent"
+        help = "give both v_row and v_col, or neither if all is valid"
         raise BadType("syntax-error", message, at, at + len(text), help)
     return kind
 
@@ -67,10 +67,10 @@ def _described(given: _Fields, parts: Parts, *, partly: bool = False) -> TileTyp
     if rows is None or cols is None:
         end = parts.at + len(parts.body)
         help = "give rows and cols"
-        raise BadType("syntax-error", "the tile type has no shape", parts.at, end, help)
+        raise BadType("syntax-error", "missing shape in tile type", parts.at, end, help)
     if "dtype" not in given.values:
         end = parts.at + len(parts.body)
-        raise BadType("syntax-error", "the tile type has no element type", parts.at, end)
+        raise BadType("syntax-error", "missing element type in tile type", parts.at, end)
     stated = given.take("layout", lambda text, _: Layout.named(text))
     blayout = given.take("blayout", _worded(BLayout))
     slayout = given.take("slayout", _worded(SLayout))
@@ -100,7 +100,7 @@ def _described(given: _Fields, parts: Parts, *, partly: bool = False) -> TileTyp
 def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
     """The tile type with a layout of its own, `#pto.tile_buf_config<blayout=1 : i32, ...>`."""
     if not text.startswith("#pto.tile_buf_config<"):
-        raise BadType("unknown-word", f"{text!r} is no #pto.tile_buf_config<...>", 0, 0)
+        raise BadType("unknown-word", f"{text!r} is not a #pto.tile_buf_config<...>", 0, 0)
     body = text.partition("<")[2].removesuffix(">")
     given = {key: "" for key in ("blayout", "slayout", "s_fractal_size", "pad", "compact")}
     kind = in_pairs(kind) or kind
@@ -147,7 +147,7 @@ class _Fields:
             if again and key in AGAIN and self.values[key][0] == text:
                 return
             start = at if start is None else start
-            message = f"{key} is given twice: {self.values[key][0]} and {text}"
+            message = f"duplicate key {key}: {self.values[key][0]} and {text}"
             raise BadType("syntax-error", message, start, at + max(len(text), 1))
         self.values[key] = (text, at)
 
@@ -183,7 +183,7 @@ class _Fields:
             return
         shape, dtype = extents(text, at)
         if len(shape) != 2:
-            message = f"a tile has rows and columns, here are {len(shape)} extents"
+            message = f"expected 2 extents, got {len(shape)}"
             raise BadType("syntax-error", message, at, at + len(text))
         for key, extent in zip(("rows", "cols"), shape, strict=True):
             self.put(key, "?" if extent is None else str(extent), at, again=True)
@@ -248,6 +248,6 @@ def _pad(text: str, at: int) -> PadValue | CustomPad:
             return CustomPad(code - CUSTOM)
         if code >= len(PadValue):
             help = "0 null, 1 zero, 2 max, 3 min, or 2^32 plus the bits of the value"
-            raise BadType("unknown-word", f"{text} is no pad value", at, at + len(text), help)
+            raise BadType("unknown-word", f"{text} is not a pad value", at, at + len(text), help)
         return list(PadValue)[code]
     return PadValue.NULL if text.lower() == "none" else word_of(PadValue, text, at)

@@ -159,7 +159,7 @@ def _dialect_type(spelling: str) -> Type:
     if reader is None:
         return _other(spelling, name, angle)
     if angle and not inner.endswith(">"):
-        raise BadType("syntax-error", "the type is not closed: '>' is missing", 0, len(spelling))
+        raise BadType("syntax-error", "missing '>' at the end of the type", 0, len(spelling))
     body = inner[:-1]
     if body.strip() in ("", "..."):
         return Elided(f"{name.removesuffix('_buf')}<...>")  # a form has its own spelling
@@ -184,7 +184,7 @@ def _other(spelling: str, name: str, angle: str) -> Type:
         return OpaqueType(spelling, foreign=True)
     if "." not in name:
         help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
-        raise BadType("unknown-type", f"the type {name} is not defined", 0, len(name), help)
+        raise BadType("unknown-type", f"undefined type {name}", 0, len(name), help)
     return OpaqueType(spelling)
 
 
@@ -221,7 +221,7 @@ def _multi_tile(parts: Parts) -> Type:
     if key.strip() != "count":
         help = "write <!pto.tile_buf<...>, count=2>"
         end = parts.at + len(body)
-        raise BadType("syntax-error", "the number of tiles is missing", parts.at, end, help)
+        raise BadType("syntax-error", "missing number of tiles", parts.at, end, help)
     whole = WHOLE_TILE.match(slot)
     inner, start = (whole[1], whole.start(1)) if whole else (slot, 0)
     kind = tile_of(Parts(inner, parts.at + start))
@@ -234,7 +234,7 @@ def _local_array(parts: Parts) -> Type:
     shape, dtype = extents(*parts.fields[0])
     known = tuple(n for n in shape if n)
     if not known or len(known) < len(shape):
-        raise BadType("tile-shape", "the extents of an array count from 1", 0, len(parts.body))
+        raise BadType("tile-shape", "the extents of an array are at least 1", 0, len(parts.body))
     return ArrayType(ScalarType(dtype.name), known)
 
 
@@ -248,7 +248,7 @@ def _struct(parts: Parts) -> Type:
         matrix = isinstance(kind, ArrayType) and kind.rank > 1
         if not isinstance(kind, StructType) and (bits < 8 or matrix or number in (INDEX, I1)):
             help = "i8 to i64, f16, bf16, f32, an array of them by one index, or another struct"
-            raise BadType("unknown-type", f"a field is no {text}", at, at + len(text), help)
+            raise BadType("unknown-type", f"unsupported field {text}", at, at + len(text), help)
         found.append(kind)  # type: ignore[arg-type]
     return StructType(tuple(found))
 

@@ -30,7 +30,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0].endswith(".pto"):
-            ctx.fail(f"{args[0]!r} is no command: to check it, `ptokit check {args[0]}`")
+            ctx.fail(f"{args[0]!r} is not a command; to check this file: `ptokit check {args[0]}`")
         return super().resolve_command(ctx, args)
 
 

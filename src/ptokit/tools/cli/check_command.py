@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 ARCH = "pto.target_arch"  # an attribute of modules
 
 
-@click.command(short_help="Say on which targets a program is legal, and why not.")
+@click.command(short_help="Check on which targets a program is legal.")
 @KERNEL
 @target_option("all")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
 @click.option("-v", "--verbose", is_flag=True, help="List the rules that are deferred to run time.")
 @click.option("--allow-unknown", is_flag=True, help="Only warn of unknown ops and types.")
 @READING
-@click.option("--pedantic", is_flag=True, help="Warn of what assertions of debug builds refuse.")
-@click.option("--level", type=click.IntRange(1, 3), help="Level of the text; 3: it places tiles.")
+@click.option("--pedantic", is_flag=True, help="Warn where assertions of debug builds fail.")
+@click.option("--level", type=click.IntRange(1, 3), help="Level of the program; 3: with addresses.")
 @click.option(
     *("--as", "judge"),
     type=click.Choice([j.value for j in Judge]),
-    help="Whose verdict decides.  [default: the strictest that is certain]",
+    help="Source whose verdict decides.  [default: the strictest that is certain]",
 )
-@click.option("--races", is_flag=True, help="Look for hazards between the pipes of a core.")
-@click.option("--memory", metavar="FILE.svg", help="Draw which tiles lie where; -: table only.")
+@click.option("--races", is_flag=True, help="Detect hazards between the pipes of a core.")
+@click.option("--memory", metavar="FILE.svg", help="Draw the memory map of tiles; -: table only.")
 @program_errors
 def check(
     kernel: Path,
@@ -72,7 +72,7 @@ def check(
     words = TARGETS if target == "all" else (target,)
     names = _with_readings(words, (*readings, PEDANTIC) if pedantic else readings)
     if memory is not None and memory != "-" and not memory.endswith(".svg"):
-        usage(f"--memory takes FILE.svg, or - for the table only, not {memory}")
+        usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
         require_pipes(*names)
     program = _read(kernel, style)
@@ -121,7 +121,7 @@ def _hint_target(program: Program, checked: Iterable[str]) -> None:
     arch = program.module.attrs.get(ARCH)
     made_for = ARCHES.get(str(arch))
     if source is click.core.ParameterSource.DEFAULT and made_for not in (None, *checked):
-        click.echo(f"the program is for {arch}: --target {made_for} checks that")
+        click.echo(f"the program is for {arch}: use --target {made_for}")
 
 
 def _maps(program: Program, names: Iterable[str]) -> list[MemoryMap]:

@@ -35,7 +35,7 @@ def cxx() -> None:
 def compiled_options(function: F) -> F:
     """Add the options that say how files are compiled."""
     every = (
-        click.option("-I", "include", multiple=True, metavar="DIR", help="Look for headers here."),
+        click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
         click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
         click.option("--compiler", metavar="NAME", help="g++, clang++ or a path."),
         target_option(),
@@ -92,14 +92,14 @@ def cxx_build(files: tuple[Path, ...], output: Path | None, **how: Any) -> None:
 )
 @compiled_options
 @SEED
-@click.option("--races", is_flag=True, help="Look for hazards between pipes, and blocks.")
-@click.option("--profile", is_flag=True, help="Predict how long it takes on hardware.")
-@click.option("--report", is_flag=True, help="Say what ran and how long it took.")
+@click.option("--races", is_flag=True, help="Detect hazards between pipes and between blocks.")
+@click.option("--profile", is_flag=True, help="Predict the time on hardware.")
+@click.option("--report", is_flag=True, help="Print instruction counts and time.")
 @click.option(
-    "--convert", metavar="FILE.pto", help="Write what ran as a program; - is standard output."
+    "--convert", metavar="FILE.pto", help="Write the executed program; - is standard output."
 )
-@click.option("--strict", is_flag=True, help="Refuse to store what nothing computed.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="End a kernel that does nothing.")
+@click.option("--strict", is_flag=True, help="Refuse to store undefined elements.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Stop a kernel that hangs.")
 @program_errors
 def cxx_run(
     file: Path,
@@ -132,7 +132,7 @@ def cxx_run(
     files = {name: output(text) for name, text in assigned(outputs, "-o ").items()}
     for name in files:
         if name not in names:
-            usage(f"-o {name}: the kernel has no parameter of that name; it has {_listed(names)}")
+            usage(f"-o {name}: unknown parameter; the kernel has {_listed(names)}")
     start = time.perf_counter()
     more = {} if timeout is None else {"timeout": timeout}
     ran = kernel.launch(launch, *given, blocks=blocks, strict=strict, **more)
@@ -159,20 +159,20 @@ def _arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[Any]
     given = dict(zip(names, by_position, strict=False))
     named = assigned(by_name, "")
     if not names and named:
-        usage("arguments by name: the kernel's parameters are not found; give them in order")
+        usage("the parameter names of the kernel are unknown; give arguments in order")
     if not names:
         return [_value(str(n), text, seed) for n, text in enumerate(by_position)]
     if len(by_position) > len(names):
-        usage(f"{len(by_position)} arguments are given; the kernel takes {_listed(names)}")
+        usage(f"expected {_listed(names)}, got {len(by_position)} arguments")
     for name in named:
         if name not in names:
-            usage(f"there is no parameter {name}; the kernel has {_listed(names)}")
+            usage(f"unknown parameter {name}; the kernel has {_listed(names)}")
         if name in given:
             usage(f"{name} is given twice")
     given |= named
     for name in names:
         if name not in given:
-            usage(f"{name} is not given; the kernel takes {_listed(names)}")
+            usage(f"missing argument {name}; expected {_listed(names)}")
     return [_value(name, given[name], seed) for name in names]
 
 
@@ -233,8 +233,8 @@ def _write(ran: CxxRun, file: str) -> None:
 @FILES
 @compiled_options
 @click.option("-l", "libraries", multiple=True, metavar="NAME", help="Link a library.")
-@click.option("--races", is_flag=True, help="Look for hazards in each launch.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="End a program that does nothing.")
+@click.option("--races", is_flag=True, help="Detect hazards in each launch.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Stop a program that hangs.")
 @program_errors
 def cxx_test(
     files: tuple[Path, ...],

@@ -102,5 +102,5 @@ def fault(problem: Exception) -> str:
         with open(handle, "wb") as file:
             file.write(text.encode(errors="backslashreplace"))
     except OSError:  # no room for a file: here is better than nowhere
-        return f"this is a fault of ptokit, please report:\n{text}"
-    return f"this is a fault of ptokit, please report: {name} holds the traceback"
+        return f"internal error in ptokit, please report:\n{text}"
+    return f"internal error in ptokit, please report: {name} has the traceback"

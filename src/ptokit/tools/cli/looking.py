@@ -49,7 +49,7 @@ def looking(asked: Asked, func: Func) -> Generator[list[Observer]]:
             observers.append(bar)
         yield observers
         for name in tracer.untold if tracer else ():
-            _to_stderr(f"--trace-values {name}: nothing that ran wrote %{name}{_others(func)}")
+            _to_stderr(f"--trace-values {name}: %{name} was never written{_others(func)}")
 
 
 def _others(func: Func) -> str:
@@ -71,7 +71,7 @@ def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Tracer:
     known |= {a.name for op in func.body.walk() for region in op.regions for a in region.args}
     for name in names:
         if name not in known:
-            usage(f"--trace-values {name}: the function has no %{name}")
+            usage(f"--trace-values {name}: no %{name} in the function")
     lines, tell = asked.trace is not None, _to_stderr
     if asked.trace not in (None, "-"):
         path = Path(asked.trace)
@@ -96,5 +96,5 @@ def _debugger(asked: Asked, func: Func) -> Observer:
 
 
 def _quit() -> NoReturn:
-    click.echo("ended in the debugger: nothing was written", err=True)
+    click.echo("stopped in the debugger: nothing was written", err=True)
     raise click.exceptions.Exit(1)

@@ -55,7 +55,7 @@ def new() -> None:
 @click.argument("name")
 @click.option(
     "--folder",
-    help="Where to write them.",
+    help="Folder for the files.",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
 )
@@ -79,6 +79,6 @@ def kernel(name: str, folder: Path) -> None:
 def _require_name(name: str) -> None:
     """It becomes the name of a function and of a module."""
     if not name.isidentifier() or iskeyword(name):
-        usage(f"{name!r} is no name of a Python function")
+        usage(f"{name!r} is not a valid Python name")
     if name in sys.stdlib_module_names or name in IMPORTED:
         usage(f"{name}.py would hide the module {name!r} of Python: choose another name")

@@ -41,7 +41,7 @@ def target_option(*more: str) -> Callable[[F], F]:
         type=TargetChoice([*MACHINES, *more]),
         default=DEFAULT_TARGET.name,
         show_default=True,
-        help="The machine to check and run for.",
+        help="The target to check and run for.",
     )
 
 
@@ -51,17 +51,19 @@ def require_pipes(*targets: str) -> None:
     from ptokit.tools.cli.failures import usage
 
     if all(target_named(name).in_order for name in targets):
-        usage("--races: instructions take place in order on cpu; add --target a2a3 or a5")
+        usage("--races: cpu executes instructions in order; add --target a2a3 or a5")
 
 
 READING = click.option(
     *("--reading", "readings"),
     multiple=True,
     metavar="NAME",
-    help="Where sources disagree, what to do; `explain a5` lists them.",
+    help="Reading where sources disagree; `explain a5` lists them.",
 )
 ENTRY = click.option(
-    *("--entry", "--func", "entry"), metavar="NAME", help="The function to run, if several could."
+    *("--entry", "--func", "entry"),
+    metavar="NAME",
+    help="The function to run, if several.",
 )
 SEED = click.option(
     *("--seed", "seed"),

@@ -27,18 +27,18 @@ def explain(name: str | None) -> None:
         assert name is not None
         near = ", ".join(suggestions(name))
         where = f"near: {near}" if near else "`ptokit explain` lists everything"
-        usage(f"nothing is called {name!r}; {where}")
+        usage(f"no page {name!r}; {where}")
     click.echo(page)
 
 
-@click.command(short_help="Draw where the elements of a tile live in memory.")
+@click.command(short_help="Draw the memory layout of a tile.")
 @click.argument("dtype")
 @click.argument("shape")
 @click.argument("layout")
 @click.option("--fractal", type=int, help="512, 1024 or 32.  [default: 512]")
 @click.option("--loc", default="mat", show_default=True, help="Location of the tile.")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write a picture to this file.")
-@click.option("--at", metavar="ROW,COL", help="Also say where this element lives.")
+@click.option("--at", metavar="ROW,COL", help="Also print the offset of this element.")
 @program_errors
 def layout(
     dtype: str,
@@ -59,8 +59,8 @@ def layout(
     from ptokit.values.enumerations import Loc
     from ptokit.values.layouts import Layout
 
-    rows, cols = _numbers(shape, "x", "SHAPE is ROWSxCOLS, as in 64x256")
-    position = None if at is None else _numbers(at, ",", "--at takes ROW,COL, as in 3,17")
+    rows, cols = _numbers(shape, "x", "SHAPE: expected ROWSxCOLS, such as 64x256")
+    position = None if at is None else _numbers(at, ",", "--at: expected ROW,COL, such as 3,17")
     if position is not None and not (position[0] < rows and position[1] < cols):
         usage(f"--at {at}: the tile has {rows} rows and {cols} columns, counted from 0")
     with call_errors():

@@ -12,7 +12,7 @@ from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, read_pro
 from ptokit.tools.cli.values import argument, assigned, split
 
 
-@click.command(short_help="Predict how long a program takes on hardware.")
+@click.command(short_help="Predict the time of a program on hardware.")
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
 @click.option(
@@ -23,7 +23,7 @@ from ptokit.tools.cli.values import argument, assigned, split
 @ENTRY
 @click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
 @SEED
-@click.option("--by-line", is_flag=True, help="Also print what each line costs.")
+@click.option("--by-line", is_flag=True, help="Also print the cost of each line.")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path, allow_dash=True),

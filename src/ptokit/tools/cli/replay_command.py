@@ -11,11 +11,11 @@ from ptokit.tools.cli.failures import program_errors
 from ptokit.tools.cli.options import ENGINE, SCHEDULER, cluster_at
 
 
-@click.command(short_help="Run recorded vectors of another simulator again.")
+@click.command(short_help="Replay recorded vectors of another simulator.")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @ENGINE
 @SCHEDULER
-@click.option("--disputed", is_flag=True, help="Say what ptokit answers to skipped cases, and why.")
+@click.option("--disputed", is_flag=True, help="Print the diagnostics of skipped cases.")
 @program_errors
 def replay(directory: Path, engine: str | None, scheduler: str | None, disputed: bool) -> None:
     """Replay the recorded vectors in DIRECTORY; status 1 if a case fails."""

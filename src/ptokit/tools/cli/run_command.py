@@ -63,7 +63,11 @@ if TYPE_CHECKING:
 @click.option("--rtol", type=float, metavar="X", help="Relative tolerance of --expect.")
 @click.option("--atol", type=float, metavar="X", help="Absolute tolerance of --expect.")
 @click.option(
-    "--type", "types", multiple=True, metavar="NAME=TYPE", help="Complete an elided type."
+    "--type",
+    "types",
+    multiple=True,
+    metavar="NAME=TYPE",
+    help="Give an omitted type.",
 )
 @ENTRY
 @click.option(
@@ -80,17 +84,17 @@ if TYPE_CHECKING:
 @SEED
 @ENGINE
 @SCHEDULER
-@click.option("--max-instructions", type=int, metavar="N", help="End the run after N instructions.")
+@click.option("--max-instructions", type=int, metavar="N", help="Stop after N instructions.")
 @click.option(
     *("--schedule", "schedule"),
     metavar="random:SEED",
-    help="Let cores go on in a random order, and find those that race.",
+    help="Run cores in a random order and detect data races.",
 )
-@click.option("--races", is_flag=True, help="Look for hazards between pipes, and blocks.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time.")
+@click.option("--races", is_flag=True, help="Detect hazards between pipes and between blocks.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Stop after this time.")
 @click.option("--trace", metavar="FILE", help="Write a line for each instruction; - is stderr.")
 @click.option(
-    "--trace-values", multiple=True, metavar="NAME", help="Show values of NAME when it is written."
+    "--trace-values", multiple=True, metavar="NAME", help="Print NAME whenever it is written."
 )
 @click.option(
     *("--break", "breaks"),
@@ -99,8 +103,8 @@ if TYPE_CHECKING:
     help="Stop in pdb before this line, or before %NAME is written.",
 )
 @click.option("--progress/--no-progress", default=None, help="Show a bar while many blocks run.")
-@click.option("--strict", is_flag=True, help="Refuse to store what nothing computed.")
-@click.option("--report", is_flag=True, help="Say what ran and how long it took.")
+@click.option("--strict", is_flag=True, help="Refuse to store undefined elements.")
+@click.option("--report", is_flag=True, help="Print instruction counts and time.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
 )
@@ -241,7 +245,7 @@ class RunCall:
     def _require_options(self) -> None:
         """What does not go together."""
         if not self.expect and (self.rtol is not None or self.atol is not None):
-            usage("--rtol and --atol belong to --expect NAME=VALUE, which is missing")
+            usage("--rtol and --atol need --expect NAME=VALUE")
         if self.stepwise and self.engine not in (None, "reference"):
             usage(
                 f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
@@ -249,9 +253,9 @@ class RunCall:
         if self.races:
             require_pipes(self.target)
         if self.races and (self.scheduler is not None or self.ranks > 1):
-            usage("--races looks at a run of one rank here: leave out --scheduler and --ranks")
+            usage("--races checks one rank in this process: remove --scheduler and --ranks")
         if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
-            usage("--schedule runs by the reference, here: leave out --engine and --scheduler")
+            usage("--schedule needs the engine reference: remove --engine and --scheduler")
         if self.breaks and str(self.kernel) == "-":
             usage("--break reads commands from standard input: give the kernel as a file")
 
@@ -261,20 +265,20 @@ class RunCall:
             generates = f"{self.engine} generates nothing"
             usage(f"--show-code shows what the engine native generates; {generates}")
         if self.ranks > 1:
-            usage("--show-code shows the code of one rank: leave out --ranks")
+            usage("--show-code prints the code of one rank: remove --ranks")
         if self.outputs or self.report or self.expect or self.stepwise:
-            usage("--show-code runs nothing: leave out -o, --report, --expect, --trace and --break")
+            usage("--show-code runs nothing: remove -o, --report, --expect, --trace and --break")
 
     def _require_grid(self) -> None:
         """What a cluster runs."""
         if self.blocks == 1:
-            usage("--scheduler shares the blocks of a launch out: give --blocks N")
+            usage("--scheduler distributes the blocks of a launch: give --blocks N")
         if self.engine not in (None, "native"):
-            usage(f"--scheduler runs the engine native, not {self.engine}: leave one of them out")
+            usage(f"--scheduler needs the engine native, not {self.engine}")
         if self.ranks > 1:
-            usage("--scheduler runs one rank: leave out --ranks")
+            usage("--scheduler runs one rank: remove --ranks")
         if self.stepwise:
-            usage("--trace, --trace-values and --break look at one process: leave out --scheduler")
+            usage("--trace, --trace-values and --break need one process: remove --scheduler")
 
     def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
         types = {name: type_from(text) for name, text in assigned(self.types, "--type ").items()}
@@ -337,7 +341,7 @@ class RunCall:
         counts = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:>8}  {name}" for name, count in counts]
         if result.whole:
-            lines.append("one worker ran all blocks: they have to run in order or at once")
+            lines.append("one worker ran all blocks: they must run in order or concurrently")
         bound = [f"%{arg.name} as {query.mnemonic()}" for arg, query in self.launched]
         return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines
 

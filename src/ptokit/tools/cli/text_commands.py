@@ -36,7 +36,7 @@ def fmt(kernel: Path, in_place: bool) -> None:
 @click.command(short_help="Print a program in another form, or as C++.")
 @KERNEL
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Assembler that is to read the DPS.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Assembler that reads the DPS.")
 @program_errors
 def convert(kernel: Path, form: str, dialect: str | None) -> None:
     """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls.
@@ -45,7 +45,7 @@ def convert(kernel: Path, form: str, dialect: str | None) -> None:
     op keeps the spelling that it has in KERNEL.
     """
     if dialect is not None and form != "dps":
-        usage(f"--dialect is for --to dps: {form} has one spelling")
+        usage(f"--dialect needs --to dps: {form} has one spelling")
     click.echo(_text(read_program(kernel), form, dialect), nl=False)
 
 

@@ -32,7 +32,7 @@ class TakesNumbers(click.Command):
             word = next((w for w in words if w.startswith(sign) and NEGATIVE.match(w)), None)
             if word is None:
                 raise
-            usage(f"{word} is no option: give a negative number by name, as in n={word}")
+            usage(f"unknown option {word}: give a negative number by name, as in n={word}")
 
 
 def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -50,7 +50,7 @@ def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
             usage(f"{what}{text!r} is not of the form NAME=VALUE")
         name, value = match.groups()
         if name in found:
-            usage(f"{what}{name}= is given twice: {found[name]} and {value}")
+            usage(f"{what}duplicate {name}=: {found[name]} and {value}")
         found[name] = value
     return found
 
@@ -61,9 +61,9 @@ def output(text: str) -> Path:
 
     path, details = path_and_details(text)
     if details:
-        usage(f"-o {text}: an output has the element type and extents it has; write -o {path}")
+        usage(f"-o {text}: an output keeps its element type and extents; write -o {path}")
     if Path(text).suffix not in ("", ".npy", ".bin"):
-        usage(f"-o {text}: outputs are saved as .npy, or their elements alone as .bin")
+        usage(f"-o {text}: expected a .npy or .bin file")
     return Path(text)
 
 

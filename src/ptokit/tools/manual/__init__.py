@@ -7,7 +7,7 @@ import re
 from textwrap import shorten, wrap
 
 from ptokit.api.kernel.valueforms import value_names
-from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
@@ -34,7 +34,8 @@ def explain(name: str) -> str | None:
         return dispute_page(name.upper())
     word = name.removeprefix("!").removeprefix("#").removeprefix("pto.")
     topic = topics().get(ARCHES.get(word, word)) or topics().get(word.lower())
-    found = [slug_page(name)] if name in CATALOGUE else []
+    slug = RENAMED.get(name, name)
+    found = [slug_page(slug)] if slug in CATALOGUE else []
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
     return "\n\n".join([*found, *([topic()] if topic else []), *values]) or _mentions(name)
 

@@ -53,7 +53,7 @@ FUNCTIONS = {
 JUDGES = {
     Judge.ASSEMBLER: "what the newest public assembler verifies",
     Judge.HEADERS: "what the public C++ headers assert",
-    Judge.HARDWARE: "what is undefined on boards",
+    Judge.HARDWARE: "what is undefined on hardware",
 }
 TYPES = {
     "tile_buf": (
@@ -119,7 +119,7 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
         [(str(m), _letters(m), partial(layout_page, m)) for m in Layout],
     )
     yield (
-        "Words of attributes",
+        "Values of attributes",
         [(w.mlir, _doc(w).split("\n")[0], partial(_word, w)) for w in _words()],
     )
     yield "Whose verdict", [(j.value, JUDGES[j], partial(_judge, j)) for j in Judge]

@@ -10,7 +10,7 @@ ALIKE = (both(s.rows == DST.rows, s.cols == DST.cols) for s in TILES[1:])
 STRIDES = DST.cols + (DST.cols + 63) // 64 * 2
 STRIDE = "tmp has a column for each of dst's, and two more for each 64 of them"
 POWERS = (*SMALL, *FLOATS)
-ONE_SHAPE = "declare all with one shape"
+ONE_SHAPE = "declare all with the same shape"
 MASK = "a row for each of dst's and one more, a bit for each element"
 PACKED = named(
     "shape", TMP.rows > DST.valid.rows, TMP.valid.cols >= (DST.valid.cols + 7) // 8, help=MASK
@@ -70,7 +70,7 @@ class TRem(
         scratch(
             TMP,
             A2A3,
-            named("shape", TMP.valid.rows >= 2, help="two rows"),
+            named("shape", TMP.valid.rows >= 2, help="use two rows"),
             named("shape", ROOM),
             when(ROOM, warns(named("shape", TMP.valid.cols >= STRIDES, help=STRIDE))),
         ),

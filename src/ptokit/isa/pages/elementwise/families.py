@@ -66,7 +66,7 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
         on(A2A3, when(used, named("shape", tmp.nbytes >= dst.nbytes, help=AS_DST))),
         on(A2A3, named("attribute", ~high, help="a2a3 has one algorithm")),
         on(A5, when(high, named("attribute", floats, help=only))),
-        at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="name tmp"))),
+        at(LEVEL3, HARDWARE, when(floats, named("level", tmp.given, help="give tmp"))),
     )
 
 

@@ -32,7 +32,7 @@ class Consecutive(
 %s = arith.constant 5 : i32
 NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
     rules = (
-        named("element-type", dst.dtype.isin(*COUNTED), help="integers of 16 and 32 bits"),
+        named("element-type", dst.dtype.isin(*COUNTED), help="use 16-bit or 32-bit integers"),
         exact(kind, dst),
         named("shape", dst.rows == 1, help="dst is one row"),
         named("layout", dst.layout == ND, help="store dst row-major"),
@@ -49,7 +49,7 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
 class TCI(Consecutive, pipe=S, disputes=("X6", "X19")):
     """dst[0, k] = start + k, or start - k where `descending`, for the valid columns; it wraps."""
 
-    unnamed = named("level", Field("machine").level != Const(3), help="name the scratch tile: tmp")
+    unnamed = named("level", Field("machine").level != Const(3), help="give the scratch tile tmp")
     rules = (Consecutive.rules, at(LEVEL3, (A2A3,), by(ASSEMBLER, warns(unnamed))))
 
 
@@ -150,7 +150,7 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disput
     rounds = Attr(int, 10, bits=32)
     example = {"dst": "!pto.tile_buf<vec, 2x256xu32>"}
     rules = (
-        named("element-type", dst.dtype.isin(i32, u32), help="numbers of 32 bits"),
+        named("element-type", dst.dtype.isin(i32, u32), help="use a 32-bit type"),
         named("attribute", either(rounds == 7, rounds == 10), help="7 or 10 rounds"),
         named("layout", dst.layout == ND, help="store dst row-major"),
         in_vec(dst),

@@ -7,7 +7,7 @@ T, IDX = VEC_F32, VEC_I32
 TABLE, LINE = "!pto.tensor_view<16x32xf16>", "!pto.tensor_view<1x16xi32>"
 L1_TABLE = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 ELEM, ROW = Coalesce.ELEM, Coalesce.ROW
-COUNTS = "every addition counts, in any order: no last one wins"
+COUNTS = "every addition takes effect, in any order"
 MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 GATHERED = f"""\
 %t = pto.alloc_tile : {T}
@@ -38,7 +38,7 @@ def by_index(
         when(coalesce == ELEM, named("shape", each, help="an index for each element")),
         when(coalesce == ROW, named("shape", line, help="a line of indices, one for each row")),
         on(silent, when(~coalesce.given, named("shape", either(each, line)))),
-        when(~each, named("shape", cols <= table.matrix.cols, help="rows are long enough")),
+        when(~each, named("shape", cols <= table.matrix.cols, help="make the rows longer")),
     )
 
 
@@ -60,7 +60,7 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
         named("element-type", tile.dtype == table.dtype),
         on(CPU, named("element-type", tile.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
         named("element-type", indices.dtype.isin(i32, u32), help="indices have 32 bits"),
-        named("layout", either(table.layout == GlobalLayout.ND, nz), help="rows of memory"),
+        named("layout", either(table.layout == GlobalLayout.ND, nz), help="use rows of memory"),
         by_index(tile, table, indices.valid, coalesce),
         on(HARDWARE, both(tile.loc == VEC, indices.loc == VEC)),
         on(A2A3, tile.dtype.isin(*MOVED), either(tile.layout == ND, nz)),
@@ -72,7 +72,7 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
 
 def chosen(coalesce: Attr) -> tuple[Ruled, ...]:
     """Elements or rows: the text says which."""
-    return named("attribute", coalesce.given, help="say coalesce = elem, or row")
+    return named("attribute", coalesce.given, help="give coalesce = elem or coalesce = row")
 
 
 def places(
@@ -171,17 +171,15 @@ func.func @example(%x: !pto.ptr<f16>, %n: !pto.ptr<i32>) {{
     rules = (
         named("element-type", dst.dtype == src.dtype, indices.dtype.isin(i32, u32)),
         on(CPU, named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements")),
-        named("layout", src.layout == GlobalLayout.ND, help="rows of memory"),
+        named("layout", src.layout == GlobalLayout.ND, help="use rows of memory"),
         named("layout", ~indices.of_scales, help="a layout of scales is not for indices"),
         named("layout", dst.layout == NZ),
         by_index(dst, src, indices.matrix, coalesce, silent=(CPU,)),
         on(A2A3, dst.dtype.isin(*MOVED)),
         on(A5, dst.dtype.isin(*MOVED, f8e4m3, f8e5m2, hif8)),
         on(HARDWARE, chosen(coalesce)),
-        on(HARDWARE, when(coalesce == ROW, named("operand-count", ~tmp.given, help="no scratch"))),
-        on(
-            HARDWARE, when(coalesce == ELEM, named("operand-count", tmp.given, help="give it room"))
-        ),
+        on(HARDWARE, when(coalesce == ROW, named("operand-count", ~tmp.given, help="remove tmp"))),
+        on(HARDWARE, when(coalesce == ELEM, named("operand-count", tmp.given, help="give tmp"))),
         on(HARDWARE, when(tmp.given, named("element-type", tmp.dtype == dst.dtype))),
     )
 

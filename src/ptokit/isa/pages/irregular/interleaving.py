@@ -90,7 +90,7 @@ class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5
         pairwise(dst0, dst1, src),
         in_pairs(dst0),
         named("shape", src.valid.rows == dst0.valid.rows),
-        named("shape", src.valid.cols == dst0.valid.cols * 2, help="both halves of src"),
+        named("shape", src.valid.cols == dst0.valid.cols * 2, help="give both halves of src"),
     )
     elided = {
         "dst0": Like(src, src.valid.rows, src.valid.cols // 2),

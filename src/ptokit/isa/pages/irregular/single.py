@@ -24,7 +24,7 @@ WHOLE = "whole bytes: no 4-bit elements"
 def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """The offset is one of the tile's storage."""
     return (
-        named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="an element of it"),
+        named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="stay in bounds"),
         on(HARDWARE, tile.loc == VEC),
     )
 

@@ -27,7 +27,7 @@ def descending(x: Array) -> Array:
     return (bits & top).equals(0).where(bits ^ (top - 1), bits)
 
 
-OPEN = "name tmp: only the run knows whether the last block is whole"
+OPEN = "give tmp: the size of the last block is not known statically"
 
 
 class TSort32(Instr, pipe=V, disputes=("X2",)):
@@ -119,7 +119,7 @@ def also(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
 def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
     return (
         named("shape", both(*(t.rows == 1 for t in tiles)), help="records lie in one row"),
-        named("layout", both(*(t.layout == ND for t in tiles)), help="rows, not boxes"),
+        named("layout", both(*(t.layout == ND for t in tiles)), help="store in rows, not in boxes"),
         in_vec(*tiles),
     )
 
@@ -138,14 +138,14 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
     groups = src.valid.cols % (block_len * 4) == 0
     rules = (
         one_row(dst, src),
-        named("shape", dst.valid.cols == src.valid.cols, help="merge all of src"),
+        named("shape", dst.valid.cols == src.valid.cols, help="merge all rows of src"),
         named("operand-value", block_len > 0),
         on(CPU, named("operand-value", block_len * src.size % RECORD == 0, help="whole records")),
         on(HARDWARE, named("operand-value", block_len % 64 == 0)),
         when(
             block_len > 0,
-            on((CPU, A2A3), named("shape", groups, help="whole groups of four runs")),
-            on(A5, warns(named("shape", groups, help="what is left of dst stays as it was"))),
+            on((CPU, A2A3), named("shape", groups, help="use whole groups of four runs")),
+            on(A5, warns(named("shape", groups, help="the rest of dst is not written"))),
         ),
     )
 
@@ -180,8 +180,8 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
         one_row(dst, src0, src1),
         when(src2.given, also(dst, src2)),
         when(src3.given, named("operand-count", src2.given), also(dst, src3)),
-        named("element-type", executed.dtype.isin(i16, u16), help="numbers of 16 bits"),
-        named("shape", both(executed.valid.rows == 1, executed.valid.cols == 4), help="1x4"),
+        named("element-type", executed.dtype.isin(i16, u16), help="use a 16-bit type"),
+        named("shape", both(executed.valid.rows == 1, executed.valid.cols == 4), help="use 1x4"),
         named("layout", executed.layout == ND),
     )
 
@@ -255,6 +255,6 @@ class TMrgSortPlanned(MergeLists, form="lists without tmp", name="tmrgsort"):
     asm = Asm(flag="no_tmp", cpp_on=NOWHERE)
     rules = (
         MergeLists.rules,
-        named("attribute", no_tmp == Const(True), help="give tmp, or say no_tmp"),
+        named("attribute", no_tmp == Const(True), help="give tmp, or set no_tmp"),
         at(LEVEL3, HARDWARE, named("level", Field("machine").level != Const(3), help="give tmp")),
     )

@@ -73,7 +73,7 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
         Histogram.counted,
         on(A5, when(src.size == 2, Histogram.column)),
         on(A5, when(both(src.size == 4, byte != 3), named("layout", idx.layout == ND), lines)),
-        named("element-type", src.dtype.isin(u16, i16, u32, i32), help="of 16 or 32 bits"),
+        named("element-type", src.dtype.isin(u16, i16, u32, i32), help="use 16 or 32 bits"),
         warns(named("element-type", ~src.dtype.isin(i16, i32), help=UNSIGNED)),
         named("attribute", both(byte >= 0, byte < src.size), help="a byte of the elements"),
         on(CPU, when(both(src.size == 2, byte == 0), Histogram.by_row)),
@@ -108,7 +108,7 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
         on(A5, Histogram.column),
         named("element-type", src.dtype.isin(u16, i16)),
         warns(named("element-type", src.dtype != i16, help=UNSIGNED)),
-        named("attribute", agree, help="byte says which, isMSB is its older spelling"),
+        named("attribute", agree, help="give byte; isMSB is its older spelling"),
         on(CPU, Histogram.by_row),
     )
 

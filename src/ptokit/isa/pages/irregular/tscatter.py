@@ -4,7 +4,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import matching
 
 WIDER = "dst is as wide as src, or wider"
-EXACT = "dst takes every selected row or column, and nothing else does"
+EXACT = "make dst as large as the selection"
 
 
 def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]:
@@ -37,11 +37,11 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
     rules = (
         scattered(dst, src, indexes),
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
-        on(HARDWARE, named("element-type", width, help="indices of 32 bits for 4 bytes, else 16")),
+        on(HARDWARE, named("element-type", width, help="32-bit indices for 4 bytes, else 16")),
         named("shape", enough, help="an element for each index"),
         on(HARDWARE, by(ASSEMBLER, same_region(indexes, src))),
         on(HARDWARE, named("shape", room, help="dst has src's rows and columns")),
-        named("attribute", ~mask.given, help="indices or a mask say where elements go, not both"),
+        named("attribute", ~mask.given, help="give indices or a mask, not both"),
     )
     recorded = {"index": {"indexes": "indices"}}
     disputes = ("X5", "X7", "X114", "C60")

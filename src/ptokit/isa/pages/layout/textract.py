@@ -247,7 +247,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
         named("element-type", dst.dtype.size == src.dtype.size),
         dst.layout == ZN,
         when(src.rank == 4, named("shape", both(src.inner.rows == 16, src.inner.cols == src.c0))),
-        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets count from 0"),
+        named("window-out-of-bounds", row >= 0, col >= 0, help="offsets are at least 0"),
         named("window-out-of-bounds", *fits, help="move the window or make it smaller"),
         on(HARDWARE, named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
     )

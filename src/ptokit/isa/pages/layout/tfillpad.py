@@ -4,7 +4,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import on_a2a3
 from ptokit.values.pads import pad_bits
 
-SAY_PAD = "give dst's type a pad value"
+SAY_PAD = "add a pad value to the type of dst"
 
 
 class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
@@ -34,7 +34,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
         on(HARDWARE, when(dst.loc == MAT, in_place, same_pad)),
     )
     equal = (filled, both(dst.rows == src.rows, dst.cols == src.cols))
-    rows_only = on(HARDWARE, named("location", dst.loc == VEC, help="in mat no mode is given"))
+    rows_only = on(HARDWARE, named("location", dst.loc == VEC, help="mat has no mode"))
     grown = "C++ has TFILLPAD_EXPAND for a larger dst, and only in vec"
     larger = (filled, both(dst.rows >= src.rows, dst.cols >= src.cols))
     inferred = (

@@ -35,7 +35,7 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
         dst.dtype == src.dtype,
         on(HARDWARE, src.loc == MAT),
         on(CPU, named("element-type", ~dst.dtype.isin(f8e4m3, f8e5m2, hif8), help=NARROW)),
-        named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions count from 0"),
+        named("operand-value", both(pos_m >= 0, pos_k >= 0), help="positions are at least 0"),
         on(HARDWARE, named("operand-value", both(pos_m < 1 << 16, pos_k < 1 << 16), help=FIELDS)),
         named("shape", both(src.steps.rows >= 1, src.steps.cols >= 1), help="the filter must fit"),
         of_left(dst),

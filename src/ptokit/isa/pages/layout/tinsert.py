@@ -73,7 +73,7 @@ class TInsert(
         Insert.in_acc,
         casting(dst, src, quant.given),
         fix_pipe(dst, src, relu, mode, quant.given),
-        on(A2A3, named("attribute", ~split.given, help="split inserts are A5's")),
+        on(A2A3, named("attribute", ~split.given, help="split inserts exist on A5 only")),
         on(A5, named("attribute", into_nz, help="split inserts go from vec to mat, both nz")),
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}

@@ -16,7 +16,7 @@ AS_IT_IS = "the assembler takes f32 as f32, the C++ of A2/A3 only as f16 or bf16
 BOXES_TO_L0 = (
     "the assembler does not check this layout, C++ assumes fractal order: make it nz or zn"
 )
-ANY_TYPE = "the assembler looks at no element type here, C++ has a list of them"
+ANY_TYPE = "the assembler checks no element type here, C++ has a list"
 BELOW = "A5 has a builtin for it below the instructions, copy_cbuf_to_ubuf"
 SCALES = (u8, hif8, f8e8m0)
 
@@ -271,7 +271,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
         on(
             A5,
-            named("shape", packed, help="hardware reads lines one behind the other"),
+            named("shape", packed, help="hardware reads consecutive lines"),
             when(axis == GroupAxis.ALONG, named("shape", tmp.nbytes >= room, help=LARGER)),
         ),
         when(
@@ -285,22 +285,22 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
         when(
             dst.fractal != 32,
-            named("shape", elements_of(dst) == elements_of(src), help="as many in dst as in src"),
+            named("shape", elements_of(dst) == elements_of(src), help="copy all of src"),
         ),
         on(
             CPU,
-            when(dst.fractal != 32, named("attribute", dst.dtype.isin(*SCALES), help="of 8 bits")),
+            when(dst.fractal != 32, named("attribute", dst.dtype.isin(*SCALES), help="use 8 bits")),
         ),
         when(
             both(dst.fractal != 32, axis == GroupAxis.ALONG),
-            named("shape", dst.valid.cols % 2 == 0, help="groups go in pairs"),
+            named("shape", dst.valid.cols % 2 == 0, help="use an even number of groups"),
             named("shape", whole_boxes(dst) <= dst.numel, help="room for whole boxes of 16 rows"),
             on(A5, named("shape", whole_boxes(dst) <= src.numel, help=CLEARED)),
         ),
         when(
             both(dst.fractal != 32, axis == GroupAxis.DOWN),
-            named("shape", src.valid.rows % 2 == 0, help="groups go in pairs"),
-            named("shape", src.valid.cols % 16 == 0, help="whole boxes of 16"),
+            named("shape", src.valid.rows % 2 == 0, help="use an even number of groups"),
+            named("shape", src.valid.cols % 16 == 0, help="use whole boxes of 16"),
         ),
     )
     apart = (Apart((dst, src, tmp), placed=True),)

@@ -48,7 +48,7 @@ class TTrans(
         ),
         on(A2A3, by_rows),
         on(A5, warns(by_rows), named("shape", whole_lines(src), whole_lines(dst), help=BLOCKS)),
-        on(HARDWARE, named("element-type", tmp.dtype == src.dtype, help="scratch is of src's")),
+        on(HARDWARE, named("element-type", tmp.dtype == src.dtype, help="use the type of src")),
         on(A2A3, when(stepped, named("shape", tmp.nbytes >= src.nbytes, help=AS_SRC))),
         named_scratch(tmp, (A2A3,)),
     )
@@ -142,7 +142,7 @@ class TTransConv(
             when(src.layout.isin(*FLAT), by(HEADERS, named("shape", points % 32 == 0))),
         ),
         on(A5, named("layout", ~dst.layout.isin(*FLAT), help="A5 unblocks no channels")),
-        on(CPU, named("layout", dst.layout != L.GNCHW, help="of chips")),
+        on(CPU, named("layout", dst.layout != L.GNCHW, help="use a target of a chip")),
     )
 
     @staticmethod
