@@ -154,7 +154,7 @@ class _Stored(HostArray[Handle]):
         if missing:
             first = tuple(map(int, np.argwhere(~written)[0]))
             seen = f"{missing} elements of {self.handle.type} are undefined"
-            advice = f"the first is {first}; written() lists them"
+            advice = f"the first is {first}; see written()"
             warnings.warn(f"{seen}; {advice}", UnwrittenWarning, stacklevel=depth())
         return values[key]
 
