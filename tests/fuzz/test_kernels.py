@@ -49,4 +49,4 @@ def test_random_kernels_do_the_same(part: int) -> None:
         pytest.fail(f"{seeds[-1:]} ended with {done.returncode}\n{done.stderr[-3000:]}\n{text}")
     assert "DIFFERENT" not in done.stdout, done.stdout[done.stdout.index("DIFFERENT") :]
     assert len(seeds) == EACH
-    assert lines.count("refused") < EACH // 4  # what text shows to be wrong tests nothing
+    assert lines.count("refused") <= max(1, EACH // 4)  # what is refused tests nothing

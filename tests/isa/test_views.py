@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from ptokit.isa.model.globaltypes import GlobalType
 
 TILE = "!pto.tile_buf<vec, 32x32xf32>"
 PART = "!pto.tile_buf<vec, 16x8xf32>"
@@ -293,29 +294,31 @@ MEETING = """\
 func.func @f(%p: !pto.ptr<f16>, %c: i1, %q: !pto.ptr<f16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c2048 = arith.constant 2048 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
   %c1024 = arith.constant 1024 : index
-  %v = scf.if %c -> (!pto.tensor_view<1x1x4x16x16xf16>) {
-    %a = pto.make_tensor_view %p, shape = [%c1, %c1, %c4, %c16, %c16],
-      strides = [%c1024, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nz>}
-      : !pto.tensor_view<1x1x4x16x16xf16>
-    scf.yield %a : !pto.tensor_view<1x1x4x16x16xf16>
+  %v = scf.if %c -> (!pto.tensor_view<1x2x4x16x16xf16>) {
+    %a = pto.make_tensor_view %p, shape = [%c1, %c2, %c4, %c16, %c16],
+      strides = [%c2048, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nz>}
+      : !pto.tensor_view<1x2x4x16x16xf16>
+    scf.yield %a : !pto.tensor_view<1x2x4x16x16xf16>
   } else {
-    %b = pto.make_tensor_view %p, shape = [%c1, %c1, %c4, %c16, %c16],
-      strides = [%c1024, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nd>}
-      : !pto.tensor_view<1x1x4x16x16xf16>
-    scf.yield %b : !pto.tensor_view<1x1x4x16x16xf16>
+    %b = pto.make_tensor_view %p, shape = [%c1, %c2, %c4, %c16, %c16],
+      strides = [%c2048, %c1024, %c256, %c16, %c1] {layout = #pto.layout<nd>}
+      : !pto.tensor_view<1x2x4x16x16xf16>
+    scf.yield %b : !pto.tensor_view<1x2x4x16x16xf16>
   }
   %w = pto.partition_view %v, offsets = [%c0, %c0, %c0, %c0, %c0],
-    sizes = [%c1, %c1, %c4, %c16, %c16]
-    : !pto.tensor_view<1x1x4x16x16xf16> -> !pto.partition_tensor_view<1x1x4x16x16xf16>
-  %t = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=16, v_row=64, v_col=16,
+    sizes = [%c1, %c2, %c4, %c16, %c16]
+    : !pto.tensor_view<1x2x4x16x16xf16> -> !pto.partition_tensor_view<1x2x4x16x16xf16>
+  %t = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=32, v_row=64, v_col=32,
     blayout=col_major, slayout=row_major, fractal=512, pad=0>
-  pto.tload ins(%w : !pto.partition_tensor_view<1x1x4x16x16xf16>) outs(%t : !pto.tile_buf<loc=vec,
-    dtype=f16, rows=64, cols=16, v_row=64, v_col=16, blayout=col_major, slayout=row_major,
+  pto.tload ins(%w : !pto.partition_tensor_view<1x2x4x16x16xf16>) outs(%t : !pto.tile_buf<loc=vec,
+    dtype=f16, rows=64, cols=32, v_row=64, v_col=32, blayout=col_major, slayout=row_major,
     fractal=512, pad=0>)
   return
 }
@@ -326,7 +329,7 @@ func.func @f(%p: !pto.ptr<f16>, %c: i1, %q: !pto.ptr<f16>) {
 def test_views_of_two_layouts_may_meet_and_the_run_decides(engine: str) -> None:
     program = pto.loads(MEETING)
     assert not any(d.is_error for target in ("cpu", "a5") for d in program.check(target))
-    p, q = np.zeros(1024, np.float16), np.zeros(1024, np.float16)
+    p, q = np.zeros(2048, np.float16), np.zeros(2048, np.float16)
     program.run(p=p, c=1, q=q, target="a5", engine=engine)
     with pytest.raises(pto.PtoError) as caught:
         program.run(p=p, c=0, q=q, target="a5", engine=engine)
@@ -405,3 +408,9 @@ def test_a_view_of_six_extents_is_refused_like_any_other_mistake() -> None:
         " : !pto.tensor_view<1x1x1x1x1x1xf16>\nreturn\n}"
     )
     assert {d.slug for d in pto.loads(text).check("all")} == {"shape"}
+
+
+def test_a_view_may_have_lost_its_strides() -> None:
+    """Mutated text has views with an empty list of strides."""
+    kind = GlobalType(pto.f16, (1, 4), ())
+    assert kind.flat

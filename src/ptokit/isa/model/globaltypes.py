@@ -105,7 +105,7 @@ class GlobalType:
     @property
     def flat(self) -> bool:
         """Whether it is one line of memory whose length is known, for all that is known of it."""
-        step = 1 if self.stride is None else self.stride[-1]
+        step = self.stride[-1] if self.stride else 1
         return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
 
     @property

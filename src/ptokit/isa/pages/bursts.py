@@ -6,13 +6,15 @@ behind the one before. An instruction on tiles of bytes moves the same ones.
 
 from __future__ import annotations
 
+from functools import cache
+
+from ptokit.diagnostics.diagnostic import error
+from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.isa.pages.elementwise.withscalar import TExpandS
-from ptokit.isa.pages.layout.tmov import TMov
-from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.values.dtypes import u8
 from ptokit.values.enumerations import Loc
 from ptokit.values.extents import Shape
@@ -22,13 +24,22 @@ from ptokit.values.layouts import ND
 def burst_page(source: Loc | None, target: Loc | None) -> type[Instr]:
     """Return the page that moves lines between two memories; None is global memory."""
     if source is None:
-        return TLoad
-    return TStore if target is None else TMov
+        return _page("load", Kind.TILE)
+    return _page("store", Kind.GLOBAL) if target is None else _page("to", Kind.TILE)
 
 
 def fill_page() -> type[Instr]:
     """Return the page that fills lines with one number."""
-    return TExpandS
+    return _page("full", Kind.TILE)
+
+
+@cache
+def _page(verb: str, dst: Kind) -> type[Instr]:
+    """Return the first page of a value form whose dst is of a kind."""
+    for page in pages():
+        if page.value_name() == verb and page.operands[0].kind is dst:
+            return page
+    raise error("unknown-op", f"no page has the value form {verb}")
 
 
 def tile_of_lines(loc: Loc, count: int, nbytes: int, step: int) -> TileType:

@@ -46,9 +46,26 @@ def fitting_form(
     One that has no such word for an attribute that another one has is not meant, nor is one that
     gives no results of the types written, if another one fits.
     """
+    likely, selected = _likeliest(forms, call)
+    others = [page for page in forms if page not in likely]
+    for some in (likely, others):
+        found = _fit(cursor, some, selected, forms, call, results)
+        if found is not None:
+            return found
+    raise _misfit(cursor, likely, call, results)
+
+
+def _fit(
+    cursor: Cursor,
+    forms: Sequence[type[Instr]],
+    selected: Sequence[type[Instr]],
+    every: Sequence[type[Instr]],
+    call: Call,
+    results: int,
+) -> tuple[Signature, Pairs] | None:
+    """Return the first of some forms that fits; `every`: those that the text may mean."""
     fitting: tuple[Signature, Pairs] | None = None
-    meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in forms)]
-    forms, selected = _likeliest(forms, call)
+    meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in every)]
     written = call.results
     for page in forms:
         sig = signature(page)
@@ -71,9 +88,7 @@ def fitting_form(
                 if len(forms) == 1 or _gives(sig, call):
                     return sig, pairs
                 fitting = fitting or (sig, pairs)
-    if fitting is not None:
-        return fitting
-    raise _misfit(cursor, forms, call, results)
+    return fitting
 
 
 def _likeliest(

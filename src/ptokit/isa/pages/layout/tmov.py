@@ -144,7 +144,6 @@ class TMov(
         ),
         path(
             *(MAT, VEC, MTE1, same_type(dst, src)),
-            by((ASSEMBLER, HEADERS), named("location", src.loc != MAT, help=BELOW)),
             on=A5,
         ),
         *from_acc(dst, src, layouts=(NZ, ND, DN)),
@@ -160,6 +159,10 @@ class TMov(
         when(quantised, quantises(dst, src)),
         on(
             A5,
+            by(
+                (ASSEMBLER, HEADERS),
+                named("location", either(src.loc != MAT, dst.loc != VEC), help=BELOW),
+            ),
             when(
                 both(src.loc == MAT, dst.loc != VEC),
                 named("shape", both(dst.rows == src.rows, dst.cols == src.cols)),
