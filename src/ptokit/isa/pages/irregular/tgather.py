@@ -10,8 +10,8 @@ MASK_A2A3 = (i16, u16, i32, u32, f16, bf16, f32)
 MASK_A5 = (*MASK_A2A3, i8, u8, f8e4m3, f8e5m2, hif8)
 BITS_64 = (i64, u64)
 IN_HEADERS = "headers of A5 gather 64 bits, the assembler does not"
-OF_WIDE = "elements of 64 bits are gathered by indices of 32"
-BY_ROW = "elements of 64 bits are kept by rows"
+OF_WIDE = "use one of these types, with 32-bit indices for 64-bit elements"
+BY_ROW = "use one of these types; 64-bit elements are kept by rows alone"
 INDEX_A5 = (i8, u8, i16, u16, i32, u32, f16, f32, f8e4m3, f8e5m2)
 OF_BYTES = "the assembler takes indices of 32 bits, hardware reads 16 bits of each"
 
@@ -38,6 +38,8 @@ class TGather(
     same = both(indices.valid.rows == dst.valid.rows, indices.valid.cols == dst.valid.cols)
     enough = both(dst.valid.rows <= indices.rows, dst.valid.cols <= indices.cols)
     as_large = both(tmp.rows == indices.valid.rows, tmp.cols == indices.valid.cols)
+    of_wide = both(dst.dtype.isin(*BITS_64), indices.size == 4)
+    gathered = either(dst.dtype.isin(*INDEX_A5), of_wide)
     rules = (
         dst.dtype == src0.dtype,
         named("element-type", indices.dtype.isin(i16, u16, i32, u32), help="indices are integers"),
@@ -55,9 +57,8 @@ class TGather(
         ),
         on(
             A5,
-            dst.dtype.isin(*INDEX_A5, *BITS_64),
+            named("element-type", gathered, help=OF_WIDE),
             by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*BITS_64), help=IN_HEADERS)),
-            when(dst.size == 8, named("element-type", indices.size == 4, help=OF_WIDE)),
             when(
                 dst.size == 1,
                 by(BOARDS, named("element-type", indices.size == 2, help=OF_BYTES)),
@@ -109,6 +110,8 @@ class TGatherMask(
     selects = True  # chosen among the forms by its attribute
     kept = matching(src.valid.cols, pattern)
     fits = src.valid.rows * kept <= dst.numel
+    by_row = both(dst.dtype.isin(*BITS_64), axis == GatherAxis.ROW)
+    moved = either(dst.dtype.isin(*MASK_A5), by_row)
     rules = (
         named("attribute", pattern.given, help="give maskPattern, P0101 to P1111"),
         named("element-type", dst.size == src.size),
@@ -118,9 +121,8 @@ class TGatherMask(
         on(
             A5,
             src.dtype.isin(*MASK_A5, *BITS_64),
-            dst.dtype.isin(*MASK_A5, *BITS_64),
+            named("element-type", moved, help=BY_ROW),
             by(ASSEMBLER, named("element-type", ~dst.dtype.isin(*BITS_64), help=IN_HEADERS)),
-            when(dst.size == 8, named("attribute", axis == GatherAxis.ROW, help=BY_ROW)),
         ),
         when(
             axis == GatherAxis.ROW,

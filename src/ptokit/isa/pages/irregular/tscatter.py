@@ -39,7 +39,7 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
         on(CPU, named("element-type", indexes.dtype.isin(i16, u16, i32, u32))),
         on(HARDWARE, named("element-type", width, help="32-bit indices for 4 bytes, else 16")),
         named("shape", enough, help="an element for each index"),
-        on(HARDWARE, by(ASSEMBLER, same_region(indexes, src))),
+        on(HARDWARE, when(enough, by(ASSEMBLER, same_region(indexes, src)))),
         on(HARDWARE, named("shape", room, help="dst has src's rows and columns")),
         named("attribute", ~mask.given, help="give indices or a mask, not both"),
     )
