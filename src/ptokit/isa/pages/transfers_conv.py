@@ -42,7 +42,7 @@ class Planes(Expr):
         self.view, self.tile = view, tile
 
     def children(self) -> tuple[Expr, ...]:
-        return ()
+        return (self.view.layout, self.view.shape, self.tile.shape)
 
     def compile(self) -> Evaluate:
         view, tile = self.view.name, self.tile.name
@@ -108,7 +108,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
     split = out_of_planes(src, dst)
     in_planes = src.layout.isin(*PLANES)
     same = (
-        named("shape", src.rank == dst.rank, dst.rank == dst.extents.rank, help=EVERY),
+        named("shape", src.rank == dst.rank, help=EVERY),
         named("shape", src.count == dst.numel, help=EVERY),
         when(
             src.rank <= 5,
@@ -119,6 +119,8 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
     rules = (
         on((CPU, A2A3), named("layout", alike, help=STATED)),
         on(A5, named("layout", either(alike, split), help=STATED)),
+        named("shape", dst.rank == dst.extents.rank, help=EVERY),
+        on(A5, when(in_planes, named("shape", src.rank == 5, help=SAME))),
         on(A5, named("shape", Planes(src, dst), help=SAME)),
         named("element-type", dst.dtype.size == src.dtype.size, help="a load keeps the type"),
         when(~in_planes, same),
