@@ -158,7 +158,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         for digit, axis in zip(inner, axes[1:], strict=True):
             offset = offset * of.of(axis) + digit
         image = at["n"] < of.n
-        found = src.take(offset, where=image & (at["c"] < of.c))
-        depth = at["d"] < of.d if "d" in at else image
-        written = image & depth & (at["c1"] < of.c1)
+        inside = image & (at["d"] < of.d) if "d" in at else image
+        found = src.take(offset, where=inside & (at["c"] < of.c))
+        written = inside & (at["c1"] < of.c1)
         dst.flat().scatter(number, found.bitcast(dst.dtype), where=written)
