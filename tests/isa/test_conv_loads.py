@@ -65,3 +65,30 @@ def test_planes_of_other_extents() -> None:
     with pto.target("a5"), pytest.raises(pto.PtoError) as problem:
         pto.tload(tile, pto.tensor(images(1, N, C, H, W + 1), layout="nchw"))
     assert problem.value.diagnostics[0].slug == "shape"
+
+
+AT = 7  # elements before the view
+MAP = f"{N}x{C1}x{H}x{W}x{LANES}xf16"
+VIEW = f"1x{N}x{C}x{H}x{W}xf16"
+NUMBERS = {f"c{n}": n for n in (1, N, C, H, W, AT, H * W, C * H * W, N * C * H * W)}
+PROGRAM = f"""
+func.func @load(%p: !pto.ptr<f16>, %t: !pto.conv_tile<nc1hwc0, {MAP}>) {{
+{"".join(f"  %{name} = arith.constant {n} : index" + chr(10) for name, n in NUMBERS.items())}
+  %q = pto.addptr %p, %c{AT} : !pto.ptr<f16> -> !pto.ptr<f16>
+  %v = pto.make_tensor_view %q, shape = [%c1, %c{N}, %c{C}, %c{H}, %c{W}],
+    strides = [%c{N * C * H * W}, %c{C * H * W}, %c{H * W}, %c{W}, %c1]
+    {{layout = #pto.layout<nchw>}} : !pto.tensor_view<{VIEW}>
+  pto.tload ins(%v : !pto.tensor_view<{VIEW}>) outs(%t : !pto.conv_tile<nc1hwc0, {MAP}>)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_planes_that_begin_inside_an_array(engine: str) -> None:
+    """The type in the text does not state the layout, and gathers begin where the view does."""
+    given = np.concatenate([images(AT), images(N * C * H * W)])
+    tile = np.full((N, C1, H, W, LANES), -1, np.float16)
+    ran = pto.loads(PROGRAM).run(p=given, t=tile, target="a5", engine=engine)
+    x = given[AT:].reshape(N, C, H, W)
+    assert np.array_equal(ran["t"], blocks(x[:, :, None])[:, :, 0])

@@ -11,7 +11,7 @@ from ptokit.engines.kernels.lanes import Lanes, Words, element
 from ptokit.engines.kernels.loads import in_row_order
 from ptokit.engines.kernels.lowering import ONCE, Gather, Leaf, leaves
 from ptokit.engines.kernels.walk import STILL, Access, LanePositions, address, load_line
-from ptokit.machine.record.code import Int, Num
+from ptokit.machine.record.code import Int, NotNative, Num, text
 from ptokit.machine.record.expressions import Apply, Known, Traced
 from ptokit.values import dtypes as t
 from ptokit.values.enumerations import GatherOOB
@@ -32,12 +32,22 @@ class Gathers:
             self.held[node] = self._lines(node)
 
     def _lines(self, node: Gather) -> list[str]:
-        table = Access(self.function.pointer(node.cells), t.i32, STILL, STILL)
+        table = Access(self._base(node), t.i32, STILL, STILL)
         return [load_line(self.code, table, n, 16) for n in range(0, prod(node.taken.over), 16)]
 
     def _table(self, node: Gather) -> Access:
         """Where a gather looks."""
-        return Access(self.function.pointer(node.cells), node.cells.dtype, STILL, STILL)
+        return Access(self._base(node), node.cells.dtype, STILL, STILL)
+
+    def _base(self, node: Gather) -> str:
+        """Return the address of the first element that a gather may take."""
+        cells, pointer = node.cells, self.function.pointer(node.cells)
+        if known(cells.origin, 0):
+            return pointer
+        if cells.dtype.packed:
+            raise NotNative("a gather from packed elements of a part of an array")
+        origin = text(self.function.number(cells.origin) * cells.dtype.size)
+        return self.code.let(f"getelementptr i8, ptr {pointer}, i64 {origin}")
 
     def _numbered(self, node: Gather) -> Leaf | None:
         """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""

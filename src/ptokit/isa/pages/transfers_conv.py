@@ -75,6 +75,13 @@ def agree(of: Extents, to: Extents) -> bool:
     return (of.n, of.h, of.w) == (to.n, to.h, to.w) and of.c <= to.c1 * to.c0
 
 
+class StatedView(Cells, Protocol):
+    """A view as a body sees it, with the type that it has when the program runs."""
+
+    @property
+    def type(self) -> GlobalType: ...
+
+
 class TLoadConv(Instr, name="tload", form="convolution", specials=NAN_MOVES, pipe=MTE2):
     """Copy the array that `src` describes into a convolution tile.
 
@@ -87,7 +94,6 @@ class TLoadConv(Instr, name="tload", form="convolution", specials=NAN_MOVES, pip
     disputes = ("D25",)
     dst = Out(Conv, doc="the tile to fill")
     src = In(Global, doc="the global tensor view to read, its layout that of the tile")
-    kind = TypeOf(src)
     example = f"""\
 func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
   %one = arith.constant 1 : index
@@ -146,7 +152,8 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         return {"src": replace(view, shape=view.shape[outer:], stride=view.stride[outer:])}
 
     @staticmethod
-    def run(dst: Images, src: Cells, kind: GlobalType) -> None:
+    def run(dst: Images, src: StatedView) -> None:
+        kind = src.type
         if kind.layout not in PLANES:
             dst.flat(dst.extents.c0)[:, :] = src[:, :].bitcast(dst.dtype)
             return
