@@ -47,7 +47,8 @@ def fitting_form(
     gives no results of the types written, if another one fits.
     """
     likely, selected = _likeliest(forms, call)
-    others = [page for page in forms if page not in likely]
+    named = forms[0].mnemonic()  # forms of another name are meant where no other fits
+    others = [page for page in forms if page not in likely and page.mnemonic() != named]
     for some in (likely, others):
         found = _fit(cursor, some, selected, forms, call, results)
         if found is not None:
