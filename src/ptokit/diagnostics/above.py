@@ -1,4 +1,4 @@
-"""What lower folders ask of higher ones: `ptokit/__init__` says where it is, by name."""
+"""Modules that lower folders use and higher ones contain: `ptokit/__init__` registers them."""
 
 from __future__ import annotations
 

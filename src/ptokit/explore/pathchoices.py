@@ -50,7 +50,7 @@ ALONE = PathChoice()
 
 @dataclass
 class HeldNumbers:
-    """What arrays hold with which a run was legal, so that it is not looked for again.
+    """Contents of arrays with which a run was legal: kept, so that later runs need no search.
 
     `too_long`: a whole run exceeded the limit, so further samples begin with shortened loops.
     """

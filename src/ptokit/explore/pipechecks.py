@@ -33,7 +33,7 @@ def races_of(
     *,
     judged: bool = False,
 ) -> list[Diagnostic]:
-    """What is wrong with the order of the pipes; nothing where a compiler has yet to see to it.
+    """Return the hazards between the pipes; none if a compiler has yet to insert the flags.
 
     `judged`: each instruction was judged when it ran; legality is not asked for again.
     """

@@ -162,5 +162,5 @@ class Host:
 
     @property
     def permutes(self) -> bool:
-        """Whether it looks 16 indices up in a table of 32 numbers in registers: AVX-512."""
+        """True if an instruction looks up 16 indices in 32 numbers in registers: AVX-512."""
         return self.width == 64

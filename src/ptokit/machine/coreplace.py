@@ -34,7 +34,7 @@ class CorePlace(NamedTuple):
 
 
 class Clocks(Protocol):
-    """What each core knows of the others, where somebody looks for races.
+    """The vector clocks of the cores of a launch, for an observer that looks for races.
 
     `of_issue`: it is told when an instruction is issued, not when it is executed.
     """
@@ -50,5 +50,5 @@ class Clocks(Protocol):
         ...
 
     def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
-        """What is issued now, and executed when its queue comes to it."""
+        """Return `do` for an instruction that is issued now: its queue calls it later."""
         ...

@@ -54,5 +54,5 @@ class Logged:
 
     @property
     def full(self) -> bool:
-        """Whether some records are missing."""
+        """True if the log was too short for all records."""
         return bool(self.words[1])

@@ -229,7 +229,7 @@ class HazardDetector:
                     yield _Conflict(reader, of, last.read, other, region, False, True)
 
     def _in_order(self, pipe: int, region: ByteRegion) -> bool:
-        """Whether a pipe has done with these bytes before its next entry starts."""
+        """True if the pipe is done with these bytes before its next entry starts."""
         parameters = PIPES[pipe] is Pipe.FIX and region.space.name == PARAMETERS
         return parameters or pipe in self.serial
 

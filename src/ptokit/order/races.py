@@ -37,7 +37,7 @@ from ptokit.order.group import GroupedCore
 
 
 class VectorClocks:
-    """What each core knows of the others, by numbers of cores; what each signal carries."""
+    """The vector clock of each core, by the numbers of cores, and that of each signal."""
 
     of_issue = False
 

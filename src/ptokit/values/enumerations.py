@@ -124,7 +124,7 @@ class SLayout(Word, mlir="slayout", cpp_type="SLayout"):
 
 
 class PadValue(Word, mlir="pad_value", cpp_type="PadValue"):
-    """What fills a tile outside its valid region. CUSTOM stands for the bits in `TileType.pad`."""
+    """The value that fills a tile outside its valid region; `CustomPad` has other bits."""
 
     NULL = "null", "Null"
     ZERO = "zero", "Zero"
@@ -133,14 +133,14 @@ class PadValue(Word, mlir="pad_value", cpp_type="PadValue"):
 
 
 class ReluPreMode(Word, mlir="relu_pre_mode", cpp_type="ReluPreMode", bare=True):
-    """Whether negative values become zero on the way."""
+    """The modes of the fix-pipe for negative values: they stay, or become zero."""
 
     NO_RELU = "no_relu", "NoRelu", "none"
     NORMAL_RELU = "normal_relu", "NormalRelu", "normal"
 
 
 class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21, 14, 15, 13, 18)):
-    """How the listed extents of a convolution tile are read."""
+    """The layouts of a convolution tile: each names the axes that its extents list."""
 
     NC1HWC0 = "nc1hwc0", "NC1HWC0"
     NDC1HWC0 = "ndc1hwc0", "NDC1HWC0"
@@ -153,7 +153,7 @@ class ConvLayout(Word, mlir="layout", cpp_type="Layout", numbers=(12, 17, 19, 21
 
 
 class GatherOOB(Word, mlir="gather_oob", cpp_type="GatherOOB", bare=True, numbers=(2, 1, 3, 0)):
-    """What an index outside the source gives."""
+    """The policies for an index outside the source of a gather."""
 
     WRAP = "wrap", "Wrap"
     CLAMP = "clamp", "Clamp"

@@ -41,10 +41,10 @@ from ptokit.values.enumerations import Loc
 def fitting_form(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> tuple[Signature, Pairs]:
-    """The form that fits, and its operands with what was written for them.
+    """Return the form that fits, and its operands with what was written for them.
 
-    One that has no such word for an attribute that another one has is not meant, nor is one that
-    gives no results of the types written, if another one fits.
+    A form without a word for an attribute is not meant if another form has one. A form that gives
+    other result types than the text is taken only if no other form fits.
     """
     likely, selected = _likeliest(forms, call)
     named = forms[0].mnemonic()  # forms of another name are meant where no other fits
@@ -64,7 +64,7 @@ def _fit(
     call: Call,
     results: int,
 ) -> tuple[Signature, Pairs] | None:
-    """Return the first of some forms that fits; `every`: those that the text may mean."""
+    """Return the first of `forms` that fits; `every` has all forms of the mnemonic."""
     fitting: tuple[Signature, Pairs] | None = None
     meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in every)]
     written = call.results
