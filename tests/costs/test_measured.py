@@ -88,7 +88,7 @@ MEASURED = [
 PRODUCTS = [(40, 50, 60, f16, 54), (120, 110, 50, f32, 902), (128, 128, 64, f16, 262)]
 # What the model does not cover: the error in percent, and why.
 NOT_COVERED = {
-    "tsqrt f32 64x64 in place": (-16, "no figure tells an instruction in place from another one"),
+    "tsqrt f32 64x64 in place": (-16, "no figure for instructions in place"),
     "tabs f32 64x64": (37, "head and tail of vabs are published larger than all that was measured"),
     "tcolmax f32 64x64": (-56, "the published formula contradicts the time published beside it"),
 }
