@@ -140,7 +140,7 @@ constraint 111: index form, A2/A3: src1's valid columns and rows are Tmp::Cols a
 constraint 112: index form, A2/A3: dst.GetValidCol() == Dst::Cols
   -> test_index_contiguous
 constraint 113-115: index form, A5: int16_t, uint16_t, int32_t, uint32_t, half, float
-  -> test_index_data_types
+  -> test_index_data_types test_wide_elements C60
 constraint 116: index form, A5: indices int16_t, uint16_t, int32_t, uint32_t
   -> test_index_index_types
 constraint 117: index form, A5: Dst::DType is Src0::DType
