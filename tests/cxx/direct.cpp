@@ -24,6 +24,17 @@ AICORE void doubled(__gm__ float *a, __gm__ float *c)
   TSTORE(to, x);
 }
 
+// Stores 2 x 8 of 4 x 16 elements, whose lines are two boxes of two.
+AICORE void partly(__gm__ float *a, __gm__ float *c)
+{
+  Tile<TileType::Vec, float, 4, 16, BLayout::RowMajor, -1, -1> x(4, 16), y(2, 8);
+  GlobalTensor<float, Shape<1, 1, 2, 2, 16>, Stride<N, N, 32, 16, 1>> from(a), to(c);
+  TASSIGN(x, 0x0);
+  TASSIGN(y, 0x0);
+  TLOAD(x, from);
+  TSTORE(to, y);
+}
+
 int main(int count, char **)
 {
   float host[N], *a, *c;
@@ -40,5 +51,7 @@ int main(int count, char **)
   doubled(a, c);
   bool right = true;
   for (int i = 0; i < N; ++i) right = right && c[i] == 2 * i;
+  partly(a, c);
+  for (int i = 0; i < N; ++i) right = right && c[i] == (i < 32 && i % 16 < 8 ? i : 2 * i);
   std::printf("%s\n", right ? "right" : "wrong");
 }

@@ -265,6 +265,8 @@ def _shared_out(call: CxxCall, core: CxxCore, axis: int) -> None:
         Tile(kind, peer.space(VEC), own.address).assign(np.ascontiguousarray(half))
 
 
+BY_CHIP = "the chip takes the line count from the view and the length from the tile"
+BY_SIMULATOR = "the CPU simulator stores what is valid to the upper left part of the view"
 OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it
 
 
@@ -324,7 +326,7 @@ def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
             severity=Severity.WARNING,
             rule="make the view as large as the valid region, in whole bytes",
             seen=call.unlike,
-            help="the chip takes the line count from the view and the length from the tile",
+            help=BY_CHIP if target.is_chip else BY_SIMULATOR,
             targets=(target.name,),
             by=(Judge.HEADERS,),
         )

@@ -15,11 +15,13 @@ D: dict[str, Dispute] = {
         "chips: debug builds assert that they are alike. Release code, which boards run: it "
         "counts lines by the view and takes their length from the tile; A2/A3 steps by that length "
         "and the gap that the view leaves, A5 by the view's stride. An accumulator leaves as it is "
-        "valid. Golden data of A5: of a larger view the tile's valid region is loaded.",
+        "valid. Golden data of A5: of a larger view the tile's valid region is loaded. CPU "
+        "simulator: a view of another extent is no load; a store into a larger view writes its "
+        "upper left part.",
         "text: no, cut the view with partition_view. On a5 a larger view loads the part that is "
         "valid in the tile, with a warning. Other views of chips are legal `--as assembler` alone, "
         "and not even there where the number of elements differs. Kernels in C++: a warning, and "
-        "the bytes of the board; the recorded program has the extents that moved",
+        "the bytes of the board or simulator; the recorded program has the extents that moved",
         "a smaller view would read neighbouring memory; the public suites store packed masks so, "
         "and boards have verified them",
         'target "a2a3:larger-views" in Python, --reading larger-views at the command line',

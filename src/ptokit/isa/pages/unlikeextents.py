@@ -3,6 +3,7 @@
 The headers' debug builds assert that they are alike. Release code counts rows by the view and takes
 the length of a row from the tile; A2/A3 steps from row to row by that length and the gap that the
 view leaves, A5 by the view's stride. An accumulator is stored as it is valid, whatever the view is.
+The CPU simulator stores what is valid to the upper left part of a larger view.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ def as_moved(
 ) -> tuple[GlobalType, TileType] | None:
     """Return view and tile with the extents that move; None where they are alike, or not known."""
     valid, matrix, stride = tile.valid, view.matrix, view.stride
-    if not (target.is_chip and valid.static and view.fixed and stride and None not in stride):
+    if not (valid.static and view.fixed and stride and None not in stride):
         return None
+    if not target.is_chip:
+        return _upper_left(view, tile) if stored else None
     if tile.dtype.pairs and (whole := _in_whole_bytes(view, tile)) != (view, tile):
         return as_moved(*whole, target, stored=stored) or whole
     if tile.loc is ACC and view.layout in PLANES:
@@ -57,6 +60,23 @@ def as_moved(
     if tile.loc not in (VEC, MAT) or layout is None or LINES.get(layout) is not tile.layout:
         return None
     return _in_lines(view, tile, 1 if target.follows((A2A3,)) else 0)
+
+
+def _upper_left(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
+    """Return a store to the part of a larger view that begins where the view does."""
+    (rows, cols), matrix, shape = tile.valid, view.matrix, list(view.shape)
+    if view.layout not in LINES or matrix == tile.valid or view.rank != 5:
+        return None
+    if not rows or not cols or rows > (matrix.rows or 0) or cols > (matrix.cols or 0):
+        return None
+    along, count = (4, 3) if view.layout is GlobalLayout.ND else (3, 4)
+    shape[along], left = (cols, rows) if along == 4 else (rows, cols)
+    for axis in (count, 2, 1, 0):
+        shape[axis] = extent = min(shape[axis] or 1, left)
+        left, rest = divmod(left, extent)
+        if rest:  # lines of several boxes, and a part of one
+            return None
+    return replace(view, shape=tuple(shape)), tile
 
 
 def _in_whole_bytes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]:
