@@ -64,3 +64,25 @@ def test_vector_cores_that_differ(blocks: int) -> None:
     assert np.array_equal(again(ran, {"a": a, "c": c * 0}, "a5")["c"], c)
     if blocks == 1:
         assert [*ran.races()] == []
+
+
+@pytest.mark.parametrize("which", [10, 14, 27, 28])
+def test_a_check_refuses_what_a_launch_refuses(which: int) -> None:
+    """14 has a barrier that A5 lacks. 27 and 28 are what boards take and the assembler does not."""
+
+    def refused(target: str) -> list[str]:
+        return [d.slug for d in ran.check(target) if d.is_error]
+
+    arrays = [np.ones((16, 64), np.float32) for _ in range(3)]
+    ran = kernels("vector", "a2a3").launch("vector", which, *arrays, 1000)
+    assert refused("a2a3") == []
+    assert {*refused("a5")} == ({"attribute"} if which == 14 else set())
+    assert any(d.is_error for d in ran.check("a2a3", judge="assembler")) == (which in (27, 28))
+
+
+def test_a_check_warns_of_tiles_of_which_only_a_part_is_valid() -> None:
+    a, c = np.ones((16, 64), np.float32), np.zeros((16, 64), np.float32)
+    ran = kernels("faults", "a5").launch("faults", 11, a, c, 0)
+    found = [(d.slug, d.is_error) for d in ran.check()]
+    assert ("address-out-of-range", False) in found
+    assert not any(wrong for _, wrong in found)

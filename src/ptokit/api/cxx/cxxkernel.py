@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ptokit.analysis.legality import merged
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import HostMemory
 from ptokit.api.cxx.callrecord import LaunchRecord
@@ -21,6 +22,7 @@ from ptokit.api.cxx.compiler import library as compiled
 from ptokit.api.cxx.door import Door, Tables, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.parameternames import parameter_names
+from ptokit.api.cxx.recordedchecks import as_launched
 from ptokit.api.cxx.recordedprogram import program_of
 from ptokit.api.cxx.recordedraces import AS_HARDWARE, races_of_launches
 from ptokit.api.cxx.recordvalues import NamedArray
@@ -30,6 +32,7 @@ from ptokit.api.program import Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import RichList
+from ptokit.diagnostics.source import Span
 from ptokit.isa.model.targets import Target
 from ptokit.launch.executable import require_blocks
 from ptokit.launch.settings import current_target, reading, target_named
@@ -66,12 +69,15 @@ class CxxRun:
         return self._left.launches
 
     @cached_property
+    def _lines(self) -> Mapping[int, Span | None]:
+        """Each place that made a call, with its line."""
+        every = {a for launch in self._left.launches for a in launch.addresses()}
+        return lines_of(every, self._left.base, self._library)
+
+    @cached_property
     def program(self) -> Program:
         """The instructions that ran as a program: straight lines with addresses and flags."""
-        left = self._left
-        every = {a for launch in left.launches for a in launch.addresses()}
-        lines = lines_of(every, left.base, self._library)
-        return Program(program_of(left, lines, self._how.arrays))
+        return Program(program_of(self._left, self._lines, self._how.arrays))
 
     def text(self, form: str = "dps") -> str:
         """Return the program's text."""
@@ -80,11 +86,15 @@ class CxxRun:
     def check(self, *targets: str, **how: Any) -> list[Diagnostic]:  # Any: see `Program.check`
         """Return what is wrong with the program on each target, by default the launch's.
 
-        Without a `judge` hardware decides, as in the launch.
+        Without a `judge` a launch on the target decides: what it would take is a warning.
         """
         chosen = targets or (self._how.target,)
-        judge = how.pop("judge", Judge.HARDWARE.value)
-        return self.program.check(*chosen, judge=judge, **how)
+        judge = how.pop("judge", None)
+        if judge is not None:
+            return self.program.check(*chosen, judge=judge, **how)
+        every = self.program.verdicts(*chosen, judge=Judge.HARDWARE.value, **how)
+        here = ((one, target_named(one.target)) for one in every)
+        return RichList(merged(as_launched(v, self._left, self._lines, t) for v, t in here))
 
     def races(self, *targets: str) -> list[Diagnostic]:
         """Return what the order of the pipes leaves open on each target, launch by launch."""

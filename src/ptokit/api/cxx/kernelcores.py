@@ -186,12 +186,7 @@ class ReadyCall:
         """`end`: the end of the FIFO that it is about."""
         self.call, self.core, self.number, self.end = call, core, number, end
         self.split = split_of(call) if core.peers else None
-        core.sent = _receiver(call, core) if self.split is None else None
-        given: dict[str, Any] = {}
-        for name, value in call.operands.items():
-            given[name] = found = _placed_by(call, value) or core.handle(value)
-            if isinstance(found, Matrix):
-                found.label = name
+        given = operands_of(call, core)
         self.warnings = tuple(judged(call, given, core.target))
         attrs = {k: v for k, v in call.attrs.items() if v is not None}
         self.op, _ = instance(call.page, given, attrs)
@@ -227,6 +222,18 @@ class ReadyCall:
             _copied_back(value, tile)
         if self.split is not None:
             _shared_out(self.call, self.core, self.split)
+
+
+def operands_of(call: CxxCall, core: CxxCore) -> dict[str, Any]:  # Any: handles, numbers
+    """Return the operands of a call on the memories of a core."""
+    alone = not core.peers or split_of(call) is None
+    core.sent = _receiver(call, core) if alone else None
+    given: dict[str, Any] = {}
+    for name, value in call.operands.items():
+        given[name] = found = _placed_by(call, value) or core.handle(value)
+        if isinstance(found, Matrix):
+            found.label = name
+    return given
 
 
 def _placed_by(call: CxxCall, value: Value) -> GlobalView | None:
