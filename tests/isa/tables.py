@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,10 +16,6 @@ BOTH = "a2a3 a5"
 
 
 # Legality: what each path takes -------------------------------------------------------------------
-
-
-class Row(NamedTuple):
-    """One line of a table: `dst <- src` at an offset on some targets; an empty slug is legal."""
 
 
 CUBE_A2A3 = ("i8", "f16", "bf16", "f32")

@@ -8,16 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from by_hand import made, parameter, poke, shape_of
-from tables import CUBE_A2A3, CUBE_A5, MODES, OUT, QUANT, VEC_A2A3, VEC_A5, verdict
+from tables import ALL, BOTH, CUBE_A2A3, CUBE_A5, MODES, OUT, QUANT, VEC_A2A3, VEC_A5, verdict
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type
 from oracles.storage import elements, lines, offsets
-
-ALL = "cpu a2a3 a5"
-BOTH = "a2a3 a5"
-
 
 # Legality: what each path takes -------------------------------------------------------------------
 
@@ -399,8 +395,13 @@ def test_a_refusal_says_the_numbers() -> None:
     assert "pto.textract(made(" in found.span.source.text[found.span.start : found.span.end]
 
 
-def test_offsets_default_to_zero() -> None:
-    src = made("vec f32 4x8", np.arange(32, dtype=np.float32).reshape(4, 8))
-    dst = made("vec f32 2x8")
-    pto.textract(dst, src)
-    assert dst.numpy().tolist() == src.numpy()[:2].tolist()
+def test_what_was_never_written_has_no_value_in_the_window() -> None:
+    src = made("mat f16 32x32 nz valid 16x32", np.ones((16, 32), np.float16))
+    whole = made("mat f16 32x32 nz")
+    whole.handle.bytes()[:] = src.storage()
+    whole.handle.memory.shadow[:] = src.handle.memory.shadow
+    pto.textract(made("mat f16 16x16 nz"), whole, 0, 16)
+    part = made("mat f16 16x16 nz")
+    pto.textract(part, whole, 4, 16)
+    assert part.written().all(axis=1).tolist() == [row < 12 for row in range(16)]
+    assert part.written().any(axis=1).tolist() == [row < 12 for row in range(16)]
