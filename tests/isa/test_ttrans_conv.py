@@ -1,4 +1,4 @@
-"""TTRANS between convolution layouts, against NumPy's pad, reshape and transpose."""
+"""TTRANS between convolution layouts: every pair, blocks of four channels, what is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from naming import named
+from oracles.feature_maps import BLOCKS, PLANAR, blocked, weights
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 
@@ -31,31 +33,13 @@ def values(dtype: str, shape: tuple[int, ...]) -> Array:
     return few[(np.arange(count) * 5 + np.arange(count) // 7) % 7].astype(kind).reshape(shape)
 
 
-def padded(x: Array, axis: int, block: int) -> Array:
-    """Zeros after the end of an axis, up to a whole number of blocks."""
-    more = list(x.shape)
-    more[axis] = -x.shape[axis] % block
-    return np.concatenate([x, np.zeros(more, x.dtype)], axis)
-
-
-def blocked(x: Array, c0: int) -> Array:
-    """[..., C, H, W] to [..., C1, H, W, C0]."""
-    x = padded(x, -3, c0)
-    *outer, c, h, w = x.shape
-    return np.moveaxis(x.reshape(*outer, c // c0, c0, h, w), -3, -1)
-
-
-def fractal(x: Array) -> Array:
-    """[..., N, C1, H, W, C0] to [... x C1 x H x W, N1, 16, C0]."""
-    x = padded(x, -5, 16)
-    x = np.moveaxis(x, -5, -2)  # [..., C1, H, W, N, C0]
-    *_, n, c0 = x.shape
-    return x.reshape(-1, n // 16, 16, c0)
-
-
-def fractal_3d(x: Array, c0: int) -> Array:
-    """[N, C, D, H, W] to [D x C1 x H x W, N1, 16, C0]."""
-    return fractal(blocked(np.moveaxis(x, 2, 0), c0))
+def relaid(source: str, x: Array, layout: str, c0: int) -> Array:
+    """The same maps in another layout, by the formulas of the oracle."""
+    name = source.upper()
+    blocks = blocked(PLANAR[name](x), c0) if name in PLANAR else BLOCKS[name](x)
+    if layout.startswith("fractal"):
+        return weights(blocks)
+    return blocks[:, :, 0] if layout == "gnc1hwc0" else blocks[0, :, 0]
 
 
 def transposed(
@@ -71,46 +55,28 @@ def same(one: Array, other: Array) -> bool:
     return one.shape == other.shape and one.tobytes() == np.ascontiguousarray(other).tobytes()
 
 
+PAIRS = [
+    *(("nchw", (2, channels, 3, 5), "nc1hwc0") for channels in (1, 16, 37, 64)),
+    ("gnchw", (3, 2, 20, 2, 4), "gnc1hwc0"),
+    ("nc1hwc0", (3, 2, 3, 2, 0), "fractal_z"),
+    ("nc1hwc0", (20, 2, 3, 2, 0), "fractal_z"),
+    ("gnc1hwc0", (2, 5, 2, 3, 2, 0), "fractal_z"),
+    ("ncdhw", (17, 40, 2, 2, 3), "fractal_z_3d"),
+]
+
+
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("channels", [1, 16, 37, 64])
-def test_nchw_to_blocks_and_back(dtype: str, channels: int) -> None:
+def test_every_pair_of_layouts(dtype: str) -> None:
+    """The last extent of blocks is c0; blocks of channels also go back."""
     c0 = TYPES[dtype][1]
-    x = values(dtype, (2, channels, 3, 5))
-    wanted = blocked(x, c0)
-    found = transposed(dtype, "nchw", x, "nc1hwc0", wanted.shape)
-    assert same(found, wanted)
-    assert same(transposed(dtype, "nc1hwc0", found, "nchw", x.shape), x)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-def test_groups(dtype: str) -> None:
-    c0 = TYPES[dtype][1]
-    x = values(dtype, (3, 2, 20, 2, 4))
-    wanted = blocked(x, c0)
-    assert same(transposed(dtype, "gnchw", x, "gnc1hwc0", wanted.shape), wanted)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(
-    ("layout", "outer"), [("nc1hwc0", (3,)), ("nc1hwc0", (20,)), ("gnc1hwc0", (2, 5))]
-)
-def test_weights(dtype: str, layout: str, outer: tuple[int, ...]) -> None:
-    x = values(dtype, (*outer, 2, 3, 2, TYPES[dtype][1]))
-    wanted = fractal(x)
-    assert same(transposed(dtype, layout, x, "fractal_z", wanted.shape), wanted)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-def test_weights_with_depth(dtype: str) -> None:
-    x = values(dtype, (17, 40, 2, 2, 3))
-    wanted = fractal_3d(x, TYPES[dtype][1])
-    assert same(transposed(dtype, "ncdhw", x, "fractal_z_3d", wanted.shape), wanted)
-
-
-def test_bits_move_as_they_are() -> None:
-    x = np.array([0x7FC00001, 0xFF800000, 0x80000000, 1], np.uint32).view(np.float32)
-    wanted = blocked(x.reshape(1, 4, 1, 1), 8)
-    assert same(transposed("f32", "nchw", x.reshape(1, 4, 1, 1), "nc1hwc0", wanted.shape), wanted)
+    for source, shape, layout in PAIRS:
+        with named(source, shape, layout):
+            x = values(dtype, (*shape[:-1], shape[-1] or c0))
+            wanted = relaid(source, x, layout, c0)
+            found = transposed(dtype, source, x, layout, wanted.shape)
+            assert same(found, wanted)
+            if source == "nchw":
+                assert same(transposed(dtype, layout, found, source, x.shape), x)
 
 
 def refused(slug: str, rule: str, run: Callable[[], object]) -> None:
@@ -155,20 +121,20 @@ def test_other_pairs_of_layouts_are_refused() -> None:
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_hardware_works_in_the_vector_buffer(target: str) -> None:
     x = values("f32", (1, 8, 2, 4))
+    blocks = relaid("nchw", x, "nc1hwc0", 8)
     with pto.target(target):
         found = transposed("f32", "nchw", x, "nc1hwc0", (1, 1, 2, 4, 8), loc="vec")
-        assert same(found, blocked(x, 8))
+        assert same(found, blocks)
         refused(
             "location",
             "src.loc == vec and dst.loc == vec",
             lambda: transposed("f32", "nchw", x, "nc1hwc0", (1, 1, 2, 4, 8)),
         )
         if target == "a2a3":
-            unblocked = transposed("f32", "nc1hwc0", blocked(x, 8), "nchw", (1, 8, 2, 4), loc="vec")
-            assert same(unblocked, x)
+            assert same(transposed("f32", "nc1hwc0", blocks, "nchw", x.shape, loc="vec"), x)
             return
         with pytest.raises(pto.PtoError, match="A5 unblocks no channels"):
-            transposed("f32", "nc1hwc0", blocked(x, 8), "nchw", (1, 8, 2, 4), loc="vec")
+            transposed("f32", "nc1hwc0", blocks, "nchw", x.shape, loc="vec")
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
@@ -178,11 +144,11 @@ def test_chips_have_blocks_of_four_channels(target: str, dtype: str, channels: i
     x, grouped = values(dtype, (3, channels, 2, 16)), values(dtype, (2, 3, channels, 4, 8))
     with pto.target(target):
         found = [
-            transposed(dtype, layout, given, to, blocked(given, 4).shape, "vec")
+            transposed(dtype, layout, given, to, relaid(layout, given, to, 4).shape, "vec")
             for layout, given, to in (("nchw", x, "nc1hwc0"), ("gnchw", grouped, "gnc1hwc0"))
         ]
-    assert same(found[0], blocked(x, 4))
-    assert same(found[1], blocked(grouped, 4))
+    assert same(found[0], relaid("nchw", x, "nc1hwc0", 4))
+    assert same(found[1], relaid("gnchw", grouped, "gnc1hwc0", 4))
     wide = (3, -(-channels // 4) + 1, 2, 16, 4)
     with pto.target(target), pytest.raises(pto.PtoError, match=r"src.extents.c > "):
         transposed(dtype, "nchw", x, "nc1hwc0", wide, "vec")
@@ -196,7 +162,7 @@ def test_weights_have_the_blocks_of_the_map(
     target: str, layout: str, shape: tuple[int, ...]
 ) -> None:
     x = values("f16", shape)
-    wanted = fractal(x)
+    wanted = relaid(layout, x, "fractal_z", 4)
     with pto.target(target):
         assert same(transposed("f16", layout, x, "fractal_z", wanted.shape, "vec"), wanted)
         with pytest.raises(pto.PtoError, match=r"rule: .*c0"):
@@ -210,9 +176,8 @@ def test_a_program_has_blocks_of_four_channels(engine: str) -> None:
     y = types[1].replace(">", ", loc=vec>")
     program = pto.loads(program_of(types[0], y))
     given = {"x": x, "y": np.zeros((2, 2, 2, 4, 4), np.float32)}
-    assert same(
-        np.asarray(program.execute(given, target="a2a3", engine=engine).outputs["y"]), blocked(x, 4)
-    )
+    found = program.execute(given, target="a2a3", engine=engine).outputs["y"]
+    assert same(np.asarray(found), relaid("nchw", x, "nc1hwc0", 4))
 
 
 MAPS = (
@@ -234,4 +199,4 @@ def test_text() -> None:
     program = pto.loads(program_of(*OWN))
     assert program.text("dps") == pto.loads(program_of(*MAPS)).text("dps") == program_of(*MAPS)
     x = values("f32", (2, 5, 2, 4))
-    assert same(program.run(x=x)["y"], blocked(x, 8))
+    assert same(program.run(x=x)["y"], relaid("nchw", x, "nc1hwc0", 8))
