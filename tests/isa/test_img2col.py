@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -12,118 +10,50 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
-from oracles.storage import offsets
+from naming import named
+from oracles.feature_maps import unrolled
+from oracles.registry import Seen
 from ptokit.launch.settings import current_core
 
-Array = NDArray[Any]  # Any: one helper serves all element types
-TYPES = {"f32": np.float32, "f16": np.float16, "i8": np.int8}
+SHAPE = (1, 1, 3, 4, 8)
+HOW: dict[str, Any] = {"filter": (2, 2), "padding": (1, 0, 1, 0)}
 
 
-@dataclass(frozen=True)
-class Unroll:
-    """A feature map [N, C1, H, W, C0] and how it is unrolled; pairs are (height, width)."""
-
-    shape: tuple[int, int, int, int, int]
-    filter: tuple[int, int] = (1, 1)
-    stride: tuple[int, int] = (1, 1)
-    dilation: tuple[int, int] = (1, 1)
-    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
-    pad_value: float = 0
-
-    def how(self) -> dict[str, Any]:
-        names = ("filter", "stride", "dilation", "padding", "pad_value")
-        return {name: getattr(self, name) for name in names}
-
-    def positions(self, axis: int) -> int:
-        before, after = self.padding[2:] if axis == 0 else self.padding[:2]
-        reach = self.dilation[axis] * (self.filter[axis] - 1) + 1
-        return (self.shape[2 + axis] + before + after - reach) // self.stride[axis] + 1
-
-    def element(self, x: Array, m: int, k: int) -> Any:  # Any: an element
-        """Row m, column k of the matrix, straight from the definition."""
-        count, blocks, height, width, c0 = self.shape
-        down, across = self.positions(0), self.positions(1)
-        image, row, col = m // (down * across), m // across % down, m % across
-        lane, place = k % c0, k // c0 % (self.filter[0] * self.filter[1])
-        block = k // (c0 * self.filter[0] * self.filter[1])
-        h = row * self.stride[0] + place // self.filter[1] * self.dilation[0] - self.padding[2]
-        w = col * self.stride[1] + place % self.filter[1] * self.dilation[1] - self.padding[0]
-        if image < count and block < blocks and 0 <= h < height and 0 <= w < width:
-            return x[image, block, h, w, lane]
-        return self.pad_value
-
-    def matrix(self, x: Array, m: range, k: range) -> Array:
-        elements = [self.element(x, i, j) for i, j in product(m, k)]
-        return np.array(elements, x.dtype).reshape(len(m), len(k))
+def numbers(shape: tuple[int, ...] = SHAPE) -> NDArray[np.float32]:
+    return (np.arange(int(np.prod(shape))) * 7 % 113 + 1).astype(np.float32).reshape(shape)
 
 
-def numbers(shape: tuple[int, ...], dtype: str) -> Array:
-    return (np.arange(int(np.prod(shape))) * 7 % 113 + 1).astype(TYPES[dtype]).reshape(shape)
+CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+    (SHAPE, HOW),
+    ((1, 3, 3, 4, 8), HOW),
+    ((1, 2, 5, 7, 8), {"filter": (3, 2), "stride": (2, 2), "padding": (1, 1, 1, 1)}),
+    ((2, 1, 4, 5, 8), {"filter": (1, 3), "stride": (1, 2), "padding": (2, 0, 0, 3)}),
+    ((1, 2, 6, 5, 8), {"filter": (2, 3), "dilation": (3, 2), "padding": (1, 2, 0, 1)}),
+    ((2, 1, 3, 3, 8), {"filter": (3, 3), "padding": (1, 1, 1, 1), "pad_value": -7}),
+]
 
 
-def up(n: int, box: int) -> int:
-    return -(-n // box) * box
-
-
-def unrolled(
-    case: Unroll, dtype: str, m: range, k: range, layout: str = "nz"
-) -> tuple[pto.Tile, Array]:
-    """Run the window m x k of the matrix; the tile, and what its valid region must be."""
-    x = numbers(case.shape, dtype)
-    c0 = 32 // x.itemsize
-    src = pto.conv_tile(dtype, case.shape, layout="nc1hwc0", data=x, **case.how())
-    valid = (len(m), len(k))
-    dst = pto.tile(
-        "left", dtype, up(len(m), 16), up(len(k), c0), layout=layout, valid=valid, fractal=512
-    )
-    pto.timg2col(dst, src, m.start, k.start, mode="a_auto")
-    return dst, case.matrix(x, m, k)
-
-
-CASES = {
-    "padding left and top": Unroll((1, 1, 3, 4, 8), (2, 2), padding=(1, 0, 1, 0)),
-    "split k": Unroll((1, 3, 3, 4, 8), (2, 2), padding=(1, 0, 1, 0)),
-    "stride": Unroll((1, 2, 5, 7, 8), (3, 2), stride=(2, 2), padding=(1, 1, 1, 1)),
-    "uneven": Unroll((2, 1, 4, 5, 8), (1, 3), stride=(1, 2), padding=(2, 0, 0, 3)),
-    "dilation": Unroll((1, 2, 6, 5, 8), (2, 3), dilation=(3, 2), padding=(1, 2, 0, 1)),
-    "pad value": Unroll((2, 1, 3, 3, 8), (3, 3), padding=(1, 1, 1, 1), pad_value=-7),
-}
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_the_whole_matrix(case: Unroll) -> None:
-    rows = case.shape[0] * case.positions(0) * case.positions(1)
-    cols = case.shape[1] * case.filter[0] * case.filter[1] * case.shape[4]
-    tile, wanted = unrolled(case, "f32", range(rows), range(cols))
-    assert np.array_equal(tile.numpy(), wanted)
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.parametrize(("m", "k"), [(range(1, 9), range(8, 24)), (range(5, 40), range(3, 60))])
-def test_windows_and_tails(case: Unroll, m: range, k: range) -> None:
-    """What lies after the last row or column of the matrix is the pad value."""
-    tile, wanted = unrolled(case, "f32", m, k)
-    assert np.array_equal(tile.numpy(), wanted)
-
-
-@pytest.mark.parametrize("dtype", ["f16", "i8"])
-@pytest.mark.parametrize(("target", "layout"), [("cpu", "nz"), ("a2a3", "zz"), ("a5", "nz")])
-def test_narrow_types_in_the_layout_of_each_target(dtype: str, target: str, layout: str) -> None:
-    c0 = 32 // np.dtype(TYPES[dtype]).itemsize
-    case = Unroll((1, 2, 4, 5, c0), (3, 3), padding=(1, 1, 1, 1), pad_value=5)
-    with pto.target(target):
-        tile, wanted = unrolled(case, dtype, range(16), range(2 * c0), layout)
-    place = offsets(layout, 512, 16, 2 * c0, c0)
-    assert np.array_equal(tile.storage().view(TYPES[dtype])[place], wanted)
+def test_windows_and_tails() -> None:
+    """By the formula of the oracle; behind the last row and column is the pad value."""
+    for shape, how in CASES:
+        for first, valid in (((0, 0), (48, 144)), ((1, 8), (8, 16)), ((5, 3), (35, 57))):
+            with named(shape, how, first, valid):
+                src = pto.conv_tile("f32", shape, layout="nc1hwc0", data=numbers(shape), **how)
+                rows, cols = (-(-n // box) * box for n, box in zip(valid, (16, 8), strict=True))
+                dst = pto.tile("left", "f32", rows, cols, layout="nz", valid=valid, fractal=512)
+                pto.timg2col(dst, src, *first, mode="a_auto")
+                codes, none = numbers(shape).view(np.uint32), np.zeros(0, np.uint32)
+                maps = Seen("f32", codes, valid, src.handle.type, none, True)
+                into = Seen("f32", none, valid, dst.handle.type, none, True)
+                wanted = unrolled(into, maps, *first)
+                assert isinstance(wanted, np.ndarray)
+                assert np.array_equal(dst.numpy(), wanted)
 
 
 def problem(run: Any) -> Any:  # Any: a function; a diagnostic
     with pytest.raises(pto.PtoError) as caught:
         run()
     return caught.value.diagnostics[0]
-
-
-CASE = CASES["padding left and top"]
 
 
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
@@ -138,9 +68,7 @@ def test_eight_bit_floats_are_refused(target: str) -> None:
 def test_manual_modes_read_what_was_set(target: str) -> None:
     layout = "zz" if target == "a2a3" else "nz"
     with pto.target(target):
-        src = pto.conv_tile(
-            "f32", CASE.shape, layout="nc1hwc0", data=numbers(CASE.shape, "f32"), **CASE.how()
-        )
+        src = pto.conv_tile("f32", SHAPE, layout="nc1hwc0", data=numbers(), **HOW)
         dst = pto.tile("left", "f32", 16, 32, layout=layout)
         found = problem(lambda: pto.timg2col(dst, src))
         assert (found.slug, found.seen) == ("register-not-set", "FMATRIX_A was never set")
@@ -151,7 +79,7 @@ def test_manual_modes_read_what_was_set(target: str) -> None:
             "FMATRIX_B was never set"
         )
         pto.timg2col(dst, src, mode="b_auto")
-        other = pto.conv_tile("f32", (1, 1, 9, 4, 8), layout="nc1hwc0", **CASE.how())
+        other = pto.conv_tile("f32", (1, 1, 9, 4, 8), layout="nc1hwc0", **HOW)
         pto.setfmatrix(other)
         assert problem(lambda: pto.timg2col(dst, src)).rule == "FMATRIX_A == 0x1000100030004"
     with pto.target(target):  # another run: nothing is set
@@ -260,9 +188,12 @@ def test_a_program_runs() -> None:
       pto.timg2col ins(%map : {MAP}) outs(%out : {LEFT}) {{posM = 1, posK = 8}}
       return
     }}"""
-    x = numbers(CASE.shape, "f32")
+    x = numbers()
     found = pto.loads(text).run(target="a5", map=x)["out"]
-    assert np.array_equal(found, CASE.matrix(x, range(1, 17), range(8, 24)))
+    src = pto.conv_tile("f32", SHAPE, layout="nc1hwc0", data=x, **HOW)
+    wanted = pto.tile("left", "f32", 16, 16, layout="nz", fractal=512)
+    pto.timg2col(wanted, src, 1, 8, mode="a_auto")
+    assert np.array_equal(found, wanted.numpy())
 
 
 @pytest.mark.parametrize("shape", [(), (1, 1, 0, 4, 8), (1, 1, 4, 4, 0)], ids=str)
