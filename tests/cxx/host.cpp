@@ -39,7 +39,13 @@ int main(int count, char **words)
   aclrtMemcpy(a, size, host, size, ACL_MEMCPY_HOST_TO_DEVICE);
   aclrtMemcpy(b, size, host, size, ACL_MEMCPY_HOST_TO_DEVICE);
   vadd<<<1, nullptr, stream>>>(a, b, count > 2 ? nullptr : c);
-  aclrtSynchronizeStream(stream);
+  if (aclrtSynchronizeStream(stream) && count > 3) {
+    vadd<<<1, nullptr, stream>>>(a, b, c);
+    const bool still = aclrtSynchronizeStream(stream);
+    aclrtResetDevice(0);
+    vadd<<<1, nullptr, stream>>>(a, b, c);
+    std::printf("%d %d ", still, aclrtSynchronizeStream(stream));
+  }
   aclrtMemcpy(host, size, c, size, ACL_MEMCPY_DEVICE_TO_HOST);
   bool right = true;
   for (int i = 0; i < 64; ++i) right = right && host[i] == 2.0f * i;

@@ -149,6 +149,8 @@ def test_host_programs() -> None:
     done = ptokit("cxx", "test", file, "--target", "a5", "--", "word", "again")
     assert "global-out-of-bounds" in done.stderr
     assert "TSTORE(gc, x)" in done.stderr
+    done = ptokit("cxx", "test", file, "--target", "a5", "--", *"once more it runs".split())
+    assert (done.returncode, done.stdout) == (5, "1 0 once right\n")  # until a reset it fails
 
 
 def test_host_programs_of_the_simulator_call_kernels() -> None:

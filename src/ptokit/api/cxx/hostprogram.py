@@ -14,7 +14,7 @@ from ptokit.api.cxx.childprocess import Crash, run_in_child
 from ptokit.api.cxx.door import Door, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
-from ptokit.diagnostics.diagnostic import Diagnostic, error
+from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
 from ptokit.isa.model.targets import Target
 from ptokit.values.fixpipe import FixPipe
 
@@ -86,7 +86,8 @@ def run_host_program(
         status = int(loaded.main(ctypes.c_int(len(words)), given))
         entrance.tell()  # of calls without a launch
         ctypes.CDLL(None).fflush(None)
-        if not status and entrance.failed:
+        wrong = any(each.severity is Severity.ERROR for each in entrance.found)
+        if not status and wrong:
             status = FAILED
         found = status, entrance.base, entrance.found
         if not recorded:

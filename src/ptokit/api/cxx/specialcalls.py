@@ -151,7 +151,11 @@ class Specials:
         return 0
 
     def synchronise(self, words: Words, place: int) -> int:
-        return self.door.failed
+        """Tell what became of the launches; a reset device (first word) forgets failures."""
+        failed = self.door.failed
+        if words[0]:
+            self.door.failed = 0
+        return failed
 
     # memory of the running core
 

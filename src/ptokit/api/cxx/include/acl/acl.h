@@ -29,7 +29,6 @@ enum aclrtMemcpyKind {
 inline aclError aclInit(const char *) { return ACL_SUCCESS; }
 inline aclError aclFinalize() { return ACL_SUCCESS; }
 inline aclError aclrtSetDevice(int) { return ACL_SUCCESS; }
-inline aclError aclrtResetDevice(int) { return ACL_SUCCESS; }
 inline aclError aclrtGetDevice(int *device) { return *device = 0, ACL_SUCCESS; }
 inline aclError aclrtGetDeviceCount(uint32_t *count) { return *count = 1, ACL_SUCCESS; }
 inline aclError aclrtCreateContext(aclrtContext *made, int) { return *made = nullptr, ACL_SUCCESS; }
@@ -37,11 +36,15 @@ inline aclError aclrtDestroyContext(aclrtContext) { return ACL_SUCCESS; }
 inline aclError aclrtSetCurrentContext(aclrtContext) { return ACL_SUCCESS; }
 inline aclError aclrtCreateStream(aclrtStream *made) { return *made = nullptr, ACL_SUCCESS; }
 inline aclError aclrtDestroyStream(aclrtStream) { return ACL_SUCCESS; }
-inline aclError aclrtSynchronizeDevice() {
+inline aclError ptokit_synchronise(bool reset) {
   if (ptokit_issue == nullptr) return ACL_SUCCESS;
   ptokit_words[0] = ptokit::kSynchronise, ptokit_words[1] = ptokit_words[2] = 0;
-  return static_cast<aclError>(ptokit_issue(ptokit::kHead));
+  ptokit_words[ptokit::kHead] = reset;
+  return static_cast<aclError>(ptokit_issue(ptokit::kHead + 1));
 }
+inline aclError aclrtSynchronizeDevice() { return ptokit_synchronise(false); }
+// A device that failed answers so until it is reset.
+inline aclError aclrtResetDevice(int) { return ptokit_synchronise(true), ACL_SUCCESS; }
 inline aclError aclrtSynchronizeStream(aclrtStream) { return aclrtSynchronizeDevice(); }
 inline aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, int) { return aclrtSynchronizeDevice(); }
 
