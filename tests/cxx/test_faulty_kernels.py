@@ -149,7 +149,7 @@ def test_host_programs() -> None:
     done = ptokit("cxx", "test", file, "--target", "a5", "--", "word", "again")
     assert "global-out-of-bounds" in done.stderr
     assert "TSTORE(gc, x)" in done.stderr
-    done = ptokit("cxx", "test", file, "--target", "a5", "--", *"once more it runs".split())
+    done = ptokit("cxx", "test", file, "--target", "a5", "--", *["once", "more", "it", "runs"])
     assert (done.returncode, done.stdout) == (5, "1 0 once right\n")  # until a reset it fails
 
 

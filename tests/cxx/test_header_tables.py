@@ -7,6 +7,7 @@ import re
 import pytest
 
 from ptokit.api.cxx import callwords
+from ptokit.api.cxx.callforms import forms
 from ptokit.api.cxx.headers import (
     GENERATED,
     INCLUDE,
@@ -91,3 +92,8 @@ def test_headers_are_our_own_words() -> None:
         assert path.read_text("utf-8").startswith("// ")
     for name in ("pto-inst.hpp", "common/constants.hpp", "common/pto_tile.hpp", "common/fifo.hpp"):
         assert (INCLUDE / "pto" / name).is_file()
+
+
+def test_attributes_follow_the_template() -> None:
+    form = next(f for f in forms()["TQUANT"] if f.page.__name__ == "TQuantMx")
+    assert [a.name for a in form.attrs][:2] == ["axis", "interleave"]  # TQUANT<0, alg, true>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -281,3 +282,35 @@ def test_a_nan_takes_its_group_with_it_on_a5(
         codes[(slice(None), 3) if axis == 0 else (0, slice(0, 32))] = 0x7F
     assert np.array_equal(found["exp"], wanted)
     assert np.array_equal(np.asarray(found["dst"]).view(np.uint8), codes)
+
+
+SHORT = """
+func.func @f(%src: !pto.tile_buf<vec, 2x32xbf16, valid=2x20>, %dst: !pto.tile_buf<vec, 2x32xi8>,
+             %exp: !pto.tile_buf<vec, 1x32xui8, valid=1x2>,
+             %max: !pto.tile_buf<vec, 1x128xbf16, valid=1x2>,
+             %scaling: !pto.tile_buf<vec, 1x128xbf16, valid=1x2>) {
+  pto.tquant.mx ins(%src : !pto.tile_buf<vec, 2x32xbf16, valid=2x20>)
+    outs(%dst, %exp, %max, %scaling : !pto.tile_buf<vec, 2x32xi8>,
+         !pto.tile_buf<vec, 1x32xui8, valid=1x2>, !pto.tile_buf<vec, 1x128xbf16, valid=1x2>,
+         !pto.tile_buf<vec, 1x128xbf16, valid=1x2>)
+    {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis axis1>}
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_zeros_fill_up_a_short_group_on_a5(engine: str) -> None:
+    program = pto.loads(SHORT)
+    assert {d.severity for d in program.check("a5")} == {Severity.WARNING}
+    assert "shape" in {d.slug for d in program.check("cpu") if d.severity is Severity.ERROR}
+    factors = np.array([[1], [64]], np.float32)
+    src = (np.arange(1, 41).reshape(2, 20) * factors).astype(ml_dtypes.bfloat16)
+    given = {"src": src, "dst": np.full((2, 32), 7, np.int8), "exp": np.zeros((1, 2), np.uint8)}
+    given |= {n: np.zeros((1, 2), ml_dtypes.bfloat16) for n in ("max", "scaling")}
+    found = program.execute(given, target="a5", engine=engine).outputs
+    exponents = 127 + np.floor(np.log2(src.astype(np.float64).max(1))).astype(int) - 8
+    assert np.asarray(found["exp"]).tolist() == [exponents.tolist()]
+    scaled = np.pad(src.astype(np.float32) * 2.0 ** (127 - exponents)[:, None], ((0, 0), (0, 12)))
+    wanted = scaled.astype(ml_dtypes.float8_e4m3fn).view(np.int8)
+    assert np.array_equal(np.asarray(found["dst"]), wanted)

@@ -104,7 +104,7 @@ def by_groups(
     factor = np.where(e == 255, np.float32(np.nan), factor)
     scaled = x * np.repeat(factor, GROUP, axis)
     codes = elements(scaled, src.dtype, format, scale, target)
-    if dst.dtype == "f4e2m1x2":
+    if dst.dtype == "f4e2m1x2" and target == "cpu":
         whole = np.zeros(dst.codes.shape, np.uint8)
         whole[:rows, :cols] = codes
         codes = whole
@@ -113,9 +113,17 @@ def by_groups(
         lines = np.stack((lines[::2], lines[1::2]), -1).reshape(len(lines) // 2, -1)
     elif exp.codes.shape[0] == 1:
         lines = lines.reshape(1, -1)
-    notes = (InStorage(converted(quieted(n, "f32"), "f32", src.dtype).ravel()) for n in (m, factor))
+    cut = target != "cpu" and src.dtype == "f16"
+    notes = (note(m, src.dtype, cut and scale == "OCP"), note(factor, src.dtype, cut))
     made = {"dst": typed(codes, dst.dtype), "exp": typed(lines, exp.dtype)}
     return {**made, **dict(zip(("max", "scaling"), notes, strict=True))}
+
+
+def note(x: Array, dtype: str, cut: bool) -> InStorage:
+    """Numbers of groups one after another; `cut`: the upper halves of f32."""
+    if cut:
+        return InStorage((quieted(x, "f32").view(np.uint32) >> 16).astype(np.uint16).view("f2"))
+    return InStorage(converted(quieted(x, "f32"), "f32", dtype).ravel())
 
 
 @meaning("TQuantMx")

@@ -56,12 +56,15 @@ class Form:
     reported: Operand | None = None  # the tile that C++ has as a struct of numbers
     left_out: frozenset[str] = frozenset()  # attributes that a call need not state
     twins: tuple[tuple[str, str], ...] = ()  # an operand, and another that is the same object
+    stated: tuple[str, ...] = ()  # fields of the template, in its order
 
     @property
     def attrs(self) -> tuple[Attr, ...]:
-        """The attributes that no choice of the form sets."""
+        """The attributes that no choice of the form sets, first those of the template."""
         chosen = {n for c in self.choices for n in (*c.label.groupindex, *(s[1] for s in c.sets))}
-        return tuple(a for a in self.page.attrs if a.name not in chosen)
+        free = (a for a in self.page.attrs if a.name not in chosen)
+        place = {name: at for at, name in enumerate(self.stated)}
+        return tuple(sorted(free, key=lambda attr: place.get(attr.name, len(place))))
 
 
 @cache
@@ -134,7 +137,8 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
     optional = (name for part in OPTIONAL.findall(text) for name in FIELD.findall(part))
     left_out, twins = frozenset(optional), tuple(TWINS.findall(arguments))
     order = tuple(o for o in order if o.name not in dict(twins).values())
-    return Form(page, order, choices, numbers, next(reported, None), left_out, twins)
+    fields = tuple(FIELD.findall(template))
+    return Form(page, order, choices, numbers, next(reported, None), left_out, twins, fields)
 
 
 def _fields(word: str, text: str) -> list[str]:

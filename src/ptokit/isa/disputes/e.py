@@ -266,17 +266,17 @@ E: dict[str, Dispute] = {
     ),
     "E50": Dispute(
         "do groups of MX reach beyond the valid columns, or rows, of their source?",
-        "CPU simulator: over the whole declared shape. Code of A5: over zeros that it writes into "
-        "the source first. Assembler: the valid extent must be a multiple of 32.",
-        "a group has 32 valid elements",
-        "what is not valid has no meaning, and a source is not written",
+        "CPU simulator: over the whole declared shape. Code and suite of A5: over zeros that it "
+        "writes into the source first. Assembler: the valid extent must be a multiple of 32.",
+        "32 valid elements; on a5 16-bit elements in rows: zeros fill up a group, with a warning",
+        "what is not valid has no meaning; boards run rows of 16 and 198 elements",
     ),
     "E51": Dispute(
         "where are max and scaling of groups down the columns?",
         "CPU simulator: one after another from the first byte on. Code of A5: in rows as long as "
         "the source's.",
-        "one after another",
-        "as for groups along the rows, on both; equal where the source's columns are all valid",
+        "one after another on cpu; in the source's columns on a5",
+        "each target as it does; equal where the source's columns are all valid",
     ),
     "E52": Dispute(
         "which targets have HiFloat4, and what are its elements?",

@@ -314,4 +314,18 @@ X: dict[str, Dispute] = {
         "it begins and ends in the queue of V; that a store finds the elements without a flag is "
         "so because the scalar unit issues it, and holds for no other form and chip",
     ),
+    "X115": Dispute(
+        "in which type are the notes of groups of f16?",
+        "CPU simulator: in f16. Code of A5 and suite tquant_dn: tiles of f16 hold bf16, cut off; "
+        "but max of NV holds f16.",
+        "f16 on cpu; the bits of bf16 on a5",
+        "each target as it does; A5 reads the factors back as bf16",
+    ),
+    "X116": Dispute(
+        "does the move of exponents from groups down columns look at the shape of its tile?",
+        "CPU simulator: the tile has a row for each column. Code and suites of A5: it fills the "
+        "bytes in boxes of 16 columns and 2 groups, whatever tile of as many elements is named.",
+        "a tile of other extents is plain storage on a5",
+        "boards run a 64x4 tile that receives 2x128 exponents",
+    ),
 }

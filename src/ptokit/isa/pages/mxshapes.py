@@ -1,12 +1,18 @@
 """How tiles of quantisation by groups lie on A5: what its code stores without looking at shapes."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import Target
 
 GROUP = 32  # elements that share an exponent
 WHOLE = "make the declared columns as many as the valid ones"
+GROUPS = "declare the columns of the groups, and no more"
 SRC_COLUMNS = "declare as many columns as src"
 WORDS, HALVES = 64, 128  # elements of f32, of 16 bits, in a vector register
 IN_REGISTERS = "whole vector registers are stored: declare more columns"
+FILLED = "zeros are written into src, behind each row"
+PADDED = "zeros reach the columns of a whole register, behind src too"
 PAIRED_ROWS = "two rows of groups are one row of exp, declared and valid"
 
 
@@ -19,6 +25,29 @@ def is_region(tile: Operand, rows: Expr | int, cols: Expr | int) -> Expr:
     return both(tile.valid.rows == rows, tile.valid.cols == cols)
 
 
+def of_groups(cols: Expr) -> Expr:
+    """The columns of whole groups that hold so many columns."""
+    return (cols + GROUP - 1) // GROUP * GROUP
+
+
+def made_of(dst: Operand, src: Operand, whole: Expr) -> tuple[Ruled, ...]:
+    """A5 stores lines as long as src's."""
+    cols = either(dst.valid.cols == src.valid.cols, dst.valid.cols == whole)
+    return (
+        named("shape", dst.valid.rows == src.valid.rows, cols),
+        named("shape", dst.cols == src.cols, help=SRC_COLUMNS),
+    )
+
+
+def in_rows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return a dst of one row as A5 fills it: with the rows of src. Any: types."""
+    dst, src = types["dst"], types["src"]
+    pitch = dst.dtype == f4e2m1x2 or types.get("axis") is GroupAxis.ALONG
+    if not target.is_chip or dst.rows != 1 or src.rows == 1 or not pitch:
+        return {}
+    return {"dst": replace(dst, rows=src.rows, cols=src.cols, valid=src.valid)}
+
+
 def is_row(tile: Operand, count: Expr) -> Expr:
     """One row of so many elements at least: those behind are left."""
     return both(tile.valid.rows == 1, tile.valid.cols >= count)
@@ -27,22 +56,26 @@ def is_row(tile: Operand, count: Expr) -> Expr:
 def stored_along(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these pages
     """Groups along the rows, on A5: exp is one row of them, or has src's rows."""
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
-    per_row = src.valid.cols // GROUP
+    whole = of_groups(src.valid.cols)
+    per_row = whole // GROUP
     count = src.valid.rows * per_row
-    flat = exp.rows == 1
+    flat, filled_up = exp.rows == 1, src.valid.cols == whole
     in_one = tuple(either(is_region(t, src.valid.rows, per_row), is_row(t, count)) for t in notes)
+    held = both(exp.valid.rows >= src.valid.rows, exp.valid.cols >= per_row)
     return on(
         A5,
-        named("shape", dst.cols == src.cols, help=SRC_COLUMNS),
+        made_of(dst, src, whole),
+        when(src.dtype == f32, named("shape", filled_up, help="groups of f32 have 32 elements")),
+        when(src.dtype != f32, warns(named("shape", filled_up, help=FILLED))),
         named("shape", *in_one, help="a number for each group: a row of all, or src's rows"),
         named("shape", *(filled(note) for note in notes), help=WHOLE),
         when(
             flat,
-            named("shape", src.cols == src.valid.cols, help=WHOLE),
+            named("shape", src.cols == whole, help=GROUPS),
             named("shape", is_row(exp, count)),
             warns(named("shape", registers(page, count), help=IN_REGISTERS)),
         ),
-        when(~flat, named("shape", is_region(exp, src.valid.rows, per_row))),
+        when(~flat, named("shape", held, help="a row for each of src")),
     )
 
 
@@ -66,6 +99,7 @@ def stored_down(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these
     packed = "f16 becomes fp4 in whole 32-byte lines"
     return on(
         A5,
+        same_region(dst, src),
         when(fp4, named("shape", dst.cols == src.cols, help=SRC_COLUMNS)),
         when(both(fp4, src.dtype == f16), named("shape", src.cols % 64 == 0, help=packed)),
         named("shape", *(is_region(note, lines, cols) for note in notes)),
@@ -77,7 +111,6 @@ def stored_down(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these
         ),
         when(
             pairs,
-            named("element-type", src.dtype != f32, help="f32 is not interleaved"),
             named("shape", src.rows % 64 == 0, exp.rows == src.rows // 64, help=PAIRED_ROWS),
             named("shape", is_region(exp, src.valid.rows // 64, cols * 2), help=PAIRED_ROWS),
             named("shape", exp.cols == (src.cols * 2 + 31) // 32 * 32, help=PAIRED_ROWS),
@@ -88,8 +121,8 @@ def stored_down(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these
 def padded(src: Operand) -> tuple[Ruled, ...]:
     """What A5 pads lines of 16-bit elements with are whole registers."""
     short = both(src.dtype != f32, src.valid.cols < src.cols, Const(HALVES) % src.cols == 0)
-    whole = named("shape", src.valid.rows * src.cols % HALVES == 0, help="pad whole registers")
-    return on(A5, when(short, whole))
+    whole = named("shape", src.valid.rows * src.cols % HALVES == 0, help=PADDED)
+    return on(A5, warns(when(short, whole)))
 
 
 def known_shapes(*tiles: Operand) -> tuple[Ruled, ...]:

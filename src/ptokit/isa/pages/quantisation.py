@@ -1,13 +1,23 @@
 """Quantisation: floats as bytes or nibbles with scales, and back."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.mxshapes import GROUP, known_shapes, padded, stored_along, stored_down
+from ptokit.isa.pages.mxshapes import (
+    GROUP,
+    in_rows,
+    known_shapes,
+    of_groups,
+    padded,
+    stored_along,
+    stored_down,
+)
+from ptokit.values.layouts import known
 
 INFINITY, QUIET = 0x7F800000, 0x7FC00000  # bits of f32
 TINY = 2.0**-10
 MX_FORMS = ("mxfp8_ocp", "mxfp8_nv", "mxfp4_ocp", "mxfp4_nv")
 MX_RECORDED = {"format": "mx_alg", "scale": "mx_alg"}
 IN_BOXES = "give whole boxes of 16 rows and 2 groups"
+OF_32 = "groups have 32 elements"
 EACH = "make room for a number of each group"
 NOTES = "!pto.tile_buf<vec, 1x16xf32>"
 VEC_I8, VEC_U8 = "!pto.tile_buf<vec, 16x32xi8>", "!pto.tile_buf<vec, 16x32xui8>"
@@ -175,8 +185,9 @@ class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A
         **{"dst": VEC_I8, "exp": "!pto.tile_buf<vec, 16x32xui8, valid=16x1>"},
         **{"max": NOTES, "scaling": NOTES, "format": MxFormat.FP8},
     }
+    moved_types = staticmethod(in_rows)
     apart = (Apart((dst, src, exp, max, scaling), placed=True),)
-    disputes = ("E19", "E50", "E51", "E63", "E75", "E76")
+    disputes = ("E19", "E50", "E51", "E63", "E75", "E76", "X115")
 
 
 def grouping() -> tuple[Ruled, ...]:
@@ -193,7 +204,7 @@ def grouping() -> tuple[Ruled, ...]:
         named("attribute", either(both(fp4, pairs_of_4), both(~fp4, dst.dtype != f4e2m1x2))),
         exp.dtype.isin(u8, f8e8m0),
         both(*(note.dtype == src.dtype for note in notes)),
-        same_region(dst, src),
+        on(CPU, same_region(dst, src)),
         named("layout", both(*(t.layout == ND for t in tiles)), help="store all of them row-major"),
         in_vec(*tiles),
         known_shapes(*tiles),
@@ -205,17 +216,17 @@ def room(along: bool) -> tuple[Ruled, ...]:
     """What groups `along` the rows, or else down the columns, need."""
     page = MxQuantisation
     rows, cols, exp = page.src.valid.rows, page.src.valid.cols, page.exp
-    whole = cols if along else rows
-    lines, length = (rows, cols // GROUP) if along else (rows // GROUP, cols)
+    lines, length = (rows, of_groups(cols) // GROUP) if along else (rows // GROUP, cols)
     count = lines * length
     notes = both(*(n.rows * n.cols >= count for n in (page.max, page.scaling)))
     one_row = both(exp.rows == 1, exp.cols >= count)
     held = either(both(exp.rows >= lines, exp.cols >= length), one_row)
     in_pairs = both(exp.rows >= lines // 2, exp.cols >= length * 2)
+    filled_up = named("shape", (cols if along else rows) % GROUP == 0, help=OF_32)
     common = (
-        named("shape", whole % GROUP == 0, help="groups have 32 elements"),
+        on(CPU, filled_up) if along else filled_up,
         on(CPU, named("shape", notes, help=EACH)),
-        when(~page.interleave, named("shape", held, help=EACH)),
+        on(CPU, when(~page.interleave, named("shape", held, help=EACH))),
     )
     if along:
         why = "rows of groups down the columns are interleaved"
@@ -240,16 +251,20 @@ def quantise_groups(
 ) -> Array:
     """The body of all of them. Returns the exponents as bytes, a row of them for each of `exp`."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
-    m = largest_magnitudes(src, fp4 or chip, fp4 and not nv, along)
+    rows, cols = src.valid
+    short = chip and along and not known(cols % GROUP, 0)  # zeros fill up the last group
+    whole = -(-cols // GROUP) * GROUP if short else cols
+    x = src[src.valid].padded(whole, 1, 0.0) if short else src
+    m = largest_magnitudes(x, (rows, whole), fp4 or chip, fp4 and not nv, along)
     e = shared_exponents(m, fp4, nv)
     factor = factors(m, e)
     spread = factor.repeated(GROUP) if along else factor.T.repeated(GROUP).T
-    y = src[src.valid].cast(f32) * spread
-    codes = nibbles(y, src.dtype) if fp4 else octets(y, nv, chip)
+    y = x[:rows, :whole].cast(f32) * spread
+    codes = (nibbles(y, src.dtype) if fp4 else octets(y, nv, chip)).bitcast(dst.dtype)
     down, across = e.shape
-    if fp4:
+    if fp4 and not chip:
         dst.fill(0)
-    dst[src.valid] = codes.bitcast(dst.dtype)
+    dst[:rows, :whole] = codes
     exponents = e.cast(u8).bitcast(exp.dtype)
     if interleave:
         exp[: down // 2, : across * 2] = rows_in_pairs(exp, exponents)
@@ -258,9 +273,19 @@ def quantise_groups(
     else:
         exp[:down, :across] = exponents
     for cells, values in ((max, m.bitcast(f32)), (scaling, factor)):
-        line = values.cast(cells.dtype).reshaped(1, down * across)
-        cells.flat()[0, : down * across] = line
+        made = as_note(values, cells.dtype, chip and not (nv and cells is max))
+        if chip and not along:
+            cells[:down, :across] = made
+        else:
+            cells.flat()[0, : down * across] = made.reshaped(1, down * across)
     return exponents
+
+
+def as_note(x: Array, dtype: DType, chip: bool) -> Array:
+    """Numbers of groups in their type; A5 leaves the upper halves of f32 in place of f16."""
+    if not chip or dtype != f16:
+        return x.cast(dtype)
+    return (x.bitcast(i32) & -0x10000).bitcast(f32).cast(bf16).bitcast(f16)
 
 
 def rows_in_pairs(cells: Cells, x: Array) -> Array:
@@ -284,16 +309,18 @@ def side_by_side(column: Array, *arrays: Array) -> Array:
     return found
 
 
-def largest_magnitudes(src: Cells, nan: bool, short: bool, along: bool) -> Array:
+def largest_magnitudes(
+    given: Cells | Array, region: tuple[int, int], nan: bool, short: bool, along: bool
+) -> Array:
     """The largest magnitude of each group as the bits of an f32, `short`: as those of a bf16.
 
     NaN is the largest, or not `nan`: it does not count.
     """
-    rows, cols = src.valid
+    rows, cols = region
 
     def magnitudes(first: int) -> Array:
         """Those of the elements of this number in each group."""
-        x = src[:rows, first:cols:GROUP] if along else src[first:rows:GROUP, :cols]
+        x = given[:rows, first:cols:GROUP] if along else given[first:rows:GROUP, :cols]
         bits = x.cast(f32).bitcast(i32) & 0x7FFFFFFF
         kept = bits & 0x7FFF0000 if short else bits
         return (bits > INFINITY).where(QUIET if nan else 0, kept)
@@ -347,8 +374,9 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
     448 or max / 6, rounded up. Elements are at most 448 or 6: so are infinities. NaN makes exp 255,
     max and scaling NaN, and all elements of its group NaN in fp8, 6 in fp4; in fp8 of the CPU
     simulator it does not count for max and is the only one that becomes NaN. max and scaling are
-    filled from the first byte on; the rest of dst is 0 in fp4. With `interleave` each two rows of
-    exp, of groups down the columns, are one: their elements in turn.
+    filled from the first byte on, on A5 in src's columns for groups down them; in place of f16 A5
+    stores bf16 there, but for max of NV. Simulators fill the rest of dst with 0 in fp4. With
+    `interleave` each two rows of exp, of groups down the columns, are one: their elements in turn.
     """
 
     axis = Attr(GroupAxis, GroupAxis.ALONG, key="grpAxis")

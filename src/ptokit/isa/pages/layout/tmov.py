@@ -245,9 +245,9 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
-    groups along its rows and is transposed on the way. A dst of another fractal is plain storage:
-    it is filled from its first byte on, as if it were a tile of fractal 32 with as many columns
-    as there are groups.
+    groups along its rows and is transposed on the way. A dst of another fractal, and on A5 one of
+    other extents than the transposed source, is plain storage: it is filled from its first byte
+    on, as if it were a tile of fractal 32 with as many columns as there are groups.
     """
 
     specials = NAN_MOVES
@@ -265,6 +265,8 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     room = 64 + (dst.valid.rows + 15) // 16 * dst.valid.cols
     in_rows = both(src.valid.rows <= dst.rows, src.valid.cols <= dst.cols)
     listed = both(src.valid.rows == 1, src.valid.cols >= dst.valid.rows * dst.valid.cols)
+    turned = both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols)
+    boxes = both(src.valid.rows % 2 == 0, src.valid.cols % 16 == 0)
     rules = (
         on(HARDWARE, named("attribute", dst.dtype.isin(*SCALES), help="u8, hif8 or f8e8m0")),
         both(dst.dtype == src.dtype, tmp.dtype == src.dtype),
@@ -284,7 +286,11 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
         when(
             both(dst.fractal == 32, axis == GroupAxis.DOWN),
-            named("shape", both(src.valid.cols <= dst.rows, src.valid.rows <= dst.cols)),
+            on(CPU, named("shape", turned)),
+            on(
+                A5,
+                named("shape", either(turned, both(elements_of(dst) >= elements_of(src), boxes))),
+            ),
         ),
         when(
             dst.fractal != 32,
@@ -307,7 +313,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         ),
     )
     apart = (Apart((dst, src, tmp), placed=True),)
-    disputes = ("C32", "C56")
+    disputes = ("C32", "C56", "X116")
 
     @staticmethod
     def run(dst: Cells, src: Cells, axis: GroupAxis) -> None:
@@ -315,7 +321,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
         x = src[:rows, :cols]
         if axis is GroupAxis.DOWN:
             x, rows, cols = x.T, cols, rows
-        if dst.box.cols != 2:
+        if dst.box.cols != 2 or (axis is GroupAxis.DOWN and (rows > dst.rows or cols > dst.cols)):
             rows, cols = (rows, cols) if axis is GroupAxis.DOWN else dst.valid
             height = -(-rows // 16) * 16
             line = x.bitcast(u8).reshaped(rows, cols).padded(height, 0, 0).bitcast(dst.dtype)
