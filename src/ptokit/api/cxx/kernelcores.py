@@ -187,6 +187,7 @@ class ReadyCall:
         self.call, self.core, self.number, self.end = call, core, number, end
         self.split = split_of(call) if core.peers else None
         given = operands_of(call, core)
+        self.written_first = next((given[o.name] for o in call.page.outs()), None)
         self.warnings = tuple(judged(call, given, core.target))
         attrs = {k: v for k, v in call.attrs.items() if v is not None}
         self.op, _ = instance(call.page, given, attrs)
@@ -221,7 +222,7 @@ class ReadyCall:
         for value, tile in self.reported:
             _copied_back(value, tile)
         if self.split is not None:
-            _shared_out(self.call, self.core, self.split)
+            _shared_out(self.call, self.core, self.split, self.written_first)
 
 
 def operands_of(call: CxxCall, core: CxxCore) -> dict[str, Any]:  # Any: handles, numbers
@@ -260,13 +261,12 @@ def _receiver(call: CxxCall, core: CxxCore) -> CxxCore | None:
     return core.peers[1 if second else call.to_lane]
 
 
-def _shared_out(call: CxxCall, core: CxxCore, axis: int) -> None:
+def _shared_out(call: CxxCall, core: CxxCore, axis: int, whole: object) -> None:
     """Give each vector core its half of a tile that the cube has written."""
-    name = next(o.name for o in call.page.outs())
-    placed, own = call.operands[name], (call.stated or call.operands)[name]
-    assert isinstance(placed, PlacedTile)
+    own = (call.stated or call.operands)[next(o.name for o in call.page.outs())]
     assert isinstance(own, PlacedTile)
-    codes = core.handle(placed).codes()
+    assert isinstance(whole, Tile)
+    codes = whole.codes()
     for peer, half in zip(core.peers, np.array_split(codes, 2, axis), strict=True):
         kind = replace(own.type, valid=Shape(*half.shape))
         Tile(kind, peer.space(VEC), own.address).assign(np.ascontiguousarray(half))
