@@ -19,7 +19,7 @@ from ptokit.isa.model.targets import Target
 
 DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")[^\n]*$', re.M)
 ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.M)
-GUARD = re.compile(r"^\s*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b", re.M)
+MACRO = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.M)
 OPENED = re.compile(r"\bnamespace\s+pto\s*\{")
 # What a vector text adds to our namespace stands in one inside of it, which lookup by arguments
 # passes by: a call in the cube's text means the cube's function.
@@ -97,16 +97,21 @@ class Unit:
             yield f"#if __has_include({name})\n#include {name}\n#endif"
         yield from (f"#undef {name}" for name in _macros(target, "VEC"))
         yield from _defined(target, ["CUBE"])
+        yield from (f'#pragma push_macro("{name}")' for name in self._own_macros())
         yield f"namespace {rewriting.CUBE_SPACE} {{"
         if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
             yield "namespace pto { using namespace ::pto; }"  # names that the text adds to ours
         yield self._expanded(self.path.resolve(), set(), FOR_CUBE)
         yield f"}}  // namespace {rewriting.CUBE_SPACE}"
         yield from (f"#undef {name}" for name in _macros(target, "CUBE"))
-        for text in self.texts.values():
-            yield from (f"#undef {match[1]}" for match in GUARD.finditer(text))
+        yield from (f'#pragma pop_macro("{name}")' for name in self._own_macros())
         yield from _defined(target, ["VEC"])
         yield self._expanded(self.path.resolve(), set(), FOR_BOTH)
+
+    def _own_macros(self) -> Iterator[str]:
+        """Yield the macros of the user's texts, whose second text begins as the first one did."""
+        every = (m[1] for text in self.texts.values() for m in MACRO.finditer(text))
+        yield from dict.fromkeys(every)
 
     def _systems(self) -> Iterator[str]:
         """Yield the headers that do not belong to the user, as directives name them."""
