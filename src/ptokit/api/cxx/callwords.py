@@ -150,7 +150,7 @@ class PlaceWord(IntEnum):
     BLOCK_NUM = 1
     SUBBLOCK_ID = 2
     SUBBLOCK_NUM = 3
-    KIND = 4  # `KernelText`; `ptokit_run` writes it at the start
+    KIND = 4  # `KernelText`
 
 
 class KernelText(IntEnum):

@@ -282,8 +282,9 @@ class Door:
     def going_on(self, core: CxxCore) -> None:
         """This core goes on: the kernel asks for its place."""
         self.core = core
-        lanes = 1 if core.kind is CUBE else core.lanes
-        self.place[:4] = (core.block_idx, core.block_num, core.subblock_idx, lanes)
+        cube = core.kind is CUBE
+        lanes, text = (1, KernelText.CUBE_TEXT) if cube else (core.lanes, KernelText.VECTOR_TEXT)
+        self.place[:5] = (core.block_idx, core.block_num, core.subblock_idx, lanes, text)
 
 
 def endless() -> PtoError:

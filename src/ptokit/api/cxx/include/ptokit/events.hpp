@@ -8,7 +8,7 @@ struct EventBase {};
 // The next of the eight ids of a pair of pipes, of the core that runs.
 inline uint8_t next_id[3][16][16];
 inline int core_number() {
-  return ptokit_place[kKind] == kCubeText ? 2 : ptokit_place[kSubblockId] != 0 ? 1 : 0;
+  return on_cube() ? 2 : ptokit_place[kSubblockId] != 0 ? 1 : 0;
 }
 inline event_t next_event(pipe_t source, pipe_t target) {
   return event_t(next_id[core_number()][source][target]++ % 8);

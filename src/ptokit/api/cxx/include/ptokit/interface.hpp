@@ -82,6 +82,7 @@ template <class... A_> inline int64_t special(int64_t name, int64_t here, A_... 
 }
 
 inline int64_t address_of(const void *given) { return reinterpret_cast<int64_t>(given); }
+inline bool on_cube() { return ptokit_place[kKind] == kCubeText; }  // of a mixed kernel
 }  // namespace ptokit
 
 inline int64_t get_block_idx() { return ptokit_place[ptokit::kBlockIdx]; }
