@@ -25,7 +25,7 @@ table row 10: TCONCAT(dst, lhs, rhs): join along a dimension
 table row 11: TPACK(dst, src): a more compact representation
   -> test_pack test_signatures C27
 table row 12: TEXTRACT(dst, src, offset): read a part
-  -> test_extract test_offsets_are_two_indices C5
+  -> extract.test_window_is_the_valid_region test_offsets_are_two_indices C5
 table row 13: TEXTRACT_FP(dst, src, offset, fp): read a part with fill/pad
   -> test_fp_is_the_fix_pipe cpp.test_cpp_fix_pipe C2
 table row 14: TINSERT(dst, src, offset): write a part
@@ -63,11 +63,11 @@ meaning 25: TIMG2COL: patches of an image become columns
 
 # Extract/Insert (TEXTRACT, TINSERT, TEXTRACT_FP, TINSERT_FP)
 meaning 27: a part is read from, or written to, (row_offset, col_offset)
-  -> test_extract test_insert
+  -> extract.test_window_is_the_valid_region test_insert
 meaning 27: the FP variants fill the padding with a value
   -> test_fp_is_the_fix_pipe C2
 meaning 28: dst = src[row_offset : row_offset + dst.Rv, col_offset : col_offset + dst.Cv]
-  -> test_extract C8
+  -> extract.test_window_is_the_valid_region C8
 meaning 29: dst[row_offset : row_offset + src.Rv, col_offset : col_offset + src.Cv] = src
   -> test_insert
 
@@ -103,7 +103,7 @@ constraint 45: TRESHAPE: src.Rv x src.Cv == dst.Rv x dst.Cv
 constraint 45: TTRANS: a square, or a transposed declared shape
   -> test_transpose C14
 constraint 45: TEXTRACT: the part divides the source's declared shape evenly
-  -> test_extract_need_not_divide patterns.test_windows_may_overlap_and_need_not_divide C3
+  -> patterns.test_windows_may_overlap_and_need_not_divide C3
 constraint 45: TINSERT: the part fits in dst's declared shape
   -> test_insert_must_fit C7
 constraint 45-46: *_fp: fp is a fill value of a fitting element type
@@ -115,7 +115,7 @@ constraint 46: TIMG2COL: kernel, padding and stride are configured; the rest dep
 must not 49-50: TRESHAPE to another total of elements
   -> test_reshape_keeps_the_bytes C13
 must not 50-51: TEXTRACT from beyond the declared shape of src
-  -> test_extract_outside_is_refused C7
+  -> extract.test_runtime_bounds extract.test_valid_region_bounds_everywhere C7
 must not 51-52: TINSERT beyond dst's declared shape
   -> test_insert_must_fit C7
 must not 52-53: TIMG2COL of FP8 types on the CPU simulator or A2/A3

@@ -21,45 +21,45 @@ meaning 15-17: dst[i, j] = src[indexRow + i, indexCol + j]
 
 # 汇编语法
 syntax 21-25: %dst = textract %src[%r0, %r1] : !pto.tile<...> -> !pto.tile<...>
-  -> test_syntax
+  -> en.test_syntax
 
 # AS Level 1
 syntax 29: %dst = pto.textract %src, %idxrow, %idxcol : (!pto.tile<...>, dtype, dtype) ->
   !pto.tile<...>
-  -> test_syntax en.test_index_types C34
+  -> en.test_syntax en.test_index_types C34
 
 # AS Level 2
 syntax 33: pto.textract ins(%src, %idxrow, %idxcol : !pto.tile_buf<...>, dtype, dtype) outs(%dst :
   !pto.tile_buf<...>)
-  -> test_syntax
+  -> en.test_syntax
 
 # C++ 内建接口
 signature 37-40: TEXTRACT(dst, src, uint16_t indexRow = 0, uint16_t indexCol = 0, events...)
-  -> test_signatures cpp.test_cpp_plain cpp.test_cpp_events C44
+  -> cpp.test_cpp_plain cpp.test_cpp_events C44
 signature 42-43: TEXTRACT<Dst, Src, reluMode>(dst, src, indexRow, indexCol, events...)
-  -> test_signatures cpp.test_cpp_relu
+  -> cpp.test_cpp_relu
 signature 45-47: TEXTRACT<Dst, Src, reluMode = NoRelu>(dst, src, uint64_t preQuantScalar, indexRow,
   indexCol, events...)
-  -> test_signatures cpp.test_cpp_scalar
+  -> cpp.test_cpp_scalar
 signature 49-51: TEXTRACT_FP<Dst, Src, Fp, reluMode = NoRelu>(dst, src, fp, indexRow, indexCol,
   events...)
-  -> test_signatures cpp.test_cpp_fix_pipe
+  -> cpp.test_cpp_fix_pipe
 
 # 通用约束或检查
 constraint 57: Dst::DType equals Src::DType
-  -> test_same_type en.test_accumulator_narrows C6
+  -> en.test_same_type en.test_accumulator_narrows C6
 constraint 58-59: indexRow + Dst::Rows <= Src::Rows
-  -> test_bounds en.test_declared_shape_counts_on_hardware C7
+  -> en.test_runtime_bounds en.test_declared_shape_counts_on_hardware C7
 constraint 60: indexCol + Dst::Cols <= Src::Cols
-  -> test_bounds en.test_declared_shape_counts_on_hardware C7
+  -> en.test_runtime_bounds en.test_declared_shape_counts_on_hardware C7
 
 # A2A3 实现检查
 constraint 64: A2/A3: int8_t, half, bfloat16_t, float
-  -> test_element_types C10
+  -> en.test_element_types C10
 constraint 65-66: the source may be (SFractal ColMajor, isRowMajor)
-  -> test_source_layouts
+  -> en.test_matrix_layouts
 constraint 67: or (SFractal RowMajor, !isRowMajor)
-  -> test_source_layouts
+  -> en.test_matrix_layouts
 constraint 68: to Left also (Src::Rows == 1, isRowMajor), for GEMV
   -> test_one_row_may_be_unboxed
 constraint 69: dst is Left or Right, in a layout the target has for it
@@ -68,23 +68,24 @@ constraint 69: dst is Left or Right, in a layout the target has for it
 # A5 实现检查
 constraint 73: A5: int8_t, hifloat8_t, float8_e5m2_t, float8_e4m3_t, half, bfloat16_t, float,
   float4_e2m1x2_t, float4_e1m2x2_t, float8_e8m0_t
-  -> test_element_types C10
+  -> en.test_element_types C10
 constraint 74-75: Left and Right: (SFractal ColMajor, isRowMajor) or (RowMajor, !isRowMajor)
-  -> test_source_layouts
+  -> en.test_matrix_layouts
 constraint 76: ScaleLeft: (SFractal RowMajor, isRowMajor)
-  -> test_scale_layouts_of_a5
+  -> en.test_scale_layouts
 constraint 77: ScaleRight: (SFractal ColMajor, !isRowMajor)
-  -> test_scale_layouts_of_a5
+  -> en.test_scale_layouts
 constraint 78: to Left also (Src::Rows == 1, isRowMajor), for GEMV
   -> test_one_row_may_be_unboxed
 constraint 79: Mat to Left, Right and Scale
-  -> en.test_pairs test_scale_layouts_of_a5
+  -> en.test_pairs en.test_scale_layouts
 constraint 79: Acc to Mat: plain, relu, one parameter, one for each column
-  -> test_accumulator_paths_of_a5
+  -> en.test_accumulator_narrows en.test_relu en.test_scalar_quant
+  -> en.test_fix_pipe_scales_by_source_column
 constraint 79: certain paths from Vec to Mat
   -> test_vector_to_matrix_on_a5
 constraint 80: a parameter for each column is the operand fp of TEXTRACT_FP
-  -> test_parameters_are_an_operand en.test_parameters_are_in_scaling_memory
+  -> en.test_suffix_means_fix_pipe en.test_parameters_are_in_scaling_memory
 
 # 示例
 example 86-96: automatic: a 16x16 Mat tile of float to Left

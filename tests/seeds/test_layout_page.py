@@ -243,16 +243,6 @@ def test_img2col_configuration() -> None:
 
 
 @pytest.mark.parametrize("target", ALL)
-def test_extract(target: str) -> None:
-    """dst = src[row : row + dst.Rv, col : col + dst.Cv]."""
-    x = ramp(32, 32)
-    with pto.target(target):
-        dst = made("vec f32 16x16 valid 3x8")
-        pto.textract(dst, made("vec f32 32x32", x), 20, 8)
-    assert np.array_equal(dst.numpy(), x[20:23, 8:16])
-
-
-@pytest.mark.parametrize("target", ALL)
 def test_insert(target: str) -> None:
     """dst[row : row + src.Rv, col : col + src.Cv] = src; the rest of dst stays."""
     x, y = ramp(32, 32), ramp(3, 8, start=5000)
@@ -336,24 +326,6 @@ def test_reshape_keeps_the_bytes() -> None:
     assert (found.slug, found.is_error) == ("shape", False)
     assert found.rule == "dst.valid.rows * dst.valid.cols == src.valid.rows * src.valid.cols"
     assert pto.loads(f"{text}{spec('vec f32 8x32')})").check("all") == []
-
-
-@pytest.mark.parametrize("target", ALL)
-def test_extract_need_not_divide(target: str) -> None:
-    """5 rows do not divide 32, 24 columns do not divide 64, nor do the offsets."""
-    x = ramp(32, 64)
-    with pto.target(target):
-        dst = made("vec f32 5x24")
-        pto.textract(dst, made("vec f32 32x64", x), 7, 16)
-    assert np.array_equal(dst.numpy(), x[7:12, 16:40])
-
-
-@pytest.mark.parametrize("target", ALL)
-def test_extract_outside_is_refused(target: str) -> None:
-    with pto.target(target):
-        src, dst = bits("vec f32 16x32"), made("vec f32 8x16")
-        for row, col in ((9, 0), (16, 0), (0, 17), (0, 32), (-1, 0), (0, -1)):
-            refused("window-out-of-bounds", pto.textract, dst, src, row, col)
 
 
 @pytest.mark.parametrize("target", ALL)

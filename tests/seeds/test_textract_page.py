@@ -228,11 +228,12 @@ def test_element_types(dtype: str) -> None:
     """The ten types of the list on A5; A2/A3 has four of them."""
     for target, types in (("a5", A5_TYPES), ("a2a3", A2A3_TYPES)):
         with pto.target(target):
-            dst, src = pto.tile_left(dtype, 64, 64), bits(f"mat {dtype} 128x128 nz")
-            if dtype in types:
-                pto.textract(dst, src)
-            else:
-                assert "src.dtype in" in rules(refused("element-type", pto.textract, dst, src))
+            src = bits(f"mat {dtype} 128x128 nz")
+            for dst in (pto.tile_left(dtype, 64, 64), pto.tile_right(dtype, 64, 64)):
+                if dtype in types:
+                    pto.textract(dst, src, 64, 64)
+                else:
+                    assert "src.dtype in" in rules(refused("element-type", pto.textract, dst, src))
 
 
 # Syntax ------------------------------------------------------------------------------------------

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 from seed_pages import (
     ALL,
-    FP4,
     HARDWARE,
-    TYPES,
     B,
     T,
     bits,
-    cpp_names,
     made,
-    only_op,
-    page_of,
-    parameter,
-    parameters,
     ramp,
     refused,
-    rules,
     run,
     spec,
 )
@@ -58,71 +48,6 @@ def test_mapping_follows_the_layouts(layout: str) -> None:
         assert np.array_equal(dst.numpy(), x[16:32, 8:24])
 
 
-@pytest.mark.parametrize("text", [ASM, SSA, DPS], ids=["asm", "ssa", "dps"])
-@pytest.mark.parametrize("target", ALL)
-def test_syntax(text: str, target: str) -> None:
-    op, x = only_op(text), ramp(32, 64)
-    indices = [op.bound(name)[0].name for name in ("row", "col")]
-    arrays = dict(zip(indices, (16, 32), strict=True))
-    assert np.array_equal(run(text, target, src=x, **arrays)["dst"], x[16:, 32:])
-
-
-def test_signatures() -> None:
-    """The four declarations: names, order and the defaults of the first."""
-    plain, fix_pipe = page_of(ASM), page_of(ASM.replace("textract %src", "textract.fp %src, %fp"))
-    assert cpp_names(plain) == ["dst", "src", "preQuantScalar", "indexRow", "indexCol"]
-    assert cpp_names(fix_pipe) == ["dst", "src", "fp", "indexRow", "indexCol"]
-    for function in (pto.textract, pto.textract_fp):
-        parameters = inspect.signature(function).parameters
-        assert (parameters["row"].default, parameters["col"].default) == (0, 0)
-        assert parameters["relu"].kind is inspect.Parameter.KEYWORD_ONLY
-
-
-@pytest.mark.parametrize("target", ALL)
-def test_same_type(target: str) -> None:
-    with pto.target(target):
-        found = refused("element-type", pto.textract, made("vec f16 8x16"), bits("vec bf16 8x16"))
-    assert "dst.dtype == src.dtype" in rules(found)
-
-
-@pytest.mark.parametrize("target", ALL)
-def test_bounds(target: str) -> None:
-    with pto.target(target):
-        src, dst = bits("mat f32 64x64 zn"), made(f"left f32 32x32 {LEFT[target]}")
-        pto.textract(dst, src, 32, 32)
-        for row, col in ((48, 32), (32, 48)):
-            found = refused("window-out-of-bounds", pto.textract, dst, src, row, col)
-            assert "80 (48 + 32)" in (found[0].seen or "")
-
-
-FOUR = {"i8", "f16", "bf16", "f32"}
-TEN = FOUR | {"hif8", "f8e5m2", "f8e4m3", "f8e8m0", *FP4}
-
-
-@pytest.mark.parametrize("dtype", [*TYPES, *FP4])
-@pytest.mark.parametrize(("target", "types"), [("a2a3", FOUR), ("a5", TEN)])
-def test_element_types(dtype: str, target: str, types: set[str]) -> None:
-    with pto.target(target):
-        for dst in (pto.tile_left(dtype, 64, 64), pto.tile_right(dtype, 64, 64)):
-            src = bits(f"mat {dtype} 128x128 nz")
-            if dtype in types:
-                pto.textract(dst, src, 64, 64)
-            else:
-                refused("element-type", pto.textract, dst, src, 64, 64)
-
-
-@pytest.mark.parametrize("target", HARDWARE)
-@pytest.mark.parametrize("there", ["left", "right"])
-def test_source_layouts(target: str, there: str) -> None:
-    with pto.target(target):
-        dst = pto.tile_left("f32", 16, 16) if there == "left" else pto.tile_right("f32", 16, 16)
-        for layout in ("zn", "nz"):
-            pto.textract(dst, bits(f"mat f32 32x32 {layout}"))
-        for layout in ("nd", "dn", "zz", "nn"):
-            found = refused("layout", pto.textract, dst, bits(f"mat f32 32x32 {layout}"))
-            assert "src.layout in (zn, nz)" in rules(found)
-
-
 @pytest.mark.parametrize("target", HARDWARE)
 def test_one_row_may_be_unboxed(target: str) -> None:
     """The matrix-vector case: a row-major row reaches Left, and Left only."""
@@ -147,33 +72,6 @@ def test_destinations_of_a2a3() -> None:
             refused("location", pto.textract, made(there), bits("mat i8 64x64 zz"))
 
 
-def test_scale_layouts_of_a5() -> None:
-    with pto.target("a5"):
-        for there, own in (("scale_left", "zz"), ("scale_right", "nn")):
-            dst = made(f"{there} f8e8m0 32x32 {own}")
-            pto.textract(dst, bits(f"mat f8e8m0 64x64 {own}/32"))
-            for other in {"nd", "dn", "nz", "zn", "zz", "nn"} - {own}:
-                source = bits(f"mat f8e8m0 64x64 {other}")
-                assert f"src.layout == {own}" in rules(refused("layout", pto.textract, dst, source))
-
-
-def test_accumulator_paths_of_a5() -> None:
-    """Plain, with relu, with one parameter, with one for each column."""
-    x = (ramp(32, 64) - 1000) / 4
-    with pto.target("a5"):
-        src = made("acc f32 32x64 nz", x)
-        plain, narrow = made("mat f32 32x64 nz"), made("mat i8 32x64 nz")
-        pto.textract(plain, src)
-        assert np.array_equal(plain.numpy(), x)
-        pto.textract(plain, src, relu="normal")
-        assert np.array_equal(plain.numpy(), np.maximum(x, 0))
-        pto.textract(narrow, src, quant=parameter(0.25))
-        assert np.array_equal(narrow.numpy(), np.clip(np.rint(x * 0.25), -128, 127))
-        scales = (np.arange(64, dtype=np.float32) + 1) / 64
-        pto.textract_fp(narrow, src, parameters(scales))
-        assert np.array_equal(narrow.numpy(), np.clip(np.rint(x * scales), -128, 127))
-
-
 def test_vector_to_matrix_on_a5() -> None:
     x = ramp(64, 64).astype(np.float16)
     for source, there in (("nd", "nd"), ("nd", "nz"), ("nz", "nz")):
@@ -183,13 +81,6 @@ def test_vector_to_matrix_on_a5() -> None:
         assert np.array_equal(dst.numpy(), x[16:48, 16:48])
         with pto.target("a2a3"):
             refused("location", pto.textract, dst, src, 16, 16)
-
-
-def test_parameters_are_an_operand() -> None:
-    """The form with a parameter for each column is a function of its own and needs the tile."""
-    src, dst = bits("acc f32 32x64 nz"), made("mat i8 32x64 nz")
-    with pytest.raises(TypeError, match="fp"):
-        pto.textract_fp(dst, src)  # type: ignore[call-arg]  # pyright: ignore
 
 
 # Programs ----------------------------------------------------------------------------------------
