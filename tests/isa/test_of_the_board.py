@@ -16,41 +16,7 @@ JOIN = f"pto.tconcatidx ins(%a, %b, %m, %n : {ROW}, {ROW}, {COUNT}, {COUNT}) out
 LEFT = "!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>"
 RIGHT = "!pto.tile_buf<right, 16x32xf16, blayout=row_major, slayout=col_major>"
 SUM = "!pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>"
-COLUMNS = f"""\
-func.func @f(%a: {LEFT}, %b: {RIGHT}, %out: !pto.ptr<bf16>) {{
-  %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
-  %c32 = arith.constant 32 : index
-  %sum = pto.alloc_tile : {SUM}
-  pto.tmatmul ins(%a, %b : {LEFT}, {RIGHT}) outs(%sum : {SUM})
-  %view = pto.make_tensor_view %out, shape = [%c16, %c32], strides = [%c1, %c16]\
- {{layout = #pto.layout<dn>}} : !pto.tensor_view<16x32xbf16>
-  pto.tstore ins(%sum : {SUM}) outs(%view : !pto.tensor_view<16x32xbf16>)
-  return
-}}
-"""
 DIVIDED = "pto.trowexpanddiv ins(%a, %b : {0}, {1}) outs(%c : {0}) {{highPrecision = {2}}}\n"
-
-
-@ENGINES
-@pytest.mark.parametrize(("kind", "cols"), [("f32", 31), ("i16", 29), ("ui8", 5), ("i8", 1)])
-def test_an_odd_interleaving_begins_its_second_half_one_column_early(
-    engine: str, kind: str, cols: int
-) -> None:
-    program = pto.loads(PAIRS.format(kind, cols))
-    dtype = {"f32": "f4", "i16": "i2", "ui8": "u1", "i8": "i1"}[kind]
-    a = np.arange(4 * cols).reshape(4, cols).astype(dtype)
-    b = a + np.array(cols + 1).astype(dtype)
-    none = np.zeros_like(a)
-    found = program.run(target="a5", engine=engine, a=a, b=b, c=none, d=none)
-    stream = np.stack([a, b], axis=2).reshape(4, 2 * cols)
-    assert (found["c"] == stream[:, :cols]).all()
-    assert (found["d"] == stream[:, cols - 1 : -1]).all()
-
-
-def test_the_simulator_interleaves_whole_pairs_only() -> None:
-    assert [d.slug for d in pto.loads(PAIRS.format("f32", 31)).check("cpu")] == ["shape"]
-    assert pto.loads(PAIRS.format("f32", 31)).check("a5") == []
 
 
 @ENGINES
@@ -68,26 +34,6 @@ def test_counts_that_dst_has_no_room_for_are_cut_off(engine: str, target: str) -
         assert (found[row] == expected).all()
 
 
-@ENGINES
-@pytest.mark.parametrize("target", ["cpu", "a5"])
-def test_an_accumulator_is_stored_by_columns(engine: str, target: str) -> None:
-    program = pto.loads(COLUMNS)
-    a = np.arange(256).reshape(16, 16).astype("f2") % 7
-    b = np.arange(512).reshape(16, 32).astype("f2") % 5
-    found = program.run(target=target, engine=engine, a=a, b=b, out=np.zeros(512, bfloat16))
-    expected = (a.astype("f4") @ b.astype("f4")).T.astype(bfloat16)
-    assert (found["out"].reshape(32, 16) == expected).all()
-
-
-def test_a2a3_stores_no_accumulator_by_columns() -> None:
-    assert [d.slug for d in pto.loads(COLUMNS).check("a2a3")] == ["layout"]
-
-
-def test_a_hint_of_precision_that_is_off_changes_nothing() -> None:
-    wide, column = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x8xf32>"
-    assert pto.loads(DIVIDED.format(wide, column, "false")).check("a5") == []
-
-
 SPREAD = """\
 pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{1}>}} : !pto.tile_buf<vec, 4x32x{0}>,\
  "col")\
@@ -95,17 +41,18 @@ pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{1}>}} : !pto.tile_buf<ve
 """
 
 
-@ENGINES
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-def test_rows_are_spread_over_a_wider_tile(engine: str, target: str) -> None:
-    a = np.arange(1, 129).reshape(4, 32).astype("i2")
-    for first, pattern in enumerate(("P0001", "P0010", "P0100", "P1000")):
-        program = pto.loads(SPREAD.format("i16", pattern))
-        found = program.run(target=target, engine=engine, a=a, c=np.full((16, 64), 7, "i2"))["c"]
-        expected = np.zeros((16, 64), "i2")
-        expected[first::4, :32] = a
-        assert (found == expected).all()
-        assert [d.slug for d in program.check("cpu")] == ["shape"]
+WIDE, COLUMN = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x8xf32>"
+TAKEN = {  # what the chips take, of which the simulator refuses two
+    PAIRS.format("f32", 31): {"cpu": ["shape"], "a5": []},
+    SPREAD.format("i16", "P0010"): {"cpu": ["shape"], "a2a3": [], "a5": []},
+    DIVIDED.format(WIDE, COLUMN, "false"): {"a5": []},
+}
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_forms_that_chips_take(text: str) -> None:
+    found = {target: [d.slug for d in pto.loads(text).check(target)] for target in TAKEN[text]}
+    assert found == TAKEN[text]
 
 
 WINDOW = f"""\
@@ -130,38 +77,6 @@ def test_from_acc_to_vec_the_valid_region_alone_must_fit(engine: str) -> None:
     found = program.run(target="a5", engine=engine, a=a, b=b, out=np.zeros((14, 16), "f4"))["out"]
     assert (found == (a.astype("f4") @ b.astype("f4"))[2:, 16:]).all()
     assert {(d.slug, d.is_error) for d in program.check("a5")} == {("window-out-of-bounds", False)}
-
-
-SUMS = "pto.tpairreducesum ins(%a : {0}) outs(%c : {0})\n"
-
-
-@ENGINES
-@pytest.mark.parametrize(("target", "last"), [("cpu", 7), ("a2a3", 0), ("a5", 0)])
-def test_chips_leave_out_a_column_that_has_no_pair(engine: str, target: str, last: int) -> None:
-    program = pto.loads(SUMS.format(ROW.format("f32", 7)))
-    a = np.tile(np.arange(1, 8).astype("f4"), (4, 1))
-    found = program.run(target=target, engine=engine, a=a, c=np.ones((4, 7), "f4"))["c"]
-    assert (found == [3, 7, 11, last, 0, 0, 0]).all()
-
-
-SCALED = f"""\
-func.func @f(%a: {ROW.format("f16", 5)}, %s: f16, %c: {ROW.format("f32", 5)}) {{
-  pto.taxpy ins(%a, %s : {ROW.format("f16", 5)}, f16) outs(%c : {ROW.format("f32", 5)})
-  return
-}}
-"""
-
-
-@ENGINES
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-def test_chips_add_a_product_of_halves_in_single_precision(engine: str, target: str) -> None:
-    a, s, c = np.full((4, 5), 1.001, "f2"), np.float16(3.003), np.full((4, 5), 100, "f4")
-    program = pto.loads(SCALED)
-    found = program.run(target=target, engine=engine, a=a, s=float(s), c=c)["c"]
-    wide = a.astype("f4") * np.float32(s)
-    product = wide.astype("f2").astype("f4") if target == "cpu" else wide
-    assert (found == c + product).all()
-    assert (wide != wide.astype("f2")).all()
 
 
 FOUND, COUNTS = "!pto.tile_buf<vec, 4x16xi32>", "!pto.tile_buf<vec, 1x8xi32>"
@@ -231,21 +146,3 @@ def test_rows_of_bf16_are_added_to_a_table(engine: str, target: str) -> None:
         table[rows[0, at]] += s[at]
     found = pto.loads(ADDED).run(target=target, engine=engine, s=s, i=rows, t=given)["t"]
     assert (found.reshape(8, 16) == table).all()
-
-
-@ENGINES
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-def test_a5_rounds_a_product_of_halves_and_its_sum_once(engine: str, target: str) -> None:
-    shape, rng = (16, 64), np.random.default_rng(5)
-    x, y = (rng.uniform(-4, 4, shape).astype(np.float16) for _ in range(2))
-    tile = "!pto.tile_buf<vec, 16x64xf16>"
-    program = pto.loads(
-        f"func.func @f(%x: {tile}, %y: {tile}, %s: f16) {{\n"
-        f"  pto.taxpy ins(%x, %s : {tile}, f16) outs(%y : {tile})\n  return\n}}\n"
-    )
-    found = program.run(target=target, engine=engine, x=x, y=y, s=np.float16(0.7))["y"]
-    product = x.astype(np.float64) * np.float64(np.float16(0.7))
-    once = (product + y).astype(np.float16)
-    twice = (product.astype(np.float16).astype(np.float64) + y).astype(np.float16)
-    assert (once != twice).any()
-    assert np.array_equal(np.asarray(found), once if target == "a5" else twice)
