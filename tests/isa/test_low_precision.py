@@ -9,10 +9,7 @@ import pytest
 import ptokit as pto
 
 PLAIN, SMALL = ("i8", "ui8"), ("!pto.hif8", "f8E4M3FN", "f8E5M2")
-STORED = {
-    **{"i8": np.int8, "ui8": np.uint8},
-    **{"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2},
-}
+STORED = {"i8": np.int8, "ui8": np.uint8, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
 VIEW = "!pto.tensor_view<8x32x{}>"
 TILE = "!pto.tile_buf<vec, 8x32x{}>"
 MOVES = {
@@ -50,20 +47,10 @@ def gather(kind: str, index: str) -> pto.Program:
     return pto.loads(f"pto.tgather ins(%x, %k : {table}, {where}) outs(%y : {table})\n")
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("kind", STORED)
-def test_a5_gathers_bytes_at_indices_of_16_bits(kind: str, engine: str) -> None:
-    program = gather(kind, "i16")
-    assert not program.check("a5")
-    bits = np.arange(256, dtype=np.uint8).reshape(8, 32)
-    places = np.random.default_rng(7).permutation(256).astype(np.int16).reshape(8, 32)
-    stored = program.run(target="a5", engine=engine, x=bits.view(STORED[kind]), k=places)["y"]
-    assert (np.asarray(stored).view(np.uint8) == bits.reshape(-1)[places]).all()
-
-
-@pytest.mark.parametrize("kind", [*PLAIN, "f8E4M3FN"])
 def test_indices_of_32_bits_pass_the_assembler_only(kind: str) -> None:
     """The assembler takes them; what C++ makes of them reads the halves of each one."""
+    assert not gather(kind, "i16").check("a5")
     found, zeros = gather(kind, "i32").check("a5", judge="assembler"), np.zeros((8, 32), np.uint8)
     assert not any(d.is_error for d in found)
     assert [d.slug for d in gather(kind, "i32").check("a5")] == ["element-type"]
