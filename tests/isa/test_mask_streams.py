@@ -28,7 +28,8 @@ def test_a_byte_for_each_element_holds_one_stream_of_bits_on_a5(
     rows[:, :4] = [[0x55], [0xAA], [0x55], [0xAA]]
     stream.flat[:16] = np.repeat(np.array([0x55, 0xAA, 0x55, 0xAA], np.uint8), 4)
     program = pto.loads(TEXT.replace("NUMBER", number).replace("KIND", kind))
+    one = np.full((1, 1), 2, np.float32)
     for target, wanted in (("a5", stream), ("a5:mask-rows", rows), ("cpu", rows), ("a2a3", rows)):
-        given = {"x": x, "y": np.full((1, 1), 2, np.float32), "m": np.zeros((4, 32), np.uint8)}
-        found = program.run(target=target, engine=engine, **given)["m"]
+        m = np.zeros((4, 32), np.uint8)
+        found = program.run(target=target, engine=engine, x=x, y=one, m=m)["m"]
         np.testing.assert_array_equal(found, wanted, err_msg=target)

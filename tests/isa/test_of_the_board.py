@@ -42,7 +42,7 @@ pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{1}>}} : !pto.tile_buf<ve
 
 
 WIDE, COLUMN = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 16x8xf32>"
-TAKEN = {  # what the chips take, of which the simulator refuses two
+TAKEN: dict[str, dict[str, list[str]]] = {  # by target, the errors of forms that chips take
     PAIRS.format("f32", 31): {"cpu": ["shape"], "a5": []},
     SPREAD.format("i16", "P0010"): {"cpu": ["shape"], "a2a3": [], "a5": []},
     DIVIDED.format(WIDE, COLUMN, "false"): {"a5": []},
