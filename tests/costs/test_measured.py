@@ -103,10 +103,6 @@ def test_a_vector_instruction_or_load_as_measured(case: Measured) -> None:
         assert abs(case.error) <= TOLERANCE
 
 
-def test_the_table_of_what_is_not_covered_is_of_measured_ones() -> None:
-    assert NOT_COVERED.keys() <= {str(case) for case in MEASURED}
-
-
 @pytest.mark.parametrize(
     ("m", "k", "n", "dtype", "cycles"),
     PRODUCTS,

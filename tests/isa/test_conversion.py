@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import made, slugs, zeros
-from tables import verdict
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS
+from tiles import made, slugs, verdict, zeros
 
 convert: Any = pto.tcvt  # with modes as plain strings
 HALVES = np.array([[-2.5, -1.5, -0.5, 0.5, 1.2, 1.5, 2.5, -1.2]], np.float32)

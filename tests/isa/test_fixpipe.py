@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import made, parameter, result
 
 import ptokit as pto
 from naming import named
 from oracles.fix_pipe import A5_ONLY, FLOATS, MODES, scaled
 from oracles.formats import FORMATS, Array, codes_in, codes_of
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from tiles import made, parameter, result
 
 NPU_GOLDEN = replace(HARDWARE_READING, relu_first=False, signed_offset=False, clip_half=True)
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import made
 from numpy.typing import NDArray
-from tables import verdict
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS, Array
+from tiles import made, verdict
 
 TARGETS = ("cpu", "a2a3", "a5")
 LEFT = {"cpu": "nz", "a2a3": "zz", "a5": "nz"}

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import made, noise, parameter, result, shape_of, slugs
 
 import ptokit as pto
 from fuzz.scale import sampled
@@ -17,6 +16,7 @@ from oracles.formats import FORMATS, Array, bits_of, storage_type, typed
 from oracles.movement import ENDS
 from oracles.storage import LAYOUTS, elements, global_offsets, lines, offsets
 from ptokit.values.pads import CustomPad
+from tiles import made, noise, parameter, result, shape_of, slugs
 
 Five = tuple[int, int, int, int, int]
 

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from by_hand import made, zeros
-from tables import ALL, BOTH, MODES, OUT, PAIR_A2A3, QUANT, VEC_A5, verdict
+from tables import ALL, BOTH, MODES, OUT, PAIR_A2A3, QUANT, VEC_A5
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS, typed
+from tiles import made, verdict, zeros
 
 # The fix-pipe form -------------------------------------------------------------------------------
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from by_hand import made, parameter, poke, shape_of
-from tables import ALL, BOTH, CUBE_A2A3, CUBE_A5, MODES, OUT, QUANT, VEC_A2A3, VEC_A5, verdict
+from tables import ALL, BOTH, CUBE_A2A3, CUBE_A5, MODES, OUT, QUANT, VEC_A2A3, VEC_A5
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS, Array, bits_of, codes_of, storage_type
 from oracles.storage import elements, lines, offsets
+from tiles import made, parameter, poke, shape_of, verdict
 
 # Legality: what each path takes -------------------------------------------------------------------
 

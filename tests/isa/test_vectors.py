@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import made, zeros
-from tables import verdict
 
 import ptokit as pto
 from naming import named
 from oracles.formats import FORMATS, storage_type
+from tiles import made, verdict, zeros
 
 A2A3 = {"i16", "i32", "f16", "f32"}
 INTS = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}

@@ -17,14 +17,10 @@ from witness import HARDEST, Pair, refusals, search, witnesses
 from fuzz.scale import scaled
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.isa.formula.formulas import UNKNOWN, fields
-from ptokit.isa.formula.rules import Rule, when
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import pages
-from ptokit.isa.lang.instr import In, Instr, Out, TypeOf
+from ptokit.isa.lang.instr import Instr, TypeOf
 from ptokit.isa.model.tiles import ConvTileType
-from ptokit.isa.model.types import Tile
-from ptokit.values.arrays import Cells
-from ptokit.values.dtypes import f16, f32, i8
-from ptokit.values.enumerations import VEC
 
 TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
 CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if search(p, t).rules]
@@ -104,26 +100,3 @@ def _lacking(page: type[Instr], target: str, lacking: list[Rule]) -> Iterator[st
 @pytest.mark.parametrize(("page", "target"), CASES, ids=lambda v: v if v in HARDEST else name(v))
 def test_every_rule_has_a_good_and_a_bad_witness(page: type[Instr], target: str) -> None:
     assert list(faults(page, target)) == []
-
-
-class Flawed(Instr, abstract=True, name="flawed"):
-    """A page with one sound rule, one that follows from it, and one whose condition never holds."""
-
-    dst = Out(Tile)
-    src = In(Tile)
-    rules = (
-        src.dtype.isin(f16, f32),
-        src.dtype != i8,
-        when((dst.loc == VEC) & (dst.loc != VEC), dst.rows == src.rows),
-    )
-
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
-        """Moves nothing."""
-
-
-def test_idle_rules_are_found() -> None:
-    assert list(faults(Flawed, "a5")) == [
-        "nothing breaks only: src.dtype != i8",
-        "nothing satisfies: dst.rows == src.rows, when dst.loc == vec and dst.loc != vec",
-    ]

@@ -139,4 +139,4 @@ def test_words_say_what_the_formats_define(src: DType, dst: DType) -> None:
 def test_frequent_conversions_take_few_words(src: DType, dst: DType, most: int) -> None:
     Strict.count = 0
     ours(np.zeros(1, src.storage), src, dst, Rounding.RINT, False)
-    assert Strict.count == most
+    assert Strict.count <= most

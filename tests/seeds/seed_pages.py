@@ -1,4 +1,4 @@
-"""What the tests of this folder share: tiles from short texts, refusals, lines that must parse.
+"""What the tests of this folder share: types of tiles, refusals, lines that must parse.
 
 The expected values are formulas in the tests; nothing here asks ptokit what an instruction means.
 """
@@ -17,6 +17,7 @@ import ptokit as pto
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Instr
+from tiles import made, parameter, shape_of
 
 Array = NDArray[Any]  # Any: one helper serves all element types
 ALL = ("cpu", "a2a3", "a5")
@@ -28,35 +29,6 @@ TYPES = (
     *("hif8", "f8e4m3", "f8e5m2", "f8e8m0"),
 )
 FP4 = ("f4e2m1x2", "f4e1m2x2")
-TEXT = re.compile(r"(\w+) (\w+) (\d+)x(\d+)(?: (\w\w)(?:/(\d+))?)?(?: valid (\d+)x(\d+))?$")
-FRACTALS = {"acc": 1024, "scale_left": 32, "scale_right": 32}
-
-
-def made(text: str, data: object = None, pad: str = "null") -> pto.Tile:
-    """A tile from `mat f16 64x256 nz/512 valid 3x5`; nd, 512 and the valid region may go unsaid."""
-    found = TEXT.match(text)
-    assert found, text
-    loc, dtype, rows, cols, layout, fractal, down, across = found.groups()
-    return pto.tile(
-        loc,
-        dtype,
-        int(rows),
-        int(cols),
-        layout=layout or "nd",
-        fractal=int(fractal or FRACTALS.get(loc, 512)),
-        valid=(int(down or rows), int(across or cols)),
-        pad=pad,
-        data=np.asarray(data) if data is not None else None,
-    )
-
-
-def bits(text: str, seed: int = 0) -> pto.Tile:
-    """A tile whose bytes are all random."""
-    tile = made(text)
-    raw = np.random.default_rng(seed).integers(0, 256, tile.storage().size, dtype=np.uint8)
-    tile.handle.bytes()[:] = raw
-    tile.handle.memory.shadow[:] = 0xFF
-    return tile
 
 
 def ramp(rows: int, cols: int, start: int = 0) -> Array:
@@ -114,24 +86,15 @@ def cpp_names(page: type[Instr]) -> list[str]:
 
 def spec(text: str) -> str:
     """The `!pto.tile_buf` type of a short text."""
-    found = TEXT.match(text)
-    assert found, text
-    loc, dtype, rows, cols, layout, fractal, down, across = found.groups()
-    layout = layout or "nd"
-    name = re.sub(r"^u(\d+)$", r"ui\1", dtype)
-    words = [f"{loc}, {rows}x{cols}x{name}"]
-    if down:
-        words.append(f"valid={down}x{across}")
-    block = "row_major" if layout in ("nd", "zn", "zz") else "col_major"
-    inner = {"d": "none_box", "z": "row_major", "n": "col_major"}[layout[1]]
-    words += [f"blayout={block}", f"slayout={inner}"]
-    words.append(f"fractal={fractal or FRACTALS.get(loc, 512)}")
+    s = shape_of(text)
+    name = re.sub(r"^u(\d+)$", r"ui\1", s.dtype)
+    words = [f"{s.loc}, {s.rows}x{s.cols}x{name}"]
+    if s.valid != (s.rows, s.cols):
+        words.append(f"valid={s.valid[0]}x{s.valid[1]}")
+    block = "row_major" if s.layout in ("nd", "zn", "zz") else "col_major"
+    inner = {"d": "none_box", "z": "row_major", "n": "col_major"}[s.layout[1]]
+    words += [f"blayout={block}", f"slayout={inner}", f"fractal={s.fractal}"]
     return f"!pto.tile_buf<{', '.join(words)}>"
-
-
-def parameter(scale: float, *, signed: bool = True) -> int:
-    """A fix-pipe parameter: the scale's bits, and bit 46 for a signed 8-bit result."""
-    return int(np.float32(scale).view(np.uint32)) | int(signed) << 46
 
 
 def parameters(scales: Array, *, signed: bool = True) -> pto.Tile:

@@ -14,9 +14,7 @@ from seed_pages import (
     B,
     T,
     accepts,
-    bits,
     cpp_names,
-    made,
     page_of,
     parameters,
     ramp,
@@ -28,6 +26,7 @@ from seed_pages import (
 
 import ptokit as pto
 from ptokit.isa.index import lookup
+from tiles import bits, made
 
 OPERATIONS = [
     *("tmov", "tmov_fp", "treshape", "ttrans", "tconcat", "tpack"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from seed_pages import ALL, accepts, bits, made, refused
+from seed_pages import ALL, accepts, refused
 
 import ptokit as pto
+from tiles import bits, made
 
 COMMON = ("f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32")
 YES = {

@@ -11,10 +11,8 @@ from seed_pages import (
     HARDWARE,
     B,
     T,
-    bits,
     cpp_names,
     f32,
-    made,
     only_op,
     page_of,
     ramp,
@@ -27,6 +25,7 @@ from seed_pages import (
 import ptokit as pto
 from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages import allocation as config
+from tiles import bits, made
 
 SYNTAX = {
     "asm": f"%dst = pto.subview %src, %row_idx, %col_idx : {T}, i16, i16",

@@ -6,10 +6,11 @@ import inspect
 from typing import Any
 
 import numpy as np
-from seed_pages import B, T, cpp_names, made, page_of, ramp
+from seed_pages import B, T, cpp_names, page_of, ramp
 
 import ptokit as pto
 from ptokit.values.enumerations import ReluPreMode
+from tiles import made
 
 STANDARD = f"%dst = textract %src[%r0, %r1] : {T} -> {T}"
 FIX_PIPE = f"%dst = textract.fp %src, %fp[%r0, %r1] : {T}, {T} -> {T}"

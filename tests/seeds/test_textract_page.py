@@ -15,11 +15,8 @@ from seed_pages import (
     B,
     T,
     accepts,
-    bits,
     f32,
-    made,
     only_op,
-    parameter,
     parameters,
     ramp,
     refused,
@@ -31,6 +28,7 @@ from seed_pages import (
 import ptokit as pto
 from ptokit.isa.index import lookup
 from ptokit.values.enumerations import ReluPreMode
+from tiles import bits, made, parameter
 
 STANDARD = "textract %src[%r0, %r1]"
 FIX_PIPE = "textract.fp %src, %fp[%r0, %r1]"

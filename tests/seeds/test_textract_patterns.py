@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from seed_pages import ALL, HARDWARE, bits, made, parameters, ramp, refused, rules, spec
+from seed_pages import ALL, HARDWARE, parameters, ramp, refused, rules, spec
 
 import ptokit as pto
+from tiles import bits, made
 
 ADDRESSES = """
 func.func @pattern(%m: !pto.ptr<{t}>, %out: !pto.ptr<{t}>) {{

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from seed_pages import (
-    ALL,
-    HARDWARE,
-    B,
-    T,
-    bits,
-    made,
-    ramp,
-    refused,
-    run,
-    spec,
-)
+from seed_pages import ALL, HARDWARE, B, T, ramp, refused, run, spec
 
 import ptokit as pto
+from tiles import bits, made
 
 LEFT = {"cpu": "nz", "a2a3": "zz", "a5": "nz"}
 ASM = f"%dst = textract %src[%r0, %r1] : {T} -> {T}"

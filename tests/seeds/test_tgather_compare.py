@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from seed_pages import ALL, TYPES, Array, accepts, bits, made, ramp, refused, rules
+from seed_pages import ALL, TYPES, Array, accepts, ramp, refused, rules
 
 import ptokit as pto
+from tiles import bits, made
 
 K_TYPE = {"cpu": "i32", "a2a3": "i32", "a5": "u32"}
 

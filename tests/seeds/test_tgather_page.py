@@ -16,10 +16,8 @@ from seed_pages import (
     B,
     T,
     accepts,
-    bits,
     cpp_names,
     f32,
-    made,
     only_op,
     page_of,
     ramp,
@@ -32,6 +30,7 @@ from seed_pages import (
 import ptokit as pto
 from ptokit.isa.index import lookup
 from ptokit.isa.model.words import CmpMode, GatherAxis, MaskPattern, Pipe
+from tiles import bits, made
 
 # pattern -> (period, selected index): the digits are read from the right
 PATTERNS = {

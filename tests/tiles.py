@@ -1,11 +1,12 @@
-"""What the tests of this folder know by themselves: storage offsets, codes, tiles from short texts.
+"""Tiles from short texts and their bytes, refusals: what tests of instructions share.
 
-Nothing here asks ptokit where an element lives.
+No function asks ptokit where an element lies.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def shape_of(text: str) -> Shape:
     return where
 
 
-def made(text: str, data: Array | None = None) -> pto.Tile:
+def made(text: str, data: object = None, pad: str = "null") -> pto.Tile:
     """An uninitialised tile, or one that holds `data`; ` +1` is the NZ+1 compact mode."""
     s = shape_of(text)
     return pto.tile(
@@ -59,7 +60,8 @@ def made(text: str, data: Array | None = None) -> pto.Tile:
         fractal=s.fractal,
         valid=s.valid,
         compact="row_plus_one" if text.endswith("+1") else "null",
-        data=data,
+        pad=pad,
+        data=np.asarray(data) if data is not None else None,
     )
 
 
@@ -74,6 +76,13 @@ def noise(tile: pto.Tile, seed: int) -> Array:
     raw = np.random.default_rng(seed).integers(0, 256, tile.storage().size, dtype=np.uint8)
     poke(tile, raw)
     return raw
+
+
+def bits(text: str, seed: int = 0) -> pto.Tile:
+    """A tile whose bytes are all random."""
+    tile = made(text)
+    noise(tile, seed)
+    return tile
 
 
 def result(tile: pto.Tile, text: str) -> Array:
@@ -98,6 +107,18 @@ def parameter(
 def zeros(text: str) -> pto.Tile:
     """A tile whose every byte is zero."""
     tile = made(text)
-    tile.handle.bytes()[:] = 0
-    tile.handle.memory.shadow[:] = 0xFF
+    poke(tile, np.zeros_like(tile.storage()))
     return tile
+
+
+def verdict(target: str, slug: str, run: Callable[[], None]) -> bool:
+    """Whether it ran; a refusal must have the expected slug and name the target only."""
+    if not slug:
+        run()
+        return True
+    with pytest.raises(pto.PtoError) as problem:
+        run()
+    assert slug in slugs(problem), problem.value
+    assert all(d.targets == (target,) for d in problem.value.diagnostics)
+    assert all(d.rule and d.seen for d in problem.value.diagnostics)
+    return False
