@@ -29,7 +29,6 @@ from ptokit.values.dtypes import (
     u32,
     u64,
 )
-from ptokit.values.enumerations import Rounding
 from ptokit.values.formats import decode, encode
 
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]  # Any: the width follows the element type"
@@ -151,21 +150,6 @@ def test_truth_values_are_packed_into_bits_and_back() -> None:
     assert codes(packed) == [[9, 3], [0, 2]]
     assert codes(packed.bits(10)) == codes(x > 0)
     assert codes(packed.bits(3)) == [[1, 0, 0], [0, 0, 0]]
-
-
-def test_rint_has_every_mode() -> None:
-    x = numbers([-2.5, -1.5, -0.5, 0.5, 1.2, 1.5, 3.0, np.inf], f32)
-    table = {
-        Rounding.RINT: [-2, -2, 0, 0, 1, 2, 3, np.inf],
-        Rounding.NONE: [-2, -2, 0, 0, 1, 2, 3, np.inf],
-        Rounding.ROUND: [-3, -2, -1, 1, 1, 2, 3, np.inf],
-        Rounding.FLOOR: [-3, -2, -1, 0, 1, 1, 3, np.inf],
-        Rounding.CEIL: [-2, -1, 0, 1, 2, 2, 3, np.inf],
-        Rounding.TRUNC: [-2, -1, 0, 0, 1, 1, 3, np.inf],
-        Rounding.ODD: [-3, -1, -1, 1, 1, 1, 3, np.inf],
-    }
-    assert {mode: values(x.rint(mode))[0] for mode in Rounding} == table
-    assert np.signbit(np.array(values(x.rint()))[0, 2])
 
 
 def test_a_type_casts_to_itself_bit_for_bit() -> None:
