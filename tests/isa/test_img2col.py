@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from naming import named
-from oracles.feature_maps import unrolled
-from oracles.registry import Seen
+from oracles.feature_maps import patches
 from ptokit.launch.settings import current_core
 
 SHAPE = (1, 1, 3, 4, 8)
@@ -42,11 +41,7 @@ def test_windows_and_tails() -> None:
                 rows, cols = (-(-n // box) * box for n, box in zip(valid, (16, 8), strict=True))
                 dst = pto.tile("left", "f32", rows, cols, layout="nz", valid=valid, fractal=512)
                 pto.timg2col(dst, src, *first, mode="a_auto")
-                codes, none = numbers(shape).view(np.uint32), np.zeros(0, np.uint32)
-                maps = Seen("f32", codes, valid, src.handle.type, none, True)
-                into = Seen("f32", none, valid, dst.handle.type, none, True)
-                wanted = unrolled(into, maps, *first)
-                assert isinstance(wanted, np.ndarray)
+                wanted = patches(numbers(shape), src.handle.type, first, valid)
                 assert np.array_equal(dst.numpy(), wanted)
 
 

@@ -102,6 +102,11 @@ def sloped(x: Array, slope: Array) -> Array:
     return np.where(x > 0, x, multiply(x, slope))
 
 
+def larger(a: Array, b: Array) -> Array:
+    """G11."""
+    return np.where(a < b, b, a)
+
+
 def smaller(a: Array, b: Array) -> Array:
     """G11."""
     return np.where(b < a, b, a)
@@ -129,7 +134,7 @@ binary(
     TDivS=quotient,
     TSDiv=quotient,
     TMinS=smaller,
-    TMaxS=lambda a, b: np.where(a < b, b, a),
+    TMaxS=larger,
     TRemS=modulus,
     TFmodS=remainder,
     TLRelu=sloped,

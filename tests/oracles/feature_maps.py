@@ -18,29 +18,35 @@ def c0_of(dtype: str) -> int:
     return 256 // bits_of(dtype)
 
 
-@meaning("TImg2Col")
-def unrolled(dst: Seen, src: Seen, pos_m: int, pos_k: int) -> Array:
-    """Row m is the patch under the filter's m-th position."""
-    kind = src.kind
-    *_, c1, height, width, c0 = kind.shape
-    image = src.all.reshape(-1, c1, height, width, c0)
-    left, right, top, bottom = kind.padding
-    (fh, fw), (sh, sw), (dh, dw) = kind.filter, kind.stride, kind.dilation
+def patches(image: Array, how: Any, at: tuple[int, int], extents: tuple[int, int]) -> Array:
+    """A window of the matrix of patches of [n, c1, h, w, c0]; row m is the filter's m-th position.
+
+    `how` has filter, stride, dilation and padding, and the value of what is outside.
+    """
+    count, c1, height, width, c0 = image.shape
+    left, right, top, bottom = how.padding
+    (fh, fw), (sh, sw), (dh, dw) = how.filter, how.stride, how.dilation
     if fh * fw == 0:
         raise Undefined("a filter without elements")
     out_h = (height + top + bottom - dh * (fh - 1) - 1) // sh + 1
     out_w = (width + left + right - dw * (fw - 1) - 1) // sw + 1
-    m = pos_m + np.arange(dst.valid[0])[:, None]
-    k = pos_k + np.arange(dst.valid[1])[None, :]
+    m = at[0] + np.arange(extents[0])[:, None]
+    k = at[1] + np.arange(extents[1])[None, :]
     ow, oh, n = m % out_w, m // out_w % out_h, m // out_w // out_h
     inner, kk, block = k % c0, k // c0 % (fh * fw), k // c0 // (fh * fw)
     h = oh * sh + kk // fw * dh - top
     w = ow * sw + kk % fw * dw - left
     inside = (h >= 0) & (h < height) & (w >= 0) & (w < width)
-    inside = inside & (n < len(image)) & (block < c1)
+    inside = inside & (n < count) & (block < c1)
     n, block, h, w, inner = (np.where(inside, x, 0) for x in (n, block, h, w, inner))
-    pad = typed(codes_of(np.array([kind.pad_value], np.float64), dst.dtype), dst.dtype)
+    pad = typed(codes_of(np.array([how.pad_value], np.float64), how.dtype.name), how.dtype.name)
     return np.where(inside, image[n, block, h, w, inner], pad)
+
+
+@meaning("TImg2Col")
+def unrolled(dst: Seen, src: Seen, pos_m: int, pos_k: int) -> Array:
+    image = src.all.reshape(-1, *src.kind.shape[-4:])
+    return patches(image, src.kind, (pos_m, pos_k), dst.valid)
 
 
 def blocked(maps: Array, c0: int) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from oracles import orders
 from oracles.conversions import converted
+from oracles.elementwise import larger, quotient, smaller
 from oracles.formats import FORMATS, Array, bits_of, is_float, quieted, typed, wrapped
 from oracles.numbers import FINITE
 from oracles.registry import (
@@ -33,7 +34,7 @@ binary(
     TAdd=arithmetic(np.add),
     TSub=arithmetic(np.subtract),
     TMul=arithmetic(np.multiply),
-    TMax=lambda a, b: np.where(a < b, b, a),  # G11
+    TMax=larger,
     TAddS=arithmetic(np.add),
 )
 
@@ -214,15 +215,6 @@ def spread(src: Seen, cols: int, first: bool) -> Array:
     return src.values[:, np.zeros(cols, int) if first else np.arange(cols) % src.valid[1]]
 
 
-def larger(a: Array, b: Array) -> Array:
-    """G11."""
-    return np.where(a < b, b, a)
-
-
-def smaller(a: Array, b: Array) -> Array:
-    return np.where(b < a, b, a)
-
-
 def each_row(f: Function) -> Oracle:
     def oracle(given: Given) -> Array:
         cols, left, right = given["dst"].valid[1], given["src0"], given["src1"]
@@ -247,18 +239,6 @@ def each_column(f: Function) -> Oracle:
     return oracle
 
 
-def divided(a: Array, b: Array) -> Array:
-    """G10: integers truncate; what is divided by 0 is target-defined, here 0."""
-    if a.dtype.kind not in "iu":
-        return arithmetic(np.divide)(a, b)
-    exact = [
-        0 if not y else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-        for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)
-    ]
-    low = [n % (1 << 64) for n in exact]
-    return np.array(low, np.uint64).astype(a.dtype).reshape(a.shape)
-
-
 def exponential_of_difference(a: Array, b: Array) -> Array:
     """The difference is rounded to the type first."""
     return arithmetic(exponential)(arithmetic(np.subtract)(a, b))
@@ -268,7 +248,7 @@ for _name, _f in {
     "Add": arithmetic(np.add),
     "Sub": arithmetic(np.subtract),
     "Mul": arithmetic(np.multiply),
-    "Div": divided,
+    "Div": quotient,
     "Max": larger,
     "Min": smaller,
     "ExpDif": exponential_of_difference,

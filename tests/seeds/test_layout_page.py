@@ -10,7 +10,6 @@ import pytest
 from seed_pages import (
     ALL,
     HARDWARE,
-    Array,
     B,
     T,
     accepts,
@@ -25,6 +24,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
+from oracles.feature_maps import patches
 from ptokit.isa.index import lookup
 from tiles import bits, made
 
@@ -176,25 +176,6 @@ def test_pack() -> None:
 Pair = tuple[int, int]
 
 
-def unrolled(image: Array, rows: int, filter: Pair, stride: Pair, padding: Array) -> Array:
-    """A row for each place of the filter; a column for each channel under each of its elements."""
-    _, c1, height, width, c0 = image.shape
-    left, right, top, bottom = padding
-    down = (height + top + bottom - filter[0]) // stride[0] + 1
-    across = (width + left + right - filter[1]) // stride[1] + 1
-    cols = c1 * filter[0] * filter[1] * c0
-    matrix = np.zeros((rows, cols), image.dtype)
-    for m in range(min(rows, down * across)):
-        for k in range(cols):
-            within, x = k % c0, k // c0 % filter[1]
-            y, block = k // (c0 * filter[1]) % filter[0], k // (c0 * filter[1] * filter[0])
-            h = m // across * stride[0] + y - top
-            w = m % across * stride[1] + x - left
-            if 0 <= h < height and 0 <= w < width:
-                matrix[m, k] = image[0, block, h, w, within]
-    return matrix
-
-
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize(
     ("filter", "stride", "padding"),
@@ -208,10 +189,11 @@ def test_img2col(target: str, filter: Pair, stride: Pair, padding: tuple[int, ..
     """Patches of the map become rows, with zeros beyond its border."""
     image = ramp(2 * 6 * 5, 16).reshape(1, 2, 6, 5, 16).astype(np.float16)
     how: dict[str, Any] = {"filter": filter, "stride": stride, "padding": padding}
-    wanted = unrolled(image, 32, filter, stride, np.array(padding))
+    cols = image.shape[1] * filter[0] * filter[1] * image.shape[-1]
     with pto.target(target):
         src = pto.conv_tile("f16", image.shape, layout="nc1hwc0", data=image, **how)
-        dst = pto.tile_left("f16", 32, wanted.shape[1])
+        wanted = patches(image, src.handle.type, (0, 0), (32, cols))
+        dst = pto.tile_left("f16", 32, cols)
         pto.timg2col(dst, src, mode="a_auto")
         assert np.array_equal(dst.numpy(), wanted)
         part = pto.tile_left("f16", 16, 16)
@@ -235,7 +217,7 @@ def test_img2col_configuration() -> None:
                 pto.set_img2col_padding(src)
                 pto.set_img2col_rpt(src)
             pto.timg2col(dst, src)
-        assert np.array_equal(dst.numpy(), unrolled(image, 16, (2, 2), (1, 1), np.zeros(4, int)))
+        assert np.array_equal(dst.numpy(), patches(image, src.handle.type, (0, 0), (16, 64)))
 
 
 # Extract, insert, fill ---------------------------------------------------------------------------
