@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from oracles.feature_maps import blocked
+from oracles.transfers import PLANES
 
 N, C, D, H, W = 3, 19, 2, 5, 4  # channels fill two blocks of 16, the last in part
 C1, LANES = 2, 16
-
-
-def blocks(x: np.ndarray) -> np.ndarray:
-    """Return (n, c1, d, h, w, c0) of (n, c, d, h, w), missing channels 0."""
-    whole = np.zeros((*x.shape[:1], C1 * LANES, *x.shape[2:]), x.dtype)
-    whole[:, : x.shape[1]] = x
-    return whole.reshape(len(x), C1, LANES, *x.shape[2:]).transpose(0, 1, 3, 4, 5, 2)
 
 
 def images(*shape: int) -> np.ndarray:
@@ -31,33 +26,27 @@ def loaded(x: np.ndarray, layout: str, shape: tuple[int, ...], into: str) -> np.
     return tile.numpy()
 
 
-def test_maps_out_of_planes() -> None:
-    x = images(1, N, C, H, W)
-    wanted = blocks(x[0][:, :, None])[:, :, 0]
-    assert np.array_equal(loaded(x, "nchw", (N, C1, H, W, LANES), "nc1hwc0"), wanted)
+ROWS = [  # the layout of the view, its extents, those of the tile; images that are missing stay
+    ("nchw", (1, N, C, H, W), "nc1hwc0", (N, C1, H, W, LANES)),
+    ("nhwc", (1, N, H, W, C), "nc1hwc0", (N, C1, H, W, LANES)),
+    ("ncdhw", (N, C, D, H, W), "ndc1hwc0", (N, D, C1, H, W, LANES)),
+    ("ncdhw", (N, C, D, H, W), "fractal_z_3d", (C1 * D * H * W, 1, 16, LANES)),
+    ("nchw", (1, N, C, H, W), "fractal_z", (C1 * H * W, 1, 16, LANES)),
+]
 
 
-def test_maps_of_channels_side_by_side() -> None:
-    x = images(1, N, H, W, C)
-    wanted = blocks(x[0].transpose(0, 3, 1, 2)[:, :, None])[:, :, 0]
-    assert np.array_equal(loaded(x, "nhwc", (N, C1, H, W, LANES), "nc1hwc0"), wanted)
-
-
-def test_maps_with_depth() -> None:
-    x = images(N, C, D, H, W)
-    wanted = blocks(x).transpose(0, 2, 1, 3, 4, 5)
-    assert np.array_equal(loaded(x, "ncdhw", (N, D, C1, H, W, LANES), "ndc1hwc0"), wanted)
-
-
-@pytest.mark.parametrize("depth", [1, D])
-def test_weights_out_of_planes(depth: int) -> None:
-    """A row of 16 images for each block, depth, row and column; images that are missing stay."""
-    x = images(N, C, depth, H, W)
-    wanted = np.full((C1 * depth * H * W, 1, 16, LANES), -1, np.float16)
-    rows = blocks(x).transpose(1, 2, 3, 4, 0, 5)
-    wanted[:, 0, :N] = rows.reshape(-1, N, LANES)
-    given = (x, "ncdhw", "fractal_z_3d") if depth > 1 else (x[None, :, :, 0], "nchw", "fractal_z")
-    assert np.array_equal(loaded(given[0], given[1], wanted.shape, given[2]), wanted)
+@pytest.mark.parametrize(("layout", "shape", "into", "tile"), ROWS)
+def test_maps_out_of_planes(
+    layout: str, shape: tuple[int, ...], into: str, tile: tuple[int, ...]
+) -> None:
+    x = images(*shape)
+    [blocks] = blocked(PLANES[layout.upper()](x)[None], LANES)  # n, d, c1, h, w, c0
+    if into.startswith("fractal"):
+        wanted = np.full(tile, -1, np.float16)
+        wanted[:, 0, :N] = blocks.transpose(2, 1, 3, 4, 0, 5).reshape(-1, N, LANES)
+    else:
+        wanted = blocks.reshape(tile)
+    assert np.array_equal(loaded(x, layout, tile, into), wanted)
 
 
 def test_planes_of_other_extents() -> None:
@@ -91,4 +80,4 @@ def test_planes_that_begin_inside_an_array(engine: str) -> None:
     tile = np.full((N, C1, H, W, LANES), -1, np.float16)
     ran = pto.loads(PROGRAM).run(p=given, t=tile, target="a5", engine=engine)
     x = given[AT:].reshape(N, C, H, W)
-    assert np.array_equal(ran["t"], blocks(x[:, :, None])[:, :, 0])
+    assert np.array_equal(ran["t"], blocked(x[None, :, :, None], LANES)[0, :, 0])
