@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 import ptokit as pto
 from naming import named
 from oracles.feature_maps import patches
-from ptokit.launch.settings import current_core
 
 SHAPE = (1, 1, 3, 4, 8)
 HOW: dict[str, Any] = {"filter": (2, 2), "padding": (1, 0, 1, 0)}
@@ -81,29 +80,8 @@ def test_manual_modes_read_what_was_set(target: str) -> None:
         assert problem(lambda: pto.timg2col(dst, src)).slug == "register-not-set"
 
 
-def test_the_packing_of_the_registers() -> None:
-    src = pto.conv_tile(
-        "i8",
-        (1, 1, 0x123, 0x4567, 32),
-        layout="nc1hwc0",
-        padding=(1, 2, 3, 4),
-        pad_value=-2,
-        repeat=(0xABC, 0x12, 1),
-        into=(0x345, 0x678),
-    )
-    with pto.target("a5"):
-        registers = current_core().state.registers
-        pto.setfmatrix(src)
-        pto.set_img2col_padding(src, mode="b_manual")
-        pto.set_img2col_rpt(src)
-        assert registers == {
-            "FMATRIX_A": 0x0403_0201_0123_4567,
-            "PADDING_B": 0xFEFE,
-            "RPT_A": 0x0678_0345_0112_0ABC,
-        }
-        half = pto.conv_tile("f16", (1, 1, 1, 1, 16), layout="nc1hwc0", pad_value=1.5)
-        pto.set_img2col_padding(half)
-        assert registers["PADDING_A"] == 0x3E00
+def test_a2a3_has_no_place_to_repeat_into() -> None:
+    src = pto.conv_tile("i8", (1, 1, 3, 4, 32), layout="nc1hwc0", into=(0x345, 0x678))
     with pto.target("a2a3"):
         assert problem(lambda: pto.set_img2col_rpt(src)).rule == "src.into == (0, 0)"
 
@@ -123,16 +101,9 @@ def test_what_no_register_holds(
     assert problem(lambda: pto.setfmatrix(src)).slug == slug
 
 
-def test_the_registers_of_the_fix_pipe() -> None:
+def test_parameters_of_the_fix_pipe_are_in_scaling_memory() -> None:
+    vec = pto.tile("vec", "u64", 1, 16)
     with pto.target("a5"):
-        registers = current_core().state.registers
-        pto.set_quant_scalar(0.5)
-        assert registers["QUANT_PRE"] == 0x3F000000 | 1 << 46
-        pto.set_quant_scalar(2, out="u8")
-        assert registers["QUANT_PRE"] == 0x40000000
-        pto.set_quant_vector(pto.tile("scaling", "u64", 1, 16))
-        assert registers["FPC"] == 0
-        vec = pto.tile("vec", "u64", 1, 16)
         assert problem(lambda: pto.set_quant_vector(vec)).slug == "location"
 
 

@@ -162,18 +162,6 @@ def test_columns_whose_length_the_run_knows(target: str) -> None:
         assert found[iteration].tobytes() == quieted(expected, "f32").tobytes(), iteration
 
 
-@pytest.mark.parametrize(("rows", "dtype"), [(1, "f32"), (2, "f16"), (7, "f32"), (64, "bf16")])
-def test_columns_in_pairs(rows: int, dtype: str) -> None:
-    src, dst = (f"!pto.tile_buf<vec, {n}x32x{dtype}>" for n in (rows, 1))
-    text = f"func.func @f(%a: {src}, %s: {dst}) {{\n"
-    text += f"  %t = pto.alloc_tile : {src}\n  pto.tcolsum ins(%a, %t"
-    text += f" {{isBinary = true}} : {src}, {src}) outs(%s : {dst})\n  return\n}}"
-    a = np.random.default_rng(rows).standard_normal((rows, 32)).astype(FORMATS[dtype][1])
-    given = {"a": a, "s": np.zeros((1, 32), a.dtype)}
-    found = [ran(text, "a5", e, **given) for e in ENGINES]
-    assert found[0].tobytes() == found[1].tobytes() == orders.pairs(list(a)).tobytes()
-
-
 def test_the_order_is_an_option() -> None:
     """Left to right in the type of the elements: neither what cpu does nor what a5 does."""
     a = numbers("f16", 4, 300)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import (
-    DTYPES,
     DType,
     bf16,
     f8e4m3,
@@ -54,25 +52,6 @@ def values(found: Array) -> list[list[float]]:
     return decode(found.codes, found.dtype).tolist()
 
 
-ARITHMETIC: dict[str, Callable[[Array, Array], Array]] = {
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "rint": lambda x, _: x.rint(),
-    "fold": lambda x, _: x.fold("add", 1),
-}
-
-
-@pytest.mark.parametrize("dtype", list(PAYLOADS), ids=repr)
-@pytest.mark.parametrize("word", list(ARITHMETIC))
-def test_arithmetic_gives_the_positive_quiet_nan(word: str, dtype: DType) -> None:
-    for nan in PAYLOADS[dtype]:
-        x, one = array([nan, nan], dtype), numbers([1, 1], dtype)
-        assert set(codes(ARITHMETIC[word](x, one))[0]) == {QUIET[dtype]}
-        if word in ("add", "sub", "mul"):
-            assert set(codes(ARITHMETIC[word](one, x))[0]) == {QUIET[dtype]}
-
-
 def test_invalid_operations_give_the_positive_quiet_nan() -> None:
     infinite = numbers([np.inf, -np.inf], f32)
     assert codes(infinite - infinite) == [[QUIET[f32]] * 2]
@@ -93,15 +72,6 @@ def test_choices_move_bits(dtype: DType) -> None:
     assert codes(array([one, first, second], dtype).fold("max", 1)) == [[one]]
 
 
-@pytest.mark.parametrize("source", [f16, bf16, f8e5m2, f8e4m3, hif8, f32], ids=repr)
-def test_casts_give_the_positive_quiet_nan(source: DType) -> None:
-    for nan in (QUIET[source], *PAYLOADS.get(source, ())):
-        x = array([nan], source)
-        assert codes(x.cast(source)) == [[nan]]
-        for target in QUIET.keys() - {source}:
-            assert codes(x.cast(target)) == [[QUIET[target]]]
-
-
 @pytest.mark.parametrize("dtype", [f16, bf16], ids=repr)
 def test_a_number_takes_the_type_before_it_is_used(dtype: DType) -> None:
     third = decode(encode(np.array([1 / 3]), dtype), dtype)[0]
@@ -113,17 +83,6 @@ def test_numbers_convert_like_casts() -> None:
     assert values(array([1], i32) + 1.9) == [[2]]
     assert values(array([1], u8) + 511) == [[0]]
     assert values(array([1], i8) - 1.9) == [[0]]
-
-
-def test_a_fold_goes_in_order_and_rounds_at_each_step() -> None:
-    """1 + 1023 * 2**-11 stays 1 in f16: each step is a tie and rounds to even."""
-    x = numbers([1.0] + [2.0**-11] * 1023, f16)
-    assert values(x.fold("add", 1)) == [[1.0]]
-    assert values(x.cast(f32).fold("add", 1, 0)) == [[1 + 1023 / 2048]]
-    assert values(NumpyArray(x.codes[:, ::-1], f16).fold("add", 1)) == [[1.5]]
-    big = numbers([1e8, 1.0, -1e8], f32)
-    assert values(big.fold("add", 1)) == [[0.0]]
-    assert values(array([[100, 100, 100]], i8).fold("add", 1)) == [[44]]
 
 
 def test_a_fold_has_an_axis_and_a_start() -> None:
@@ -150,12 +109,6 @@ def test_truth_values_are_packed_into_bits_and_back() -> None:
     assert codes(packed) == [[9, 3], [0, 2]]
     assert codes(packed.bits(10)) == codes(x > 0)
     assert codes(packed.bits(3)) == [[1, 0, 0], [0, 0, 0]]
-
-
-def test_a_type_casts_to_itself_bit_for_bit() -> None:
-    for dtype in DTYPES:
-        every = np.arange(256).astype(dtype.storage) & ((1 << dtype.bits) - 1)
-        assert codes(array(every, dtype).cast(dtype)) == [every.tolist()]
 
 
 @pytest.mark.parametrize("dtype", [i8, u8, i16, u16, i32, u32, i64, u64], ids=repr)
