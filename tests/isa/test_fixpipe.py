@@ -171,83 +171,41 @@ def test_a_plain_move_keeps_nan_payloads() -> None:
 # The worked examples -----------------------------------------------------------------------------
 
 Example = tuple[float, str, str, int, bool, float]
-OFF509 = parameter(1, 0x1FD)
-WORKED_CPU: list[Example] = [
-    (2.5, "f32", "i8", parameter(1), False, 2),
-    (3.5, "f32", "i8", parameter(1), False, 4),
-    (10, "f32", "i8", OFF509, False, 127),
-    (-300, "f32", "i8", parameter(1, 200), False, -100),
-    (-7, "f32", "i8", parameter(1, 5), True, 0),
-    (-3, "f32", "i8", parameter(1, 5), True, 2),
-    (-3, "f32", "u8", parameter(1, signed=False), False, 0),
-    (100, "f32", "i8", parameter(1.1), False, 110),
-    (100000, "i32", "f16", parameter(0.5), False, 49984),
-    (200000, "i32", "f16", parameter(0.5), False, 65504),
-    (math.inf, "f32", "f16", parameter(1), False, math.inf),
-    (1e6, "f32", "f16", parameter(1), False, 65504),
-    (math.nan, "f32", "f16", parameter(1), False, math.nan),
-    (7, "i32", "i8", parameter(0.5), False, 4),
-]
-WORKED_HARDWARE: list[Example] = [
-    (2.5, "f32", "i8", parameter(1), False, 2),
-    (3.5, "f32", "i8", parameter(1), False, 4),
-    (10, "f32", "i8", OFF509, False, 7),
-    (-300, "f32", "i8", parameter(1, 200), False, -56),
-    (-7, "f32", "i8", parameter(1, 5), True, 5),
-    (-3, "f32", "i8", parameter(1, 5), True, 5),
-    (-3, "f32", "u8", parameter(1, signed=False), False, 0),
-    (100, "f32", "i8", parameter(1.1), False, 110),
-    (100000, "i32", "f16", parameter(0.5), False, 49984),
-    (200000, "i32", "f16", parameter(0.5), False, 65504),
-    (math.inf, "f32", "f16", parameter(1), False, math.inf),
-    (1e6, "f32", "f16", parameter(1), False, math.inf),
-    (math.nan, "f32", "f16", parameter(1), False, math.nan),
-    (70000, "i32", "i16", parameter(0, shift=0), False, 32767),
-    (1000000, "i32", "i16", parameter(0, shift=3), False, 32767),
-    (7, "i32", "i8", parameter(0.5), False, 4),
+ONE, OFF509, SHIFT3 = parameter(1), parameter(1, 0x1FD), parameter(0, shift=3)
+INF, NAN = math.inf, math.nan
+SATURATING = replace(HARDWARE_READING, saturate=True)
+WRAPPING = FixPipe(saturating_shift=False)
+# an accumulator, its type, that of the result, the parameter, relu; what comes out by reading
+WORKED: list[tuple[float, str, str, int, bool, dict[str | FixPipe, float]]] = [
+    (2.5, "f32", "i8", parameter(1), False, {"cpu": 2, "hardware": 2}),
+    (3.5, "f32", "i8", parameter(1), False, {"cpu": 4, "hardware": 4}),
+    (10, "f32", "i8", OFF509, False, {"cpu": 127, "hardware": 7}),
+    (-300, "f32", "i8", parameter(1, 200), False, {"cpu": -100, "hardware": -56}),
+    (-7, "f32", "i8", parameter(1, 5), True, {"cpu": 0, "hardware": 5, NPU_GOLDEN: 0}),
+    (-3, "f32", "i8", parameter(1, 5), True, {"cpu": 2, "hardware": 5, NPU_GOLDEN: 2}),
+    (-3, "f32", "u8", parameter(1, signed=False), False, {"cpu": 0, "hardware": 0}),
+    # the clip follows bit 46, not the type
+    (200, "f32", "i8", parameter(1, signed=False), False, {"cpu": -56}),
+    (-3, "f32", "u8", parameter(1, signed=True), False, {"cpu": 253}),
+    (100, "f32", "i8", parameter(1.1), False, {"cpu": 110, "hardware": 110}),
+    (100000, "i32", "f16", parameter(0.5), False, {"cpu": 49984, "hardware": 49984}),
+    (200000, "i32", "f16", parameter(0.5), False, {"cpu": 65504, "hardware": 65504}),
+    (INF, "f32", "f16", ONE, False, {"cpu": INF, "hardware": INF, SATURATING: 65504}),
+    (1e6, "f32", "f16", ONE, False, {"cpu": 65504, "hardware": INF, SATURATING: 65504}),
+    (NAN, "f32", "f16", ONE, False, {"cpu": NAN, "hardware": NAN, SATURATING: 0}),
+    # shifts saturate by default, as the design decides; the simulator's wrapping is an option
+    (70000, "i32", "i16", parameter(0), False, {"cpu": 32767, "hardware": 32767, WRAPPING: -30536}),
+    (10**6, "i32", "i16", SHIFT3, False, {"cpu": 32767, "hardware": 32767, WRAPPING: -3036}),
+    (7, "i32", "i8", parameter(0.5), False, {"cpu": 4, "hardware": 4}),
 ]
 
 
-def check(example: Example, how: str | FixPipe) -> None:
-    x, src, dst, param, relu, wanted = example
-    got = one(x, src, dst, param, how, relu=relu)
-    assert got == wanted or (math.isnan(got) and math.isnan(wanted))
-
-
-def test_worked_examples_cpu_column() -> None:
-    for example in WORKED_CPU:
-        with named(example):
-            check(example, "cpu")
-
-
-def test_worked_examples_hardware_column() -> None:
-    for example in WORKED_HARDWARE:
-        with named(example):
-            check(example, "hardware")
-
-
-@pytest.mark.parametrize(("x", "shift", "bug"), [(70000, 0, -30536), (1000000, 3, -3036)])
-def test_worked_examples_of_shifts(x: int, shift: int, bug: int) -> None:
-    """The default saturates, as the design decides; the simulator's wrapping is an option."""
-    param = parameter(0, shift=shift)
-    assert one(x, "i32", "i16", param) == 32767
-    assert one(x, "i32", "i16", param, FixPipe(saturating_shift=False)) == bug
-
-
-@pytest.mark.parametrize(("x", "wanted"), [(-7, 0), (-3, 2)])
-def test_worked_example_of_the_npu_golden(x: int, wanted: int) -> None:
-    assert one(x, "f32", "i8", parameter(1, 5), NPU_GOLDEN, relu=True) == wanted
-
-
-@pytest.mark.parametrize(("x", "wanted"), [(math.inf, 65504), (1e6, 65504), (math.nan, 0)])
-def test_worked_example_of_saturation(x: float, wanted: float) -> None:
-    assert one(x, "f32", "f16", parameter(1), replace(HARDWARE_READING, saturate=True)) == wanted
-
-
-def test_worked_example_of_the_clip_following_bit_46() -> None:
-    """i8 with bit 46 clear and 200 is -56; u8 with bit 46 set and -3 is 253."""
-    assert one(200, "f32", "i8", parameter(1, signed=False)) == -56
-    assert one(-3, "f32", "u8", parameter(1, signed=True)) == 253
+def test_worked_examples() -> None:
+    for x, src, dst, param, relu, wanted in WORKED:
+        for how, answer in wanted.items():
+            with named(x, src, dst, hex(param), relu, how):
+                got = one(x, src, dst, param, how, relu=relu)
+                assert got == answer or (math.isnan(got) and math.isnan(answer))
 
 
 # Each option by itself changes an answer ---------------------------------------------------------
