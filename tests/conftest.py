@@ -16,6 +16,12 @@ settings.register_profile("ptokit", deadline=None, derandomize="PTOKIT_FUZZ" not
 settings.load_profile("ptokit")
 
 
+@pytest.fixture(params=["reference", "native"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine: a test that names one in its parameters is of both."""
+    return request.param
+
+
 @pytest.fixture(scope="session", autouse=True)
 def code_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One folder for all processes of a run."""

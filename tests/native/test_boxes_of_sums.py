@@ -51,9 +51,6 @@ func.func @f(%a: !pto.ptr<f16>, %b: !pto.ptr<f16>, %c: !pto.ptr<f32>, %m: index)
 }}"""
 
 
-ENGINES = pytest.mark.parametrize("engine", ["reference", "native"])
-
-
 def stored(rows: int, m: int, sums: str = BOX, **how: Any) -> Run:
     """Runs a product of m rows and 24 columns, of which so many rows and 32 columns are stored."""
     text = PROGRAM.replace("SUMS", sums.format(rows)).replace("ROWS", f"%c{rows}")
@@ -62,7 +59,6 @@ def stored(rows: int, m: int, sums: str = BOX, **how: Any) -> Run:
     return pto.loads(text).execute({"a": a, "b": b, "c": c, "m": m}, blocks=3, **how)
 
 
-@ENGINES
 @pytest.mark.parametrize(("rows", "m"), [(16, 8), (16, 16), (32, 17), (32, 32)])
 def test_the_rest_of_the_boxes_may_be_stored(rows: int, m: int, engine: str) -> None:
     wanted = np.full((32, 32), 7, np.float32)
@@ -72,14 +68,12 @@ def test_the_rest_of_the_boxes_may_be_stored(rows: int, m: int, engine: str) -> 
     assert np.array_equal(np.asarray(found).reshape(32, 32), wanted)
 
 
-@ENGINES
 def test_what_no_product_has_is_counted(engine: str) -> None:
     """X95: 8 columns of the last boxes, and a row of boxes; of three blocks."""
     (found,) = (w for w in stored(32, 16, engine=engine).warnings if w.slug == "undefined-store")
     assert f"{3 * (16 * 8 + 16 * 32)} elements, first (0, 24)" in str(found.seen)
 
 
-@ENGINES
 @pytest.mark.parametrize("target", ["cpu", "a5"])
 @pytest.mark.parametrize("compact", [0, 1])
 @pytest.mark.parametrize("m", [8, 16, 17, 32])

@@ -31,7 +31,7 @@ def product(rows: int, store: str = "") -> str:
     return f"""\
     %left{rows} = pto.alloc_tile valid_row = %count : {left}
     %acc{rows} = pto.alloc_tile valid_row = %count : {acc}
-    pto.textract ins(%mat, %zero, %zero : {MAT}, index, index) outs(%left{rows} : {left})
+    pto.textract ins(%mat, 0, 0 : {MAT}, index, index) outs(%left{rows} : {left})
     pto.tmatmul ins(%left{rows}, %right : {left}, {RIGHT}) outs(%acc{rows} : {acc})
 {store}    scf.yield
 """
@@ -39,27 +39,22 @@ def product(rows: int, store: str = "") -> str:
 
 PROGRAM = f"""\
 func.func @f(%x: !pto.ptr<f16>, %y: !pto.ptr<f32>) {{
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %most = arith.constant 240 : index
-  %cols = arith.constant 64 : index
-  %rows = arith.constant 256 : index
-  %in = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] \
+  %in = pto.make_tensor_view %x, shape = [256, 64], strides = [64, 1] \
 : !pto.tensor_view<256x64xf16>
-  %out = pto.make_tensor_view %y, shape = [%most, %cols], strides = [%cols, %one] \
+  %out = pto.make_tensor_view %y, shape = [240, 64], strides = [64, 1] \
 : !pto.tensor_view<240x64xf32>
-  %all = pto.partition_view %in, offsets = [%zero, %zero], sizes = [%rows, %cols] \
+  %all = pto.partition_view %in, offsets = [0, 0], sizes = [256, 64] \
 : !pto.tensor_view<256x64xf16> -> !pto.partition_tensor_view<256x64xf16>
-  %part = pto.partition_view %out, offsets = [%zero, %zero], sizes = [%most, %cols] \
+  %part = pto.partition_view %out, offsets = [0, 0], sizes = [240, 64] \
 : !pto.tensor_view<240x64xf32> -> {OUT}
   %mat = pto.alloc_tile : {MAT}
   pto.tload ins(%all : !pto.partition_tensor_view<256x64xf16>) outs(%mat : {MAT})
   %right = pto.alloc_tile : {RIGHT}
-  pto.textract ins(%mat, %zero, %zero : {MAT}, index, index) outs(%right : {RIGHT})
+  pto.textract ins(%mat, 0, 0 : {MAT}, index, index) outs(%right : {RIGHT})
   %block = pto.get_block_idx
   %number = arith.index_cast %block : i64 to index
-  %count = arith.addi %number, %most : index
-  %few = arith.cmpi slt, %count, %cols : index
+  %count = arith.addi %number, 240 : index
+  %few = arith.cmpi slt, %count, 64 : index
   scf.if %few {{
 {product(16)}  }} else {{
 {product(256, f"    pto.tstore ins(%acc256 : {ACC.format(256)}) outs(%part : {OUT})" + chr(10))}  }}

@@ -445,8 +445,7 @@ def test_names_in_errors_are_the_programs_own(folder: Path) -> None:
     text = f"""
 func.func @f(%sum: {KIND}) {{
   %blank = pto.alloc_tile : {KIND}
-  %c0 = arith.constant 0 : index
-  %x = pto.tgetval ins(%blank, %c0 : {KIND}, index) outs : f32
+  %x = pto.tgetval ins(%blank, 0 : {KIND}, index) outs : f32
   pto.tadds ins(%sum, %x : {KIND}, f32) outs(%sum : {KIND})
   return
 }}

@@ -22,7 +22,6 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("cols", [1, 37])
 @pytest.mark.parametrize("name", INVALID)
 def test_no_result_is_the_positive_quiet_nan(name: str, cols: int, engine: str) -> None:

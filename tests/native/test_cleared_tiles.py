@@ -9,8 +9,6 @@ import pytest
 
 import ptokit as pto
 
-ENGINES = ("native", "reference")
-
 
 def summed(number: str, dtype: str = "f32", clear: str = "tmuls") -> pto.Program:
     """Blocks of eight rows are summed in a tile that is cleared by a product before."""
@@ -19,20 +17,15 @@ def summed(number: str, dtype: str = "f32", clear: str = "tmuls") -> pto.Program
     view = f"!pto.tensor_view<?x?x{dtype}>"
     return pto.loads(f"""
 func.func @sum(%x: !pto.ptr<{dtype}>, %y: !pto.ptr<{dtype}>, %n: {dtype}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c16 = arith.constant 16 : index
-  %c24 = arith.constant 24 : index
   %zero = arith.constant {"0" if dtype == "i32" else "0.0"} : {dtype}
-  %from = pto.make_tensor_view %x, shape = [%c24, %c16], strides = [%c16, %c1] : {view}
-  %to = pto.make_tensor_view %y, shape = [%c8, %c16], strides = [%c16, %c1] : {view}
-  %all = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c16] : {view} -> {part}
+  %from = pto.make_tensor_view %x, shape = [24, 16], strides = [16, 1] : {view}
+  %to = pto.make_tensor_view %y, shape = [8, 16], strides = [16, 1] : {view}
+  %all = pto.partition_view %to, offsets = [0, 0], sizes = [8, 16] : {view} -> {part}
   %sum = pto.alloc_tile : {tile}
   %one = pto.alloc_tile : {tile}
   pto.{clear} ins(%sum, {number} : {tile}, {dtype}) outs(%sum : {tile})
-  scf.for %i = %c0 to %c24 step %c8 {{
-    %rows = pto.partition_view %from, offsets = [%i, %c0], sizes = [%c8, %c16] : {view} -> {part}
+  scf.for %i = 0 to 24 step 8 {{
+    %rows = pto.partition_view %from, offsets = [%i, 0], sizes = [8, 16] : {view} -> {part}
     pto.tload ins(%rows : {part}) outs(%one : {tile})
     pto.tadd ins(%sum, %one : {tile}, {tile}) outs(%sum : {tile})
   }}
@@ -42,7 +35,6 @@ func.func @sum(%x: !pto.ptr<{dtype}>, %y: !pto.ptr<{dtype}>, %n: {dtype}) {{
 """)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", ["f32", "f16", "i32"])
 def test_a_product_with_0_clears_what_was_never_written(engine: str, dtype: str) -> None:
     kind: Any = {"f32": np.float32, "f16": np.float16, "i32": np.int32}[dtype]
@@ -54,7 +46,6 @@ def test_a_product_with_0_clears_what_was_never_written(engine: str, dtype: str)
     assert summed("%zero", dtype).check("a5") == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("clear", "number"), [("tmuls", 2.0), ("tadds", 0.0)])
 def test_nothing_else_gives_what_was_never_written_a_value(
     engine: str, clear: str, number: float
@@ -68,22 +59,17 @@ def test_nothing_else_gives_what_was_never_written_a_value(
         summed("%n", clear=clear).run(target="a5", engine=engine, strict=True, **arrays)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_written_is_multiplied(engine: str) -> None:
     """Infinity times 0 is NaN: only bytes that nothing wrote count as 0."""
     program = pto.loads("""
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c16 = arith.constant 16 : index
   %zero = arith.constant 0.0 : f32
-  %v = pto.make_tensor_view %x, shape = [%c1, %c8], strides = [%c8, %c1]
+  %v = pto.make_tensor_view %x, shape = [1, 8], strides = [8, 1]
        : !pto.tensor_view<1x8xf32>
-  %w = pto.make_tensor_view %y, shape = [%c1, %c16], strides = [%c16, %c1]
+  %w = pto.make_tensor_view %y, shape = [1, 16], strides = [16, 1]
        : !pto.tensor_view<1x16xf32>
-  %here = arith.constant 0 : i64
-  %half = pto.alloc_tile addr = %here : !pto.tile_buf<vec, 1x16xf32, valid=1x8>
-  %whole = pto.alloc_tile addr = %here : !pto.tile_buf<vec, 1x16xf32>
+  %half = pto.alloc_tile addr = 0 : !pto.tile_buf<vec, 1x16xf32, valid=1x8>
+  %whole = pto.alloc_tile addr = 0 : !pto.tile_buf<vec, 1x16xf32>
   pto.tload ins(%v : !pto.tensor_view<1x8xf32>)
             outs(%half : !pto.tile_buf<vec, 1x16xf32, valid=1x8>)
   pto.tmuls ins(%whole, %zero : !pto.tile_buf<vec, 1x16xf32>, f32)
@@ -97,29 +83,21 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
     np.testing.assert_array_equal(found, [[0, np.nan, 0, np.nan] + [0] * 12])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_long_tile_is_filled_where_the_run_watches_what_is_written(engine: str) -> None:
     """32 KiB of one number: no move of bytes, though only two places are written."""
     tile = "!pto.tile_buf<vec, 8x1024xf32>"
     view, part = "!pto.tensor_view<8x1024xf32>", "!pto.partition_tensor_view<8x1024xf32>"
     program = pto.loads(f"""
 func.func @f(%y: !pto.ptr<f32>, %n: !pto.ptr<i32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c1024 = arith.constant 1024 : index
-  %two = arith.constant 2.0 : f32
-  %three = arith.constant 3.0 : f32
-  %to = pto.make_tensor_view %y, shape = [%c8, %c1024], strides = [%c1024, %c1] : {view}
-  %all = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c1024] : {view} -> {part}
+  %to = pto.make_tensor_view %y, shape = [8, 1024], strides = [1024, 1] : {view}
+  %all = pto.partition_view %to, offsets = [0, 0], sizes = [8, 1024] : {view} -> {part}
   %sum = pto.alloc_tile : {tile}
   %one = pto.alloc_tile : {tile}
-  pto.texpands ins(%two : f32) outs(%sum : {tile})
-  %none = arith.constant 0 : i32
-  %count = pto.load_scalar %n[%c0] : !pto.ptr<i32> -> i32
-  %some = arith.cmpi slt, %none, %count : i32
+  pto.texpands ins(2.0 : f32) outs(%sum : {tile})
+  %count = pto.load_scalar %n[0] : !pto.ptr<i32> -> i32
+  %some = arith.cmpi slt, 0, %count : i32
   scf.if %some {{
-    pto.texpands ins(%three : f32) outs(%one : {tile})
+    pto.texpands ins(3.0 : f32) outs(%one : {tile})
   }}
   pto.tadd ins(%sum, %one : {tile}, {tile}) outs(%sum : {tile})
   pto.tstore ins(%sum : {tile}) outs(%all : {part})

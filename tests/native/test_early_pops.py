@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import ptokit as pto
 from account.files import ROOT
@@ -45,7 +44,6 @@ def program() -> pto.Program:
     return pto.loads(text.replace(PUSH, PUSH + SECOND + PUSH))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_slot_is_given_back_after_the_pop_that_waits(engine: str) -> None:
     """Where pops move nothing they are entries of V's queue."""
     a = (np.arange(256) % 7).astype(np.float16).reshape(16, 16)
@@ -54,7 +52,6 @@ def test_a_slot_is_given_back_after_the_pop_that_waits(engine: str) -> None:
     np.testing.assert_array_equal(found, a.astype(np.float32) @ a.astype(np.float32))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_an_entry_stays_in_its_slot_while_the_next_is_popped(engine: str) -> None:
     """MTE3 waits until both were popped into one tile: it stores the first and then the second."""
     begin = BOTH_KINDS.index("    pto.tpop(%t")

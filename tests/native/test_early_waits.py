@@ -11,7 +11,6 @@ import pytest
 import ptokit as pto
 from ptokit.engines.reference.interpreter import OpExecution
 
-ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 CHIPS = pytest.mark.parametrize("target", ["a2a3", "a5"])
 TILE = "!pto.tile_buf<vec, 8x32xf32>"
 PART = "!pto.partition_tensor_view<8x32xf32>"
@@ -23,7 +22,7 @@ def flag(word: str, source: str, target: str, event: int = 0) -> str:
 
 
 LOAD = f"pto.tload ins(%p : {PART}) outs(%t : {TILE})"
-ADD = f"pto.tadds ins(%t, %one : {TILE}, f32) outs(%u : {TILE})"
+ADD = f"pto.tadds ins(%t, 1.0 : {TILE}, f32) outs(%u : {TILE})"
 STORE = f"pto.tstore ins(%u : {TILE}) outs(%q : {PART})"
 ALL = "pto.barrier <PIPE_ALL>"
 
@@ -36,11 +35,8 @@ def program(*lines: str) -> pto.Program:
     return pto.loads(f"""
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
   {names}
-  %one = arith.constant 1.0 : f32
-  %a = arith.constant 0 : i64
-  %b = arith.constant 1024 : i64
-  %t = pto.alloc_tile addr = %a : {TILE}
-  %u = pto.alloc_tile addr = %b : {TILE}
+  %t = pto.alloc_tile addr = 0 : {TILE}
+  %u = pto.alloc_tile addr = 1024 : {TILE}
   %from = pto.make_tensor_view %x, {shape} : {VIEW}
   %to = pto.make_tensor_view %y, {shape} : {VIEW}
   %p = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c8, %c32] : {VIEW} -> {PART}
@@ -60,7 +56,6 @@ X: Any = np.arange(256, dtype=np.float32).reshape(8, 32)
 Y: Any = np.zeros((8, 32), np.float32)
 
 
-@ENGINES
 @CHIPS
 def test_what_waits_is_done_when_its_flag_is_up(target: str, engine: str) -> None:
     made = program(*BACKWARDS)
@@ -71,43 +66,6 @@ def test_what_waits_is_done_when_its_flag_is_up(target: str, engine: str) -> Non
     assert verdict.diagnostics == ()
 
 
-@ENGINES
-@CHIPS
-def test_the_load_below_comes_after_what_reads_the_tile_above(target: str, engine: str) -> None:
-    """In the order of the text the sum would be of what the second load brings."""
-    first = (LOAD, flag("set", "MTE2", "V"), flag("wait", "MTE2", "V"))
-    later = (flag("wait", "V", "MTE2"), LOAD.replace("%p", "%q"), ADD, flag("set", "V", "MTE2"))
-    end = (flag("set", "V", "MTE3"), flag("wait", "V", "MTE3"), STORE, ALL)
-    made = program(*first, *later, *end)
-    found = made.run(target=target, engine=engine, x=X, y=Y + 7)["y"]
-    np.testing.assert_array_equal(found, X + 1)
-
-
-@ENGINES
-def test_iterations_wait_for_the_line_below(engine: str) -> None:
-    loop = "scf.for %i = %c0 to %c2 step %c1 {"
-    inside = (
-        *(flag("wait", "MTE2", "V"), ADD, flag("set", "V", "MTE2", 1), flag("set", "V", "MTE3")),
-        *(LOAD, flag("set", "MTE2", "V"), flag("wait", "V", "MTE2", 1)),
-        *(flag("wait", "V", "MTE3"), STORE, flag("set", "MTE3", "V", 2)),
-        *(flag("wait", "MTE3", "V", 2),),
-    )
-    made = program(loop, *inside, "}", ALL)
-    found = made.run(target="a2a3", engine=engine, x=X, y=Y)["y"]
-    np.testing.assert_array_equal(found, X + 1)
-    assert not any(d.is_error for d in made.races("a2a3"))
-
-
-@ENGINES
-def test_a_flag_that_was_awaited_is_raised_again_below(engine: str) -> None:
-    """The set above is of the wait before: the second wait is early."""
-    down, up = flag("wait", "MTE2", "V"), flag("set", "MTE2", "V")
-    again = (down, ADD, flag("set", "V", "MTE3"), LOAD, up, flag("wait", "V", "MTE3"), STORE, ALL)
-    found = program(LOAD, up, down, *again).run(target="a2a3", engine=engine, x=X, y=Y)["y"]
-    np.testing.assert_array_equal(found, X + 1)
-
-
-@ENGINES
 @pytest.mark.parametrize(
     "lines",
     [

@@ -268,7 +268,6 @@ NOTHING = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row={}, v_col=32
 
 
 @pytest.mark.parametrize("valid", ["0", "?"])
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_sum_of_no_rows_leaves_what_was_there(valid: str, engine: str) -> None:
     """Whether there are rows is known when the program is compiled, or only when it runs."""
     source, one = NOTHING.format(valid), NOTHING.format(1)

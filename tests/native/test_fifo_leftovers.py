@@ -40,7 +40,6 @@ def test_both_engines_say_what_is_left(name: str, blocks: int) -> None:
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_each_run_tells_of_itself_alone(engine: str) -> None:
     """Cores are used again."""
     text = kernel(repeated(PUSH, "%all = pto.get_block_num"), f"{POP}\n{FREE}")
@@ -52,7 +51,6 @@ def test_each_run_tells_of_itself_alone(engine: str) -> None:
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_signal_too_many_for_the_counter(engine: str, blocks: int) -> None:
     """Fifteen fit; on A5 nothing is said of the width."""
     sent, awaited = "pto.sync.set <PIPE_MTE3>, 3", "pto.sync.wait <PIPE_MTE2>, 3"

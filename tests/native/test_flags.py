@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from native.outcomes import refused
 
 PAIR = "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
 
@@ -13,9 +14,6 @@ PAIR = "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
 def program(body: str) -> pto.Program:
     return pto.loads(f"""\
 func.func @f(%x: !pto.ptr<f32>, %id: index) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %n = arith.constant 3 : index
 {body}
   return
 }}""")
@@ -24,7 +22,7 @@ func.func @f(%x: !pto.ptr<f32>, %id: index) {{
 X = {"x": np.zeros(4, np.float32), "id": 2}
 LEFT_UP = program(f"  pto.set_flag{PAIR}")
 IN_A_LOOP = f"""\
-  scf.for %i = %c0 to %n step %c1 {{
+  scf.for %i = 0 to 3 step 1 {{
     pto.set_flag{PAIR}
     pto.wait_flag{PAIR}
     pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %i]
@@ -61,10 +59,4 @@ def test_flags_in_loops_call_nobody_back() -> None:
     ],
 )
 def test_both_engines_report_the_same(body: str) -> None:
-    said: list[str] = []
-    for engine in ("reference", "native"):
-        with pytest.raises(pto.PtoError) as problem:
-            program(body).execute(X, engine=engine)
-        said.append(str(problem.value))
-    assert said[0] == said[1]
-    assert "event-" in said[0]
+    assert refused(program(body), X).slug.startswith("event-")

@@ -33,37 +33,37 @@ def beginning(cube: str, vector: str) -> str:
 def stored(to: str) -> str:
     """The kernel, whose blocks store somewhere else."""
     return LEFT_OVER.replace("outs(%b : !P)", "outs(%other : !P)").replace(
-        "  %address",
-        f"  %other = pto.partition_view %{to}, {'sizes = [%c16, %c16]'} : !V -> !P\n  %address",
+        "  %pipe = ",
+        f"  %other = pto.partition_view %{to}, sizes = [16, 16] : !V -> !P\n  %pipe = ",
     )
 
 
-OFFSETS = "offsets = [%{}, %c0]"
+OFFSETS = "offsets = [{}, 0]"
 APART = {  # kernels on %x and %y, 64x16
     "they share nothing": LEFT_OVER,
-    "they meet in part": stored("ys, " + OFFSETS.format("block")),
+    "they meet in part": stored("ys, " + OFFSETS.format("%block")),
     "the cores of each signal one another": beginning(*TOLD),
     "some fail": beginning(f"{THIRD}    scf.if %third {{ pto.trap }}", ""),
     "some wait for ever": beginning("", f"{THIRD}    scf.if %third {{ {TOLD[1]} }}"),
 }
 AGAIN = "pto.tload ins(%b : !P) outs(%t : !T)\n    pto.tstore ins(%t : !T) outs(%a : !P)\n"
 SHARING = {  # blocks read and write an array
-    "what the cube read is written": stored("xs, " + OFFSETS.format("row")),
+    "what the cube read is written": stored("xs, " + OFFSETS.format("%row")),
     "what the vector core wrote is read": LEFT_OVER.replace("  pto.tfree", AGAIN + "    pto.tfree"),
 }
 MEETING = {
-    "what later blocks read is written": stored("xs, " + OFFSETS.format("block")),
+    "what later blocks read is written": stored("xs, " + OFFSETS.format("%block")),
     "what earlier blocks wrote is read": LEFT_OVER.replace(
         "  pto.tfree", AGAIN.replace("%b", "%top") + "    pto.tfree"
     ).replace(
-        "  %address",
-        "  %top = pto.partition_view %ys, offsets = [%c0, %c0], sizes = [%c16, %c16] : !V -> !P\n"
-        "  %address",
+        "  %pipe = ",
+        "  %top = pto.partition_view %ys, offsets = [0, 0], sizes = [16, 16] : !V -> !P\n"
+        "  %pipe = ",
     ),
 }
 TOGETHER = {
     "blocks meet": beginning(*ALL),
-    "the last one stays": stored("ys, " + OFFSETS.format("c0")),
+    "the last one stays": stored("ys, " + OFFSETS.format("0")),
     "one prints": LEFT_OVER.replace("pto.tfree", "pto.tprint ins(%t : !T)\n    pto.tfree"),
 }
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptokit as pto
-from fuzz.scale import sampled
-from ptokit.isa.index import pages
-from ptokit.isa.pages.arith import BinaryScalar
+from native.outcomes import ENGINES
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-ENGINES = ("reference", "native")
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
+MOST = (1 << 63) - 1
 T = "!pto.tile_buf<vec, 16x16xf32>"
 V = "!pto.tensor_view<?x?xf32>"
 P = "!pto.partition_tensor_view<16x16xf32>"
@@ -50,7 +46,7 @@ def moved(extents: str, strides: str, part: str, *, store: bool = False) -> str:
     return f"""
 func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
 {consts}
-  scf.for %i = %c0 to %c1 step %c1 {{
+  scf.for %i = 0 to 1 step 1 {{
     %v = pto.make_tensor_view %a, shape = [{extents}], strides = [{strides}] : {V}
     {view}
     {move}
@@ -61,10 +57,10 @@ func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
 
 
 VIEWS = {
-    "the last row is 2^64 away": ("%n, %n", "%odd, %c1", ""),
-    "rows meet modulo 2^64": ("%n, %n", "%big, %c1", ""),
+    "the last row is 2^64 away": ("%n, %n", "%odd, 1", ""),
+    "rows meet modulo 2^64": ("%n, %n", "%big, 1", ""),
     "the offset wraps to 0": ("%big, %big", "%big, %big", "offsets = [%n, %n], sizes = [%n, %n]"),
-    "the offset is the last": ("%top, %n", "%n, %c1", "offsets = [%big, %c0], sizes = [%n, %n]"),
+    "the offset is the last": ("%top, %n", "%n, 1", "offsets = [%big, 0], sizes = [%n, %n]"),
 }
 
 
@@ -78,7 +74,7 @@ def test_views_beyond_64_bits_leave_their_array(name: str, store: bool) -> None:
 
 @pytest.mark.parametrize("stride", [1 << 26, 1 << 30, 1 << 40, 1 << 62])
 def test_outputs_do_not_grow_without_bound(stride: int) -> None:
-    text = moved("%n, %n", "%big, %c1", "", store=True).replace(str(1 << 62), str(stride))
+    text = moved("%n, %n", "%big, 1", "", store=True).replace(str(1 << 62), str(stride))
     found = said(text, t=np.ones((16, 16), np.float32))
     assert found["slug"] == "global-out-of-bounds"
 
@@ -87,17 +83,14 @@ def test_an_offset_that_moves_beyond_64_bits() -> None:
     """In the second iteration the start of the part is 2^61 * 2^61; modulo 2^64 that is 0."""
     text = f"""
 func.func @f(%a: !pto.ptr<f32>, %t: {T}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
   %n = arith.constant 16 : index
   %big = arith.constant {1 << 61} : index
   %top = arith.constant {MOST} : index
-  scf.for %i = %c0 to %c2 step %c1 {{
+  scf.for %i = 0 to 2 step 1 {{
     %m = arith.muli %i, %big : index
     %s = arith.ori %m, %n : index
-    %v = pto.make_tensor_view %a, shape = [%top, %n], strides = [%s, %c1] : {V}
-    %p = pto.partition_view %v, offsets = [%m, %c0], sizes = [%n, %n] : {V} -> {P}
+    %v = pto.make_tensor_view %a, shape = [%top, %n], strides = [%s, 1] : {V}
+    %p = pto.partition_view %v, offsets = [%m, 0], sizes = [%n, %n] : {V} -> {P}
     pto.tload ins(%p : {P}) outs(%t : {T})
   }}
   return
@@ -112,12 +105,10 @@ def test_a_window_end_that_wraps() -> None:
     """row + rows wraps to a small number: it is far outside all the same."""
     text = f"""
 func.func @f(%a: {T}, %b: {T}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %far = arith.constant {MOST} : index
-  scf.for %i = %c0 to %c1 step %c1 {{
+  scf.for %i = 0 to 1 step 1 {{
     %row = arith.subi %far, %i : index
-    pto.textract ins(%a, %row, %c0 : {T}, index, index) outs(%b : {T})
+    pto.textract ins(%a, %row, 0 : {T}, index, index) outs(%b : {T})
   }}
   return
 }}
@@ -126,104 +117,20 @@ func.func @f(%a: {T}, %b: {T}) {{
     assert said(text, a=tile, b=tile)["slug"] == "window-out-of-bounds"
 
 
-NUMBERS = (LEAST, LEAST + 1, -25, -1, 0, 1, 24, 1 << 32, MOST - 1, MOST)
-
-
-EVERY = 1 << 64
-
-
-def wrap(n: int) -> int:
-    return (n - LEAST) % (1 << 64) + LEAST
-
-
-def toward_zero(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-EXPECTED: dict[str, Callable[[int, int], int]] = {
-    "addi": lambda a, b: wrap(a + b),
-    "subi": lambda a, b: wrap(a - b),
-    "muli": lambda a, b: wrap(a * b),
-    "divsi": lambda a, b: wrap(toward_zero(a, b)),
-    "remsi": lambda a, b: a - toward_zero(a, b) * b,
-    "ceildivsi": lambda a, b: wrap(-(-a // b)),
-    "minsi": min,
-    "maxsi": max,
-    "andi": lambda a, b: a & b,
-    "ori": lambda a, b: a | b,
-    "xori": lambda a, b: a ^ b,
-    "floordivsi": lambda a, b: wrap(a // b),
-    "divui": lambda a, b: wrap(a % EVERY // (b % EVERY)),
-    "remui": lambda a, b: wrap(a % EVERY % (b % EVERY)),
-    "ceildivui": lambda a, b: wrap(-(-(a % EVERY) // (b % EVERY))),
-    "minui": lambda a, b: min(a, b, key=lambda n: n % EVERY),
-    "maxui": lambda a, b: max(a, b, key=lambda n: n % EVERY),
-    "shli": lambda a, b: wrap(a << b),
-    "shrsi": lambda a, b: a >> b,
-    "shrui": lambda a, b: wrap(a % EVERY >> b),
-}
-
-
-def test_every_word_of_arithmetic_is_tried() -> None:
-    words = {page.name for page in pages() if issubclass(page, BinaryScalar)}
-    assert words == EXPECTED.keys()
-
-
-@pytest.mark.parametrize("word", EXPECTED)
-def test_arithmetic_wraps(word: str) -> None:
-    """Each result is compared with its number; the sum of what was equal comes out as a row."""
-    lines: list[str] = []
-    pairs = [(a, b) for a in NUMBERS for b in NUMBERS]
-    for n, (a, b) in enumerate(sampled(pairs, 6)):
-        if not b and ("div" in word or "rem" in word):
-            continue
-        if "sh" in word:
-            b %= 64
-        result = EXPECTED[word](a, b)
-        lines += [
-            f"%k{n} = arith.constant {a} : index",
-            f"%l{n} = arith.addi %k{n}, %i : index",  # not known before the program runs
-            f"%r{n} = arith.constant {b} : index",
-            f"%v{n} = arith.{word} %l{n}, %r{n} : index",
-            f"%e{n} = arith.constant {result} : index",
-            f"%q{n} = arith.cmpi eq, %v{n}, %e{n} : index",
-            f"scf.if %q{n} {{",
-            f"  pto.tadds ins(%t, %one : {T}, f32) outs(%t : {T})",
-            "}",
-        ]
-    body = "\n    ".join(lines)
-    text = f"""
-func.func @f(%t: {T}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %one = arith.constant 1.0 : f32
-  scf.for %i = %c0 to %c1 step %c1 {{
-    {body}
-  }}
-  return
-}}
-"""
-    found = said(text, t=np.zeros((16, 16), np.float32))
-    assert found["t"][0][0] == len(lines) / 9
-
-
 def test_a_multiple_that_wraps_is_none() -> None:
     """24 * i is a multiple of 24 until it wraps; the rest then tells the truth."""
-    big = toward_zero(1 << 64, 24) + 1  # 24 * big is 8 modulo 2^64
+    big = (1 << 64) // 24 + 1  # 24 * big is 8 modulo 2^64
     text = f"""
 func.func @f(%t: {T}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %one = arith.constant 1.0 : f32
   %big = arith.constant {big} : index
   %n = arith.constant 24 : index
   %last = arith.constant {big + 1} : index
-  scf.for %i = %big to %last step %c1 {{
+  scf.for %i = %big to %last step 1 {{
     %m = arith.muli %i, %n : index
     %r = arith.remsi %m, %n : index
-    %q = arith.cmpi eq, %r, %c0 : index
+    %q = arith.cmpi eq, %r, 0 : index
     scf.if %q {{
-      pto.tadds ins(%t, %one : {T}, f32) outs(%t : {T})
+      pto.tadds ins(%t, 1.0 : {T}, f32) outs(%t : {T})
     }}
   }}
   return
@@ -234,10 +141,8 @@ func.func @f(%t: {T}) {{
 
 def test_an_unknown_operation_gives_a_valid_row() -> None:
     text = """
-%c0 = arith.constant 0 : index
-%c1 = arith.constant 1 : index
-scf.for %i = %c0 to %c1 step %c1 {
-  %r = arith.unknown %c1, %i : index
+scf.for %i = 0 to 1 step 1 {
+  %r = arith.unknown 1, %i : index
   %t = pto.alloc_tile valid_row = %r : !pto.tile_buf<vec, 16x32xf32, valid=?x32>
 }
 """

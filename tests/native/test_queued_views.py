@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-import ptokit as pto
+from native.outcomes import agreed, outcome
 from native.textorder import WHOLE, flag
 from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
@@ -64,16 +64,10 @@ func.func @f(%x: !pto.ptr<f32>, %room: !pto.ptr<f32>) {{
 }}"""
 
 
-def outcome(text: str, target: str, engine: str, slots: int = 2) -> Any:
-    """What lies in so many slots at the end, or the error."""
-    given: dict[str, Any] = {
-        "x": np.ones((16, 16), np.float32),
-        "room": np.zeros((slots, 16, 16), np.float32),
-    }
-    try:
-        return str(pto.loads(text).run(**given, target=target, engine=engine)["room"])
-    except pto.PtoError as problem:
-        return problem.diagnostics[0].render()
+def given(slots: int) -> dict[str, Any]:
+    """So many slots."""
+    room = np.zeros((slots, 16, 16), np.float32)
+    return {"x": np.ones((16, 16), np.float32), "room": room}
 
 
 WRONG: dict[str, tuple[list[str], list[str]]] = {
@@ -95,16 +89,14 @@ WRONG: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 def test_messages_are_those_of_the_reference(target: str, what: str) -> None:
     text = program(*(list(lines) for lines in WRONG[what]))
-    slots = 1 if what == "an array ends" else 2
-    one, other = (outcome(text, target, engine, slots) for engine in ("reference", "native"))
-    assert one == other
+    agreed(text, given(1 if what == "an array ends" else 2), target=target)
 
 
 @pytest.mark.parametrize("target", ["cpu", "a5"])
 def test_deadlocks_name_allocations_and_pops(target: str) -> None:
     text = program(repeated(*SENT), [])
     with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
-        said = outcome(text, target, "native")
-    assert said == outcome(text, target, "reference")
+        said = outcome(text, given(2), target=target, engine="native")
+    assert said == outcome(text, given(2), target=target, engine="reference")
     assert "it waits for a free slot" in said
     assert ALLOC in said

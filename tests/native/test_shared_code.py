@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,9 @@ def arrays(sizes: list[int]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is compiled."""
+def texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """What is compiled, as nothing is kept yet."""
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     found: list[str] = []
     original = cache.machine_code
 
@@ -75,10 +77,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("sizes", [[16, 32, 48, 64, 80], [32], [48, 16]])
-def test_both_engines_agree_on_several_sizes(
-    sizes: list[int], texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+def test_both_engines_agree_on_several_sizes(sizes: list[int], texts: list[str]) -> None:
     kernel, given = pto.loads(program(sizes)), arrays(sizes)
     expected = kernel.run(**given, target="cpu", engine="reference")
     found = kernel.run(**given, target="cpu", engine="native")
@@ -89,10 +88,7 @@ def test_both_engines_agree_on_several_sizes(
     assert functions <= len(OPS) * min(len(sizes), 2.5)  # with one box, loops are others
 
 
-def test_blocks_that_are_converted_on_their_way_share_a_function(
-    texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+def test_blocks_that_are_converted_on_their_way_share_a_function(texts: list[str]) -> None:
     sizes = [16, 32, 48]
     pto.loads(program(sizes)).run(**arrays(sizes), target="cpu", engine="native")
     movers = re.findall(r"define internal void @(moved_i16_\w+)", texts[-1])
@@ -102,17 +98,13 @@ def test_blocks_that_are_converted_on_their_way_share_a_function(
 
 
 @pytest.mark.parametrize("iterations", [0, 3])
-def test_only_what_runs_once_is_compiled_without_pains(
-    iterations: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+def test_only_what_runs_once_is_compiled_without_pains(iterations: int, texts: list[str]) -> None:
     tile = "!pto.tile_buf<vec, 16x16xf32>"
     line = f"pto.tadd ins(%x, %x : {tile}, {tile}) outs(%x : {tile})"
     if iterations:
         line = f"""%n = arith.constant {iterations} : index
   %a = arith.constant 0 : index
-  %b = arith.constant 1 : index
-  scf.for %i = %a to %n step %b {{
+  scf.for %i = %a to %n step 1 {{
   {line}
   }}"""
     kernel = pto.loads(f"func.func @f(%x: {tile}) {{\n  {line}\n  return\n}}\n")
@@ -124,10 +116,7 @@ def test_only_what_runs_once_is_compiled_without_pains(
 
 
 @pytest.mark.parametrize("columns", [32, 48, 96, 160])
-def test_a_long_body_stands_once_in_a_loop_over_vectors(
-    columns: int, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+def test_a_long_body_stands_once_in_a_loop_over_vectors(columns: int, texts: list[str]) -> None:
     tile = f"!pto.tile_buf<vec, 4x{columns + 8}xf32, valid=3x{columns}>"
     line = f"pto.texp ins(%x : {tile}) outs(%x : {tile})"
     kernel = pto.loads(f"func.func @f(%x: {tile}) {{\n  {line}\n  return\n}}\n")
@@ -139,10 +128,7 @@ def test_a_long_body_stands_once_in_a_loop_over_vectors(
     assert len(set(computed)) == 1
 
 
-def test_places_of_memories_are_loaded_once_in_a_block(
-    texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+def test_places_of_memories_are_loaded_once_in_a_block(texts: list[str]) -> None:
     sizes = [16, 32]
     pto.loads(program(sizes)).run(**arrays(sizes), target="cpu", engine="native")
     [main] = re.findall(r"define internal i32 @block.*?^}", texts[-1], re.S | re.M)

@@ -25,17 +25,14 @@ def sums(scratch: int, *body: str) -> pto.Program:
     return pto.loads(f"""\
 func.func @sums(%x: !pto.ptr<f32>, %z: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
 {HEAD}  %two = arith.constant 2.0 : f32
-  %a0 = arith.constant 0 : i64
-  %a1 = arith.constant 8192 : i64
-  %a2 = arith.constant 65536 : i64
   %a3 = arith.constant {scratch} : i64
   %xv = pto.make_tensor_view %x, shape = [%c16, %c128], strides = [%c128, %c1] : {VIEW}
   %zv = pto.make_tensor_view %z, shape = [%c16, %c128], strides = [%c128, %c1] : {VIEW}
   %yv = pto.make_tensor_view %y, shape = [%c16, %c1], strides = [%c1, %c1] : {COLUMN}
-  %s = pto.alloc_tile addr = %a0 : {T}
-  %d = pto.alloc_tile addr = %a1 : {T}
+  %s = pto.alloc_tile addr = 0 : {T}
+  %d = pto.alloc_tile addr = 8192 : {T}
   %t = pto.alloc_tile addr = %a3 : {T}
-  %r = pto.alloc_tile addr = %a2 : {SUM}
+  %r = pto.alloc_tile addr = 65536 : {SUM}
   pto.tload ins(%xv : {VIEW}) outs(%s : {T})
   {lines}
   pto.tstore ins(%r : {SUM}) outs(%yv : {COLUMN})
@@ -108,7 +105,7 @@ REAL, HALF = "!pto.tile_buf<vec, 16x64xf32>", "!pto.tile_buf<vec, 16x64xf16>"
 FACTOR = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 OVERWRITTEN = {
     "tquant": ("s", REAL, f"pto.tquant ins(%s, %f : {REAL}, {FACTOR}) outs(%b : {BYTES})"),
-    "tdivs": ("i", INTS, f"pto.tdivs ins(%i, %n : {INTS}, i32) outs(%j : {INTS})"),
+    "tdivs": ("i", INTS, f"pto.tdivs ins(%i, 3 : {INTS}, i32) outs(%j : {INTS})"),
     "tdivs of floats": ("s", REAL, f"pto.tdivs ins(%s, %two : {REAL}, f32) outs(%r : {REAL})"),
     "tadddeqrelu": (
         "j",
@@ -124,7 +121,7 @@ def test_sources_that_code_of_a2a3_computes_in(target: str, name: str) -> None:
     read, kind, line = OVERWRITTEN[name]
     tiles = {"s": REAL, "r": REAL, "f": FACTOR, "i": INTS, "j": INTS, "b": BYTES, "h": HALF}
     made = "".join(f"  %{k} = pto.alloc_tile : {v}\n" for k, v in tiles.items())
-    number = {REAL: "%two : f32", INTS: "%n : i32"}
+    number = {REAL: "%two : f32", INTS: "3 : i32"}
     filled = "".join(
         f"  pto.texpands ins({number[v]}) outs(%{k} : {v})\n"
         for k, v in tiles.items()
@@ -134,13 +131,11 @@ def test_sources_that_code_of_a2a3_computes_in(target: str, name: str) -> None:
     program = pto.loads(f"""\
 func.func @f(%y: !pto.ptr<{"f32" if kind == REAL else "i32"}>) {{
 {HEAD}  %two = arith.constant 2.0 : f32
-  %n = arith.constant 3 : i32
-  %w = arith.constant 64 : index
 {made}{filled}  pto.texpands ins(%two : f32) outs(%r : {REAL})
   %g = pto.treshape %r : {REAL} -> !pto.tile_buf<vec, 16x64xf32>
   pto.trowmax ins(%g : {REAL}) outs(%f : {FACTOR})
   {line}
-  %yv = pto.make_tensor_view %y, shape = [%c16, %w], strides = [%w, %c1] : {view}
+  %yv = pto.make_tensor_view %y, shape = [%c16, 64], strides = [64, %c1] : {view}
   pto.tstore ins(%{read} : {kind}) outs(%yv : {view})
   return
 }}

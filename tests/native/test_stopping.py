@@ -180,7 +180,6 @@ def problem(body: str, engine: str, blocks: int = 1, **limits: Any) -> pto.Diagn
     return diagnostic
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("blocks", [1, 6])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_timeout_ends_every_loop(loop: str, blocks: int, engine: str) -> None:
@@ -231,7 +230,6 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("limit", PLACES)
 def test_a_limit_says_where_the_run_was(limit: int, engine: str) -> None:
     found = problem(BRANCHES, engine, max_instructions=limit)
@@ -268,7 +266,6 @@ def test_what_cores_tell_one_another_counts(name: str) -> None:
     program.execute(given, target="a2a3", max_instructions=total)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_a_run_of_exactly_the_limit_ends_by_itself(blocks: int, engine: str) -> None:
     loop = LOOPS["flat"].replace("%ever", "%rows")
@@ -307,7 +304,6 @@ def test_runs_end_in_other_threads_too() -> None:
 # what a loop's counter may not do: begin again at -2^63
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("lower", "upper", "step"),
     [
@@ -347,7 +343,6 @@ def test_an_error_in_an_early_block_ends_the_others() -> None:
     assert found == {"window-out-of-bounds"}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_time_may_end_at_an_op_that_nobody_knows(engine: str) -> None:
     with pytest.raises(pto.PtoError) as caught:
         pto.loads("pto.tunheard\n").run(engine=engine, timeout=1e-9)

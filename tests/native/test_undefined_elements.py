@@ -115,7 +115,6 @@ CASES: dict[str, tuple[list[str], tuple[str, str, int, int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("target", CHIPS)
 @pytest.mark.parametrize("case", CASES)
 def test_what_was_loaded_comes_through(case: str, target: str, engine: str) -> None:
@@ -133,45 +132,6 @@ def test_what_was_loaded_comes_through(case: str, target: str, engine: str) -> N
     assert "results of undefined elements are undefined" in verdict.reason
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_what_was_computed_of_nothing_is_stored_as_0(engine: str) -> None:
-    program = loaded(MORE, out="sum", kind=ROW, rows=1, cols=16)
-    given = {"x": X, "y": np.full((1, 16), 7, np.float32)}
-    done = program.execute(given, target="a2a3", engine=engine)
-    assert done.outputs["y"].tolist() == [[3, 5] + 14 * [0]]
-    (found,) = (w for w in done.warnings if w.slug == "undefined-store")
-    assert "14 elements, first (0, 2)" in str(found.seen)
-    assert "%y receives" in found.message
-    with pytest.raises(pto.PtoError, match="undefined-store"):
-        program.execute(given, target="a2a3", engine=engine, strict=True)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_scalar_unit_takes_no_such_element(engine: str) -> None:
-    read = f"%v = pto.tgetval ins(%sum, %c2 : {ROW}, index) outs : f32"
-    first = f"%w = pto.tgetval ins(%sum, %c1 : {ROW}, index) outs : f32"
-    flag = "pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
-    flag += "pto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]"
-    arrays: dict[str, Any] = {"x": X, "y": np.zeros((1, 16), np.float32)}
-    made = loaded(MORE, flag, first, out="all", kind=ROW, rows=1, cols=16)
-    made.run(target="a2a3", engine=engine, **arrays)
-    made = loaded(MORE, flag, first, read, out="all", kind=ROW, rows=1, cols=16)
-    with pytest.raises(pto.PtoError, match="%sum has undefined elements that are read"):
-        made.run(target="a2a3", engine=engine, **arrays)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_what_nothing_wrote_of_a_valid_region_has_no_value(engine: str) -> None:
-    """A load that was forgotten: the check refuses it, a run stores 0."""
-    program = loaded(line("tadd", "all sum", "sum"), out="sum", kind=ROW, rows=1, cols=16)
-    assert "uninitialised-read" in {d.slug for d in program.check("a2a3") if d.is_error}
-    given = {"x": X, "y": np.full((1, 16), 7, np.float32)}
-    done = program.execute(given, target="a2a3", engine=engine)
-    assert not done.outputs["y"].any()
-    assert "16 elements, first (0, 0)" in str(done.warnings[0].seen)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_cpu_simulator_refuses_other_regions(engine: str) -> None:
     program = loaded(MORE, out="all", kind=ROW, rows=1, cols=16)
     with pytest.raises(pto.PtoError, match=r"\[shape\]"):

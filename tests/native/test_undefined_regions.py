@@ -123,7 +123,6 @@ def run(case: Case, target: str, engine: str) -> Any:
     return program(case).execute({"y": y}, target=target, engine=engine)
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("name", CASES)
 def test_what_has_a_value_comes_through(name: str, target: str, engine: str) -> None:
@@ -132,7 +131,6 @@ def test_what_has_a_value_comes_through(name: str, target: str, engine: str) -> 
     assert {w.slug for w in done.warnings} == {"shape"}
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("name", CASES)
 def test_what_has_none_is_stored_as_0(name: str, target: str, engine: str) -> None:
@@ -147,7 +145,6 @@ def test_what_has_none_is_stored_as_0(name: str, target: str, engine: str) -> No
     assert np.count_nonzero(done.outputs["y"]) == case.rows * case.cols
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
 def test_a_sum_that_takes_in_what_has_no_value_has_none(engine: str) -> None:
     tiles: dict[str, Shape] = {**SUMS, "few": square(16, 8), "src": square(), "full": square()}
     lines = (fill("few"), fill("full"), on("tadd", "few full", "src"))
@@ -158,7 +155,6 @@ def test_a_sum_that_takes_in_what_has_no_value_has_none(engine: str) -> None:
     assert not done.outputs["y"].any()
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
 def test_rows_that_a_sum_leaves_out_keep_what_they_held(engine: str) -> None:
     """Only the rows of the source are written."""
     case = Case(SUMS, (fill("src"), fill("dst"), on("trowsum", "src tmp", "dst")), "dst", 16, 1)

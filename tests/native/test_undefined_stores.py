@@ -18,7 +18,6 @@ import ptokit as pto
 from ptokit.tools.cli import main
 
 ROWS = (0, 5, 16)
-ENGINES = ("reference", "native")
 VIEW = "!pto.tensor_view<?x?xf32>"
 VEC = "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, v_row=?, v_col=?>"
 MAT = "!pto.tile_buf<mat, 16x16xf16, valid=?x16, blayout=col_major, slayout=row_major>"
@@ -98,7 +97,6 @@ def require(found: Any, seen: str, live: int, value: float) -> None:
     assert f"{256 - 16 * live} elements, first ({live}, 0)" in seen
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("producer", PRODUCERS)
 def test_rows_that_nothing_computed(producer: str, rows: int, engine: str) -> None:
@@ -115,7 +113,6 @@ def test_rows_that_nothing_computed(producer: str, rows: int, engine: str) -> No
             program.execute(given(rows), target="a5", engine=engine, strict=True)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows_of_an_accumulator_that_no_product_fills(rows: int, target: str, engine: str) -> None:
@@ -131,7 +128,6 @@ def test_rows_of_an_accumulator_that_no_product_fills(rows: int, target: str, en
     require(done.outputs["c"], lost[0] if lost else "0 elements, first (16, 0)", rows, 32)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("cols", [32, 64])
 def test_what_a_sort_does_not_write(cols: int, engine: str) -> None:
     """A record of 8 bytes for each value: a tile of twice as many numbers is filled to the half."""
@@ -159,7 +155,6 @@ func.func @f(%x: {values}f32>, %i: {values}u32>, %c: !pto.ptr<f32>) {{
     assert done.outputs["c"][0] == 32
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("rows", ROWS)
 def test_blocks_are_counted_together(rows: int, engine: str) -> None:
     done = vectors(LOAD, ADD).execute(given(rows), target="a5", engine=engine, blocks=5)
@@ -178,7 +173,6 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("what", DECIDED)
 def test_what_decides_must_have_a_value(what: str, engine: str) -> None:
     last = "%c255 = arith.constant 255 : index"
@@ -198,7 +192,6 @@ def through_a_fifo(a: pto.In, b: pto.In, y: pto.Out) -> None:
     pto.store(pto.block(y, 0, 0, 16, 16), acc.to("vec") + 1.0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_a_fifo_between_cores_takes_them_along(target: str, engine: str) -> None:
     a, y = np.ones((16, 16), np.float16), np.full((16, 16), 9, np.float32)
@@ -207,7 +200,6 @@ def test_a_fifo_between_cores_takes_them_along(target: str, engine: str) -> None
     assert y[:, 0].tolist() == [17] * 5 + [0] * 11
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("atomic", ["", " {atomicType = #pto<atomic_type atomic_add>}"])
 def test_what_was_stored_has_a_value(atomic: str, engine: str) -> None:
     """Global memory gives back the documented 0; an atomic sum with nothing is nothing, too."""

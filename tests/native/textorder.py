@@ -137,7 +137,7 @@ class Writer(NamedTuple):
         """The vector core hands on entry `n` of an iteration."""
         found = [
             line("MTE2", f"pto.tload ins(%x{n} : {self.part}) outs(%t{n} : {self.tile})"),
-            line("V", f"pto.tadds ins(%t{n}, %one : {self.tile}, f32) outs(%t{n} : {self.tile})"),
+            line("V", f"pto.tadds ins(%t{n}, 1.0 : {self.tile}, f32) outs(%t{n} : {self.tile})"),
         ]
         if self.style == "signals":
             stores = f"pto.tstore ins(%t{n} : {self.tile}) outs(%e{n} : {self.part})"
@@ -157,7 +157,7 @@ class Writer(NamedTuple):
         queue, tile = self.pops[1], self.tile
         return [
             line(queue, self.pop(name, tile, "aic"), name),
-            line("V", f"pto.tmuls ins(%s, %two : {tile}, f32) outs(%s : {tile})"),
+            line("V", f"pto.tmuls ins(%s, 2.0 : {tile}, f32) outs(%s : {tile})"),
             line("V", f"pto.tadd ins(%s, %{name} : {tile}, {tile}) outs(%s : {tile})", "", name),
             line("MTE3", f"pto.tstore ins(%{name} : {tile}) outs(%z{n} : {self.part})", "", name),
             line(queue, self.free("aic")),
@@ -252,9 +252,6 @@ flag_base = 2}} (%at : i32) -> !pto.pipe"""
   %lane = arith.index_cast %number : i64 to index
   %half = arith.muli %lane, %rows : index"""
         return f"""
-  %one = arith.constant 1.0 : f32
-  %two = arith.constant 2.0 : f32
-  %zero = arith.constant 0.0 : f32
   {half}
   %xs = pto.make_tensor_view %x, {SHAPE.format("end")} : {ROWS}
   %zs = pto.make_tensor_view %z, {SHAPE.format("end")} : {ROWS}
@@ -262,7 +259,7 @@ flag_base = 2}} (%at : i32) -> !pto.pipe"""
   %out = pto.partition_view %ys, offsets = [%half, %c0], sizes = [%rows, %c16] \
 : {WHOLE} -> {self.part}
   {chr(10).join(makes)}
-  pto.texpands ins(%zero : f32) outs(%s : {self.tile})
+  pto.texpands ins(0.0 : f32) outs(%s : {self.tile})
   pto.barrier <PIPE_ALL>
   {loop(lines, around, self.views() + self.room("e"))}
   pto.barrier <PIPE_ALL>
