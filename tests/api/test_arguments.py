@@ -78,10 +78,46 @@ def test_a_program_is_text(given: Any) -> None:
         pto.loads(given)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("given", [np.zeros((16, 16), np.float16), 2.5])
 def test_what_completes_an_elided_type_fits_its_uses(given: Any, engine: str) -> None:
     text = '"scf.if"(%c) ({ "scf.yield"() : () -> () })'
     assert pto.loads(text).run(1, engine=engine) == {}
     with pytest.raises(pto.PtoError, match=r"condition of scf\.if takes i1"):
         pto.loads(text).run(given, engine=engine)
+
+
+NO_TILE: Any = None
+
+
+def test_a_number_must_fit_its_type() -> None:
+    text = "func.func @f(%n: u8) {\n  return\n}\n"
+    assert pto.loads(text).run(n=255) == {}
+    for number in (256, -1, 10**30):
+        with pytest.raises(pto.CallError, match="u8"):
+            pto.loads(text).run(n=number)
+
+
+def test_what_is_no_tile_is_said() -> None:
+    mat = pto.tile("vec", "f32", 16, 32, data=np.ones((16, 32)))
+    for call in (
+        lambda: pto.textract(NO_TILE, mat),
+        lambda: pto.ttrans(mat, NO_TILE),
+        lambda: pto.subview(NO_TILE, mat),
+        lambda: pto.tensor(NO_TILE),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("quant", [1 << 70, -1])
+def test_a_parameter_has_64_bits(quant: int) -> None:
+    acc = pto.tile_acc("f32", 16, 32, data=np.ones((16, 32)))
+    mat = pto.tile("mat", "i8", 16, 32, layout="nz")
+    with pytest.raises(ValueError, match="u64"):
+        pto.textract(mat, acc, quant=quant)
+
+
+@pytest.mark.parametrize("rows", [10**30, 10**9])
+def test_a_tile_larger_than_any_memory(rows: int) -> None:
+    with pytest.raises(ValueError, match="larger than any memory"):
+        pto.tile("vec", "f32", rows, 1024)

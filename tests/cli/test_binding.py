@@ -9,12 +9,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import ptokit as pto
 from account.files import ROOT
+from cli.commands import ptokit
 from ptokit.launch.fills import Fill
-from ptokit.tools.cli import main
 
 ENGINES = ("reference", "native")
 TILE = "!pto.tile_buf<vec, 1x16xf32>"
@@ -50,16 +49,6 @@ func.func @rows(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index{head}) {{
 
 SERIAL = rows("").replace("TYPE", "index")
 X = np.arange(128, dtype=np.float32).reshape(8, 16)
-COPY = """\
-pto.tmov ins(%a : !pto.tile_buf<vec, 2x32xTYPE>) outs(%c : !pto.tile_buf<vec, 2x32xTYPE>)
-"""
-
-
-def ptokit(*words: object) -> Result:
-    result = CliRunner().invoke(main, [str(w) for w in words])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    assert "Traceback" not in result.output
-    return result
 
 
 @pytest.fixture
@@ -129,7 +118,6 @@ func.func @choice(%flag: i1, %y: !pto.ptr<i32>, %n: i32) {
 """
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("word", ["true", "false", "True", "1", "0", "-1"])
 def test_a_truth_value_is_given_by_its_word(folder: Path, word: str, engine: str) -> None:
     Path("k.pto").write_text(CHOICE)
@@ -234,7 +222,6 @@ def test_what_only_the_other_core_needs_has_any_extent(folder: Path) -> None:
         assert np.array_equal(np.load("y.npy"), 2 * X)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_views_before_a_loop_that_data_decides_tell_how_large_arrays_are(
     folder: Path, engine: str
 ) -> None:
@@ -266,23 +253,6 @@ func.func @f(%s: !pto.ptr<i32>, %x: !pto.ptr<f32>) {
     assert np.load("s.npy").tolist() == [1, 1] + 6 * [0]
 
 
-@pytest.mark.parametrize("name", ["bf16", "f8e4m3", "f8e5m2", "hif8"])
-def test_files_keep_the_bits(folder: Path, name: str) -> None:
-    dtype = getattr(pto, name)
-    Path("k.pto").write_text(COPY.replace("TYPE", "!pto.hif8" if name == "hif8" else name))
-    codes = np.arange(64).astype(dtype.storage).reshape(2, 32)
-    codes.tofile("a.bin")
-    assert ptokit("run", "k.pto", "a=a.bin", "-o", "c=c.npy").exit_code == 0
-    found = np.load("c.npy")
-    assert found.dtype == f"V{dtype.size}"
-    assert np.array_equal(found.view(dtype.storage), codes)
-    assert ptokit("run", "k.pto", "a=c.npy", "-o", "c=c.bin").exit_code == 0
-    assert Path("c.bin").read_bytes() == codes.tobytes()
-    assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.npy").exit_code == 0
-    assert ptokit("run", "k.pto", "a=a.bin", "--expect", "c=c.bin").exit_code == 0
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_nobody_reads_need_not_be_given(engine: str) -> None:
     """A pointer that is not used, one with a view that is not used; one that is read is needed."""
     more = ", %unused: !pto.ptr<i8>, %viewed: !pto.ptr<f32>"
@@ -311,7 +281,6 @@ func.func @cube(%gm: !pto.ptr<f32>, %base: !pto.ptr<i64>) {{
 # launches as front ends do
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["i32", "i64", "index"])
 @pytest.mark.parametrize(
     ("index", "number"),
@@ -333,7 +302,6 @@ def test_each_block_gets_its_place_as_an_argument(
     assert np.flatnonzero(one["y"].any(axis=1)).tolist() == [2, 5]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_sub_blocks_too(engine: str) -> None:
     head = ", %__pypto_spmd_subblock_idx: i32, %sub_block_num: i32"
     text = rows(head, "%__pypto_spmd_subblock_idx", "%sub_block_num").replace("TYPE", "i32")
@@ -463,6 +431,21 @@ def test_what_cannot_be_compared_is_saved_nowhere(
         (("x.npy", "n=8", "--expect", "y=x.npy", "--rtol", "-1"), "--rtol is -1.0"),
         (("x.npy", "n=8", "--expect", "y=x.npy", "--atol", "nan"), "--atol is nan"),
         (("x.npy", "n=8", "--entry", "g"), "no function @g"),
+        (("x.npy", "n=8", "n=2"), "duplicate n="),
+        (("x.npy", "n=8", "%n=8"), "duplicate n="),
+        (("x.npy", "n=8", "-o", "y=x.npy"), "-o duplicate y="),
+        (("x.npy", "n=8", "--type", "x=f32", "--type", "x=f16"), "--type duplicate x="),
+        (("x.npy", "n=8", "--type", "x=foo"), "--type"),
+        (("x.npy", "n=8", "--type", "x=!pto.tile<q"), "--type"),
+        (("x.npy", "n=8", "--type", "zz=!pto.tile_buf<vec, 8x8xf32>"), "--type"),
+        (("x.npy", "n=8", "--target", "all"), "'all' is not one of 'cpu', 'a2a3', 'a5'"),
+        (("x.npy", "n=8", "--engine", "fast"), "unknown engine 'fast'"),
+        (("x.npy", "n=8", "--fixpipe", "soft"), "unknown fix-pipe reading 'soft'"),
+        (("x.npy", "n=8", "--blocks", "0"), "blocks is 0"),
+        (("x.npy", "n=8", "--blocks", "99999999999999999999"), "blocks is"),
+        (("x.npy", "n=1e5"), "argument-type"),
+        (("=3", "n=8"), "NAME=VALUE"),
+        (("x.npy", "n="), "NAME=VALUE"),
     ],
 )
 def test_one_message_with_status_2(folder: Path, words: tuple[str, ...], message: str) -> None:
@@ -479,7 +462,7 @@ def test_the_time_of_a_run_bounds_the_making_of_random_arguments(tmp_path: Path)
     file.write_text("%y = textract %x[%r, %r] : !pto.tile<...> -> !pto.tile<...>", encoding="utf-8")
     start = time.monotonic()
     words = ["x=random:u8:32768x16384", "r=0", "--timeout", "0.2"]
-    result = CliRunner().invoke(main, ["run", str(file), *words])
+    result = ptokit("run", file, *words)
     assert "error[time-limit]: %x: time limit of 0.2 seconds" in result.output
     assert result.exit_code == 1
     assert time.monotonic() - start < 20

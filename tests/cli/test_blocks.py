@@ -11,11 +11,7 @@ from ptokit.launch import settings
 
 GEMM = pto.load(ROOT / "examples" / "gemm_grid.pto")
 ONE = """\
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %many = arith.constant 4 : index
-  %cols = arith.constant 16 : index
-  %view = pto.make_tensor_view %x, shape = [%many, %cols], strides = [%cols, %one] \
+  %view = pto.make_tensor_view %x, shape = [4, 16], strides = [16, 1] \
 : !pto.tensor_view<4x16xf32>
   %block = pto.get_block_idx
   %row = arith.index_cast %block : i64 to index
@@ -30,7 +26,7 @@ def program(body: str) -> pto.Program:
 
 
 def part(name: str, row: str) -> str:
-    sizes = "offsets = [%ROW, %zero], sizes = [%one, %cols]".replace("ROW", row)
+    sizes = "offsets = [%ROW, 0], sizes = [1, 16]".replace("ROW", row)
     return f"  %{name} = pto.partition_view %view, {sizes} : !pto.tensor_view<4x16xf32> -> {VIEW}\n"
 
 
@@ -70,7 +66,7 @@ def test_the_grid_example_is_legal(target: str) -> None:
 
 def test_blocks_run_in_ascending_order_on_shared_memory() -> None:
     text = part("here", "row") + (
-        "  %next = arith.addi %row, %one : index\n" + part("there", "next") + ALLOC
+        "  %next = arith.addi %row, 1 : index\n" + part("there", "next") + ALLOC
     )
     shift = program(text + load("here", "t") + store("t", "there"))
     found = shift.run(x=X, blocks=3)["x"]
@@ -80,7 +76,7 @@ def test_blocks_run_in_ascending_order_on_shared_memory() -> None:
 
 def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     first = (
-        "  %is_first = arith.cmpi eq, %row, %zero : index\n  scf.if %is_first {\n"
+        "  %is_first = arith.cmpi eq, %row, 0 : index\n  scf.if %is_first {\n"
         + load("here", "t")
         + "  }\n"
     )
@@ -90,7 +86,7 @@ def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     (found,) = done.warnings
     assert found.slug == "undefined-store"
     assert "16 elements, first (0, 0) of %here in block 1" in str(found.seen)
-    read = f"  %x0 = pto.tgetval ins(%t, %zero : {TILE}, index) outs : f32\n"
+    read = f"  %x0 = pto.tgetval ins(%t, 0 : {TILE}, index) outs : f32\n"
     with pytest.raises(pto.PtoError) as caught:
         program(text + read).run(x=X, blocks=2)
     (found,) = caught.value.diagnostics
@@ -109,7 +105,7 @@ def test_a_query_knows_the_grid() -> None:
   %lane = pto.get_subblock_idx
   %lanes = pto.get_subblock_num
   %num = arith.index_cast %blocks : i64 to index
-  %last = arith.subi %num, %one : index
+  %last = arith.subi %num, 1 : index
   %a = arith.index_cast %lane : i64 to index
   %b = arith.index_cast %lanes : i64 to index
   %sum = arith.addi %a, %b : index

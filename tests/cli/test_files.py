@@ -270,27 +270,6 @@ def test_files_of_each_version_and_order_are_read(folder: Path, order: Any, vers
     assert np.array_equal(np.load(folder / "y.npy"), X)
 
 
-RECORDS = {
-    "records": X.view([("a", np.float32)]),
-    "objects": X.astype(object),
-    "text": X.astype("U4"),
-    "bytes": X.astype("S4"),
-}
-
-
-@pytest.mark.parametrize("kind", RECORDS)
-def test_a_program_takes_numbers_only(kind: str) -> None:
-    import ptokit
-
-    text = PROGRAM.replace("!pto.tile<...>", "!pto.tile_buf<vec, 2x16xf32>")
-    with pytest.raises(ptokit.CallError, match="argument-type"):
-        ptokit.loads(text).run(x=RECORDS[kind], r=0)
-    with pytest.raises(ValueError, match="elements of"):
-        ptokit.tile("vec", "f32", 2, 16, data=RECORDS[kind])
-    with pytest.raises(ValueError, match="the array holds"):
-        ptokit.tensor(RECORDS[kind], dtype="f32")
-
-
 TAKES_ALL = """\
 func.func @k(%x: !pto.ptr<f32>, %n: index) {
   %v = pto.load_scalar %x[%n] : !pto.ptr<f32> -> f32

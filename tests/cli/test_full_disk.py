@@ -17,12 +17,9 @@ from click.testing import CliRunner
 from ptokit.tools.cli import main
 
 KERNEL = """func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
-  %c8 = arith.constant 8 : index
-  %c16 = arith.constant 16 : index
-  %c1 = arith.constant 1 : index
-  %vx = pto.make_tensor_view %x, shape = [%c8, %c16], strides = [%c16, %c1]
+  %vx = pto.make_tensor_view %x, shape = [8, 16], strides = [16, 1]
     : !pto.tensor_view<?x?xf32>
-  %vy = pto.make_tensor_view %y, shape = [%c8, %c16], strides = [%c16, %c1]
+  %vy = pto.make_tensor_view %y, shape = [8, 16], strides = [16, 1]
     : !pto.tensor_view<?x?xf32>
   %t = pto.alloc_tile : !pto.tile_buf<vec, 8x16xf32>
   pto.tload ins(%vx : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)

@@ -8,7 +8,6 @@ import pytest
 import ptokit as pto
 from ptokit.machine.memory import Memory, address_of
 
-ENGINES = ("reference", "native")
 MEMREF = """\
 func.func @f(%a: memref<16x16xf32, #pto.address_space<gm>>, %c: memref<CxGM>) {
   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
@@ -25,7 +24,6 @@ def memref(kind: str) -> pto.Program:
     return pto.loads(MEMREF.replace("CxGM", f"{kind}, #pto.address_space<gm>"))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_memref_in_global_memory_is_an_output(engine: str) -> None:
     program = memref("16x16xf32")
     compiled = program.compile(engine=engine)
@@ -36,7 +34,6 @@ def test_a_memref_in_global_memory_is_an_output(engine: str) -> None:
     assert np.array_equal(memref("?x16xf32").run(SQUARE, 0 * SQUARE, engine=engine)["c"], SQUARE)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_strides_of_a_memref_are_those_of_a_flat_array(engine: str) -> None:
     program = memref("16x16xf32, strided<[32, 1]>")
     for given in ((), (np.full(600, 7, np.float32),)):

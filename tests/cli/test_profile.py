@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import ptokit as pto
 from account.files import ROOT
-from ptokit.tools.cli import main
+from cli.commands import ptokit
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
 CLOCK = 1850  # cycles of a microsecond, as published
@@ -29,9 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def profile(*words: str) -> Result:
-    result = CliRunner().invoke(main, ["profile", *words])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
+    return ptokit("profile", *words)
 
 
 def test_the_table() -> None:
@@ -70,7 +68,6 @@ def test_a_wrong_call_is_one_message(words: list[str], message: str, status: int
     result = profile(*words)
     assert message in result.output
     assert result.exit_code == status
-    assert "Traceback" not in result.output
 
 
 def test_blocks_beyond_the_cores_of_the_chip_wait() -> None:
@@ -118,13 +115,10 @@ def test_queues_that_wait_for_ever_are_named() -> None:
 
 AWAITED = """\
 func.func @awaited(%n: !pto.ptr<i32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %two = arith.constant 2 : i32
-  %v = pto.make_tensor_view %n, shape = [%c1, %c1], strides = [%c1, %c1] : !pto.tensor_view<1x1xi32>
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1]
+  %v = pto.make_tensor_view %n, shape = [1, 1], strides = [1, 1] : !pto.tensor_view<1x1xi32>
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, 1]
        : !pto.tensor_view<1x1xi32> -> !pto.partition_tensor_view<1x1xi32>
-  pto.comm.twait(%p, %two : !pto.partition_tensor_view<1x1xi32>, i32) {cmp = #pto<wait_cmp ge>}
+  pto.comm.twait(%p, 2 : !pto.partition_tensor_view<1x1xi32>, i32) {cmp = #pto<wait_cmp ge>}
   return
 }
 """
@@ -142,14 +136,9 @@ def test_arrays_that_nobody_gave_are_as_large_as_their_views() -> None:
     """The matrix of a large layer: 320 MB, of which the program loads a few lines."""
     Path("large.pto").write_text("""\
 func.func @large(%w: !pto.ptr<f16>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %far = arith.constant 39999 : index
-  %cols = arith.constant 4096 : index
-  %rows = arith.constant 40000 : index
-  %v = pto.make_tensor_view %w, shape = [%rows, %cols], strides = [%cols, %c1]
+  %v = pto.make_tensor_view %w, shape = [40000, 4096], strides = [4096, 1]
        : !pto.tensor_view<?x?xf16>
-  %p = pto.partition_view %v, offsets = [%far, %c0], sizes = [%c1, %cols]
+  %p = pto.partition_view %v, offsets = [39999, 0], sizes = [1, 4096]
        : !pto.tensor_view<?x?xf16> -> !pto.partition_tensor_view<1x4096xf16>
   %t = pto.alloc_tile : !pto.tile_buf<vec, 1x4096xf16>
   pto.tload ins(%p : !pto.partition_tensor_view<1x4096xf16>)
@@ -165,19 +154,15 @@ def test_arrays_that_nobody_gave_hold_what_data_leads_to() -> None:
     """The third number of %x tells of another, further on, where what is waited for lies."""
     Path("later.pto").write_text("""\
 func.func @later(%x: !pto.ptr<i32>, %n: !pto.ptr<i32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %third = arith.constant 2 : index
-  %more = arith.constant 100 : index
-  %loaded = pto.load_scalar %x[%third] : !pto.ptr<i32> -> i32
+  %loaded = pto.load_scalar %x[2] : !pto.ptr<i32> -> i32
   %wide = arith.index_cast %loaded : i32 to index
-  %at = arith.addi %wide, %more : index
+  %at = arith.addi %wide, 100 : index
   %found = pto.load_scalar %x[%at] : !pto.ptr<i32> -> i32
   %offset = arith.index_cast %found : i32 to index
   %moved = pto.addptr %n, %offset : !pto.ptr<i32> -> !pto.ptr<i32>
-  %v = pto.make_tensor_view %moved, shape = [%c1, %c1], strides = [%c1, %c1]
+  %v = pto.make_tensor_view %moved, shape = [1, 1], strides = [1, 1]
        : !pto.tensor_view<1x1xi32>
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1]
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, 1]
        : !pto.tensor_view<1x1xi32> -> !pto.partition_tensor_view<1x1xi32>
   pto.comm.tnotify(%p, %loaded : !pto.partition_tensor_view<1x1xi32>, i32)
       {notifyOp = #pto<notify_op atomic_add>}

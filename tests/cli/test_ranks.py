@@ -75,7 +75,6 @@ def test_what_is_wrong_is_said(words: list[str], problem: str) -> None:
     assert (status, problem in said) == (2, True), said
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_the_only_rank_may_be_named(engine: str, tmp_path: Path) -> None:
     """Of a kernel that knows of no ranks, too: a script that says --ranks N may say 1."""
     kernel, saved = tmp_path / "one.pto", tmp_path / "x.npy"
@@ -119,7 +118,6 @@ def test_other_orders_of_ranks_find_what_no_signal_orders() -> None:
         pto.loads(unordered).run(ranks=2, schedule="random:1", **arguments())
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_ranks_out_of_step_name_every_line(engine: str) -> None:
     """Both wait for a second signal that nobody sends."""
     text = PROGRAM.read_text(encoding="utf-8")

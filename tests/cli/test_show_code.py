@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from account.files import ROOT
-from ptokit.tools.cli import main
+from cli.commands import ptokit
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 GEMM = str(ROOT / "examples" / "gemm.pto")
@@ -40,10 +40,7 @@ def given(tmp_path: Path) -> list[str]:
 
 
 def show(name: str, kernel: str, *words: str, text: str | None = None) -> Result:
-    """The command, without an exception of our own."""
-    result = CliRunner().invoke(main, ["run", kernel, *words, "--show-code", name], input=text)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
+    return ptokit("run", kernel, *words, "--show-code", name, stdin=text)
 
 
 def mixed(name: str, folder: Path) -> str:
