@@ -460,7 +460,6 @@ def test_what_a_partial_write_leaves_is_still_there_in_ssa_form() -> None:
         assert (loads(form).execute(given).outputs["o"].reshape(-1) == expected).all()
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_tiles_written_and_swapped_round_a_loop_are_handles(engine: str) -> None:
     given = arrays()
     p, q = given["a"].copy(), given["b"].copy()

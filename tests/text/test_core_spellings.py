@@ -33,12 +33,13 @@ STATEMENTS = (
     f"pto.tpush_to_aic(%t : {T}) {{split = 1}} aiv_subblockid(%l)",
     f"%a = pto.tpop_from_aic {{split = 0}} -> {T}",
     f"%a = pto.tpop_from_aic(%i, %i) {{split = 0}} -> {OPEN}",
+    f"%a = pto.tpop_from_aic(%i, %i) {{id = 1, split = 2}} aiv_subblockid(%l) -> {OPEN}",
+    '%a = pto.reserve_buffer {name = "fifo", size = 8192, location = #pto.address_space<vec>, '
+    "auto = true} -> i32",
     f"%a = pto.tpop_from_aiv {{split = 0}} -> {V}",
     "pto.tfree_from_aic {split = 2}",
     f"pto.tfree_from_aiv(%v : {V}) {{split = 0}}",
     f"%a = pto.talloc_to_aiv {{split = 0}} -> {V}",
-    "%a = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8, slot_num = 2, flag_base = 0} "
-    f"(%n : i32) -> {Q}",
     "%a = pto.initialize_l2g2l_pipe {dir_mask = 3, slot_size = 8, slot_num = 2, "
     f"local_slot_num = 1}} (%p : !pto.ptr<f32>, %n : i32, %n : i32) -> {Q}",
     f"pto.tpush(%t, %q : {T}, {Q}) {{split = 0}}",
@@ -48,11 +49,9 @@ STATEMENTS = (
     f"%a = pto.declare_tile -> {T}",
     f"%a = pto.declare_global -> {V}",
     "pto.sync.set <PIPE_FIX>, 16",
-    "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2 : i32}",
     "pto.sync.wait <PIPE_V>, %i",
     "pto.set_intra_block <PIPE_MTE1>, 17",
     "pto.wait_cross_block <PIPE_MTE3>, 0",
-    "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
     f"pto.syncall(%f, %n : {FLAG}, i32) mode = #pto.sync_all_mode<soft>, "
     "core_type = #pto.sync_core_type<aiv_only>",
     "pto.get_buf[#pto.pipe_event_type<TLOAD>, 5, 1]",

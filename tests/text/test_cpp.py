@@ -210,12 +210,12 @@ def level3(path: Path, chip: str) -> Program | None:
     return again
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
 def test_a_part_of_a_tile_of_elided_type_has_text() -> None:
     part = "%w = pto.subset %t, %n, %n sizes [%n, %n] : !pto.tile<...> -> !pto.tile<...>"
     assert "w" in loads(f".arg %n : index\n{part}").text("cpp")
 
 
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
 def test_a_compiler_takes_programs_with_all_addresses_and_flags(tmp_path: Path) -> None:
     bodies: dict[str, str] = {}
     for path, chip in LEVEL3:

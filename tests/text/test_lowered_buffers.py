@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from readback import reads_back, refused
 
 import ptokit as pto
-from tests.text.test_real_files import reads_back
 
 ANY, SOME = (f"memref<{n}xf32, #pto.address_space<gm>>" for n in ("?", "1024"))
 CAST = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"
@@ -49,7 +49,6 @@ def test_lowered_text_is_judged_and_stays() -> None:
         assert line in printed
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_lowered_text_runs(engine: str) -> None:
     x = np.arange(1024, dtype=np.float32)
     out = pto.loads(LOWERED).run(x=x, y=-x, n=5, engine=engine)["y"]
@@ -61,7 +60,6 @@ def test_lowered_text_runs(engine: str) -> None:
     assert np.array_equal(out, wanted)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_cast_past_the_end_ends_the_run(engine: str) -> None:
     x = np.zeros(1024, np.float32)
     with pytest.raises(pto.PtoError, match="exceeds %x"):
@@ -97,7 +95,6 @@ def test_other_ranks_are_kept() -> None:
     assert found(LOWERED, "%a[%n, 0]", "%a[0, %n, 0]") == {("foreign-op", False)}
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("offset", [0, 96])
 def test_casts_of_casts_count_from_the_start_of_the_array(offset: int, engine: str) -> None:
     again = f"{AGAIN.replace('[0]', f'[{offset}]')} : {CAST} to {CAST}\n  %a = "
@@ -116,7 +113,6 @@ CASTS = LOWERED.replace("%e = ", f"%b = memref.cast %a : {LOCAL} to {ROWS}\n  %e
 )
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_casts_change_nothing(engine: str) -> None:
     text = CASTS.replace(f"ins(%v : {CAST}", f"ins(%o : {OPEN}")
     text = text.replace(f"ins(%a : {LOCAL}", f"ins(%b : {ROWS}")
@@ -196,7 +192,6 @@ BIND = f"%b = pto.bind_tile %p {{config = #pto.tile_buf_config<{CONFIG}>}} : {WI
 BOUND = PARTS.replace(f"pto.tstore ins(%p : {WINDOW})", f"{BIND}\n  pto.tstore ins(%b : {WINDOW})")
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_parts_of_tiles_are_bound(engine: str) -> None:
     assert "foreign-op" not in {slug for slug, _ in found(BOUND)}
     v, zeros = np.arange(1024, dtype=np.float32).reshape(32, 32), np.zeros
@@ -204,7 +199,6 @@ def test_parts_of_tiles_are_bound(engine: str) -> None:
     assert np.array_equal(pto.loads(BOUND).run(**given, engine=engine)["q"], v[8:24, 8:24])
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_parts_of_tiles_run(engine: str) -> None:
     assert {d for d in found(PARTS) if d[1] or d[0] == "foreign-op"} == set()
     assert reads_back(PARTS)
@@ -331,7 +325,6 @@ func.func @f(%x: {FLAT}, %y: {FLAT}, %i: index) {{
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_buffer_of_one_dimension_has_parts(engine: str) -> None:
     assert found(IN_ONE) == set()
     assert reads_back(pto.loads(IN_ONE).text("dps"))
@@ -354,9 +347,7 @@ def test_wrong_parts_of_a_buffer_of_one_dimension(old: str, new: str, slug: str)
 
 def test_a_part_has_the_dimensions_of_its_buffer() -> None:
     assert ("operand-count", True) in found(IN_ONE, "[32] [1]", "[32] []")
-    with pytest.raises(pto.PtoError) as caught:
-        pto.loads(IN_ONE.replace("[%i] [32]", "[%i, 0] [32]"))
-    assert "operand-count" in {d.slug for d in caught.value.diagnostics}
+    assert "operand-count" in refused(IN_ONE.replace("[%i] [32]", "[%i, 0] [32]"))
 
 
 CUBES = "memref<4x8x16xf32, #pto.address_space<vec>>"
@@ -400,7 +391,6 @@ def test_the_buffer_of_a_tile_is_text_that_stays() -> None:
     assert f" -> {LOCAL}\n" in pto.loads(PASSED).text("dps")
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_the_buffer_of_a_tile_is_passed_to_functions(engine: str) -> None:
     t = np.arange(512, dtype=np.float32).reshape(16, 32)
     wanted = t.copy()
@@ -410,7 +400,6 @@ def test_the_buffer_of_a_tile_is_passed_to_functions(engine: str) -> None:
     assert np.array_equal(out, wanted)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_elements_between_rows_are_none_of_a_window(engine: str) -> None:
     loaded = f"memref.load %w[1, 1] : {CUT}"
     text = PASSED.replace(loaded, f"pto.load_scalar %w[40] : {CUT} -> f32")
@@ -476,7 +465,6 @@ def test_a_function_takes_a_memref_whatever_is_valid_of_it(
     assert [d.slug for d in printed.check("a5", level=3) if d.is_error] == slugs
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_result_of_a_type_that_nobody_reads_leaves_its_rules_open(engine: str) -> None:
     """Text of other tools names memories that no target has: the run goes on without them."""
     tile = "!pto.tile_buf<vec, 16x32xf32>"

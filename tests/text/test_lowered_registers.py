@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from readback import reads_back
 
 import ptokit as pto
-from tests.text.test_real_files import reads_back
 
 MODES = ("set_atomic_add", "set_atomic_none", "set_atomic_bf16", "ub.set_mask_count")
 NUMBERS = ("set_mte2_nz_para", "set_quant_pre", "set_fpc", "set_ctrl", "set_loop_size_outtol1")
@@ -74,7 +74,6 @@ def test_other_names_of_that_level_are_not_judged(line: str) -> None:
     assert (found.slug, found.is_error) == ("foreign-op", False)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_elements_past_the_cache(engine: str) -> None:
     ptr = "!pto.ptr<i32>"
     text = f"""\

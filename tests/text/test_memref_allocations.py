@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from readback import reads_back
 
 import ptokit as pto
-from tests.text.test_real_files import reads_back
 
 T = "memref<16x32xf32, #pto.address_space<vec>>"
 V = "!pto.tensor_view<16x32xf32>"
@@ -23,7 +23,6 @@ func.func @f(%v: {V}, %w: {V}) {{
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("made", ["memref.alloc()", "memref.alloca()"])
 def test_a_memref_of_a_tile_memory_is_a_tile(made: str, engine: str) -> None:
     text = TEXT.replace("MADE", made)
@@ -60,7 +59,6 @@ def part(steps: str = "[1, 1]") -> str:
     return text
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_part_of_a_buffer_of_global_memory_is_a_part_of_a_view(engine: str) -> None:
     program, x = pto.loads(part()), np.arange(2048, dtype=np.float32).reshape(64, 32)
     assert reads_back(part())
@@ -74,7 +72,6 @@ def test_a_part_outside_of_its_buffer_is_refused() -> None:
     assert "window-out-of-bounds" in {d.slug for d in program.check("a5")}
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("steps", ["[2, 1]", "[%row, 1]"])
 def test_a_part_with_steps_leaves_rows_out(steps: str, engine: str) -> None:
     text = part(steps).replace(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +18,6 @@ from ptokit.text.read.parser import MOST
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "gemm.pto"
 SMALL = """// a comment
 !t = !pto.tile_buf<vec, 16x16xf16>
 module attributes {pto.target_arch = "a5"} {
@@ -70,13 +68,6 @@ def test_truncated_everywhere() -> None:
         attempt(SMALL[:end])
 
 
-def test_truncated_example() -> None:
-    text = EXAMPLE.read_text()
-    assert attempt(text) == ""
-    for end in range(0, len(text), 7):
-        attempt(text[:end])
-
-
 def test_every_token_removed_or_doubled() -> None:
     words = SMALL.split(" ")
     for at in range(len(words)):
@@ -91,18 +82,6 @@ def test_any_characters(text: str) -> None:
     attempt("%d = pto.textract %a " + text)
     attempt("foo.bar " + text)
     attempt("pto.textract ins(%a : !pto.tile_buf<vec, " + text)
-
-
-DEEP = {
-    "loops": "".join(f"scf.for %i{n} = 0 to 4 step 1 {{\n" for n in range(10_000)),
-    "unknown regions": "".join(f"foo.bar {{\n %x{n} = foo.x\n" for n in range(10_000)),
-    "branches": "".join("scf.if %c {\n" for _ in range(10_000)),
-}
-
-
-@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
-def test_deep_regions(text: str) -> None:
-    assert attempt(text) == "nesting-too-deep"
 
 
 def test_hundred_regions_are_fine() -> None:

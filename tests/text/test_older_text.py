@@ -50,7 +50,6 @@ def test_older_text_is_read_and_printed_as_today() -> None:
     assert same(read(text), module)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_older_text_runs(engine: str) -> None:
     x = np.arange(1024, dtype=np.float32).reshape(64, 16)
     given = {"x": x, "y": np.zeros((1, 16), np.float32), "first": 32}

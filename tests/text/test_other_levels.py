@@ -4,11 +4,11 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from readback import reads_back
 
 import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.isa.below import NAMES
-from tests.text.test_real_files import reads_back
 
 TABLE = "memref<16xi64, #pto.address_space<gm>>"
 FOREIGN = {
@@ -141,7 +141,6 @@ OF_F64 = {
 }
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("case", OF_F64)
 def test_types_of_another_level_are_never_computed_with(case: str, engine: str) -> None:
     program = pto.loads(OF_F64[case])

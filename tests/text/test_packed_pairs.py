@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from readback import reads_back
 
 import ptokit as pto
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import type_named
-from tests.text.test_real_files import reads_back
 
 BOXED = (
     "loc={}, dtype={}, rows={}, cols={}, v_row={}, v_col={}, blayout={}, slayout={}, fractal=512"
@@ -116,7 +116,6 @@ def test_a_matrix_of_32_bytes_is_legal_on_the_board() -> None:
     assert [d.slug for d in found if d.is_error] == []
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_neighbours_are_side_by_side(engine: str) -> None:
     text = PROGRAM.replace("strides = [%doubled, %c1]", "strides = [%c1, %n]")
     with pytest.raises(pto.PtoError) as caught:

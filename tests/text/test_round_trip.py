@@ -5,8 +5,6 @@ The law over programs of all pages is in `tests/fuzz/test_texts.py`.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ptokit.ir.module import Module
@@ -14,20 +12,12 @@ from ptokit.ir.same import same
 from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.pto"))
-
 
 def check(module: Module, form: str) -> None:
     text = print_module(module, form)
     again = read(text)
     assert same(again, module), text
     assert print_module(again, form) == text
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=[p.name for p in EXAMPLES])
-def test_examples(path: Path) -> None:
-    module = read(path.read_text(), path.name)
-    check(module, "dps")
 
 
 def test_everything_a_person_writes_stays() -> None:

@@ -262,7 +262,6 @@ def test_a_result_is_of_the_kind_that_the_page_says(op: str) -> None:
     assert problem.message.startswith(RESULTS_OF_ANOTHER_KIND[op])
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_constant_with_an_open_valid_region_is_full(engine: str) -> None:
     text = "%e = arith.constant dense<0> : !pto.tile_buf<vec, 16x32xf32, valid=?x32>"
     assert pto.loads(text).run(engine=engine) == {}

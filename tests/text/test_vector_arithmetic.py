@@ -30,7 +30,6 @@ func.func @f(%p: !pto.ptr<i32>, %n: i32) {
 """
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize(
     ("text", "message"),
     [
