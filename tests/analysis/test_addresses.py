@@ -13,12 +13,10 @@ def program(step: int, upper: str = "%eight") -> pto.Program:
     """A tile at `step` times the counter; another one is placed, as such are, from the end."""
     return pto.loads(f"""\
 func.func @f(%n: index) {{
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
   %eight = arith.constant 8 : index
   %step = arith.constant {step} : i64
   %placed = pto.alloc_tile : {TILE}
-  scf.for %i = %zero to {upper} step %one {{
+  scf.for %i = 0 to {upper} step 1 {{
     %wide = arith.index_cast %i : index to i64
     %at = arith.muli %wide, %step : i64
     %t = pto.alloc_tile addr = %at : {TILE}
@@ -79,10 +77,7 @@ def test_a_tile_without_a_type_at_an_address_of_the_run_overlaps_nothing(line: s
 
 def test_more_iterations_than_fit_64_bits_are_judged() -> None:
     text = f"""func.func @f() {{
-  %low = arith.constant -9223372036854775808 : i64
-  %high = arith.constant 9223372036854775807 : i64
-  %one = arith.constant 1 : i64
-  scf.for %i = %low to %high step %one : i64 {{
+  scf.for %i = -9223372036854775808 to 9223372036854775807 step 1 : i64 {{
     %t = pto.alloc_tile addr = %i : {TILE}
   }}
   return
@@ -97,12 +92,9 @@ def test_a_value_that_a_loop_carries_has_no_address_to_outlive() -> None:
     """The form with results of a loop that works in place is as legal as it was with operands."""
     text = f"""\
 func.func @f(%p: !pto.partition_tensor_view<16x32xf32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
   %t = pto.alloc_tile : {TILE}
   pto.tload ins(%p : !pto.partition_tensor_view<16x32xf32>) outs(%t : {TILE})
-  scf.for %i = %c0 to %c4 step %c1 {{
+  scf.for %i = 0 to 4 step 1 {{
     pto.texp ins(%t : {TILE}) outs(%t : {TILE})
   }}
   pto.tstore ins(%t : {TILE}) outs(%p : !pto.partition_tensor_view<16x32xf32>)

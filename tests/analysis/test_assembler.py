@@ -60,17 +60,13 @@ SUBVIEW = program(
     {"t": WIDE},
     "%zero = arith.constant 0 : index",
     "%step = arith.constant STEP : index",
-    "%end = arith.constant 32 : index",
-    "scf.for %i = %zero to %end step %step {",
+    "scf.for %i = %zero to 32 step %step {",
     f"%w = pto.subview %t[ROW, COL] sizes [32, 16] : {WIDE} -> {tile('mat', '32x16xf16', *BOXED)}",
     "}",
 )
 VIEWS = program(
     {"p": "!pto.ptr<f16>"},
-    "%one = arith.constant 1 : index",
     "%n = arith.constant 16 : index",
-    "%two = arith.constant 2 : index",
-    "%eight = arith.constant 8 : index",
     "%v = pto.make_tensor_view %p, shape = [SHAPE], strides = [STRIDES]",
     " : !pto.tensor_view<?x?x?xf16>",
     f"%t = pto.alloc_tile : {BOX}",
@@ -114,11 +110,10 @@ def kept(kind: str) -> str:
 
 POINTERS = program(
     {"p": "!pto.ptr<i32>", "n": "NUMBER"},
-    "%one = arith.constant 1 : index",
     "%m = pto.castptr %p : !pto.ptr<i32> -> NUMBER",
     "%q = pto.castptr %n : NUMBER -> !pto.ptr<f32>",
-    "%r = pto.addptr %q, %one : !pto.ptr<f32> -> !pto.ptr<f32>",
-    "%v = pto.make_tensor_view %r, shape = [%one], strides = [%one] : !pto.tensor_view<?xf32>",
+    "%r = pto.addptr %q, 1 : !pto.ptr<f32> -> !pto.ptr<f32>",
+    "%v = pto.make_tensor_view %r, shape = [1], strides = [1] : !pto.tensor_view<?xf32>",
 )
 
 
@@ -212,8 +207,8 @@ CASES = {
         HARD,
         {"offset-misaligned", "window-out-of-bounds"},
     ),
-    "lines along an outer axis": (viewed("%n, %one, %n", "%n, %n, %one"), HARD, FINE),
-    "lines along two axes": (viewed("%two, %eight, %n", "%n, %n, %one"), HARD, FINE),
+    "lines along an outer axis": (viewed("%n, 1, %n", "%n, %n, 1"), HARD, FINE),
+    "lines along two axes": (viewed("2, 8, %n", "%n, %n, 1"), HARD, FINE),
     "room for a remainder": (remainder("2x64xf32"), ("a2a3",), FINE),
     "no room for a remainder": (remainder("2x32xf32"), ("a2a3",), {"shape"}),
     "an accumulator is printed through memory": (printed(ACC, MEMORY), HARD, FINE),

@@ -79,7 +79,6 @@ def test_a_run_ends_where_sums_are_stored_as_whole_numbers() -> None:
         text.run(a=sums, v=np.zeros((16, 16), np.int32), target="a5")
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_bits_of_floats_choose(engine: str) -> None:
     """The sign bit of the first number of a row is the bit of its column 31."""
     mask, numbers = np.zeros((8, 32), np.float32), np.ones((8, 32), np.float32)

@@ -109,20 +109,18 @@ STORAGE = {
     "a placed tile and its reshape": (stored(*new("t", SHORT, 0), SAME, masked("w", "t")), SHARED),
     "halves of a tile": (
         stored(
-            "%eight = arith.constant 8 : index",
             *new("t", SHORT),
             f"%u = pto.subview %t[%zero, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
-            f"%l = pto.subview %t[%eight, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            f"%l = pto.subview %t[8, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
             masked("u", "l").replace(SHORT, UPPER),
         ),
         FINE,
     ),
     "halves that overlap": (
         stored(
-            "%seven = arith.constant 7 : index",
             *new("t", SHORT),
             f"%u = pto.subview %t[%zero, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
-            f"%l = pto.subview %t[%seven, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
+            f"%l = pto.subview %t[7, %zero] sizes [8, 64] : {SHORT} -> {UPPER}",
             masked("u", "l").replace(SHORT, UPPER),
         ),
         SHARED,
@@ -171,9 +169,8 @@ OPEN = tile("vec", "16x64xf32", "valid=?x?")
 LARGEST = program(
     {},
     "%one = arith.constant 1.0 : f32",
-    "%width = arith.constant 64 : index",
     *(f"%h{n} = arith.constant {h} : index" for n, h in enumerate((8, 2, 8))),
-    *(f"%t{n} = pto.alloc_tile valid_row = %h{n} valid_col = %width : {OPEN}" for n in range(3)),
+    *(f"%t{n} = pto.alloc_tile valid_row = %h{n} valid_col = 64 : {OPEN}" for n in range(3)),
     *(f"pto.texpands ins(%one : f32) outs(%t{n} : {OPEN})" for n in range(2)),
     f"pto.tmax ins(%t0, %t1 : {OPEN}, {OPEN}) outs(%t2 : {OPEN})",
 )

@@ -6,20 +6,20 @@ import pytest
 
 import ptokit as pto
 
-STORE = "pto.store_scalar %one, %x[%c0] : !pto.ptr<i32>, i32"
+STORE = "pto.store_scalar 1, %x[0] : !pto.ptr<i32>, i32"
 OTHER = STORE.replace("%x", "%y")
-LOAD = "%n = pto.load_scalar %x[%c0] : !pto.ptr<i32> -> i32"
+LOAD = "%n = pto.load_scalar %x[0] : !pto.ptr<i32> -> i32"
 LINE = "pto.cmo.cacheinvalid %x single_cache_line : !pto.ptr<i32>"
 VIEW = "pto.cmo.cacheinvalid %xs single_cache_line : !V"
 MOVED = "pto.cmo.cacheinvalid %far single_cache_line : !pto.ptr<i32>"
 ALL = "pto.cmo.cacheinvalid all #pto.address_space<gm>"
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 LOCAL = FENCE.replace("<gm>", "<local_memory>")
-SIGNAL = "pto.comm.tnotify(%flag, %one : !S, i32) {notifyOp = #pto<notify_op set>}"
-WAIT = "pto.comm.twait(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>}"
-TEST = "%met = pto.comm.ttest(%flag, %one : !S, i32) {cmp = #pto<wait_cmp ge>} -> i1"
+SIGNAL = "pto.comm.tnotify(%flag, 1 : !S, i32) {notifyOp = #pto<notify_op set>}"
+WAIT = "pto.comm.twait(%flag, 1 : !S, i32) {cmp = #pto<wait_cmp ge>}"
+TEST = "%met = pto.comm.ttest(%flag, 1 : !S, i32) {cmp = #pto<wait_cmp ge>} -> i1"
 T = "!pto.tile_buf<vec, 1x8xi32>"
-TILE = f"%t = pto.alloc_tile : {T}\n  pto.texpands ins(%one : i32) outs(%t : {T})"
+TILE = f"%t = pto.alloc_tile : {T}\n  pto.texpands ins(1 : i32) outs(%t : {T})"
 TSTORE = f"pto.tstore ins(%t : {T}) outs(%row : !P)"
 TLOAD = f"pto.tload ins(%row : !P) outs(%t : {T})"
 PUT = f"pto.comm.tput(%other, %row, buf(%t) : !P, !P, {T})"
@@ -41,19 +41,14 @@ PROGRAM = """\
 !W = !pto.tensor_view<1x8xi32>
 !P = !pto.partition_tensor_view<1x8xi32>
 func.func @f(%x: !pto.ptr<i32>, %y: !pto.ptr<i32>, %flags: !pto.ptr<i32>, %c: i1) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  %c8 = arith.constant 8 : index
-  %one = arith.constant 1 : i32
-  %xs = pto.make_tensor_view %x, shape = [%c1], strides = [%c1] : !V
-  %far = pto.addptr %x, %c4 : !pto.ptr<i32> -> !pto.ptr<i32>
-  %fv = pto.make_tensor_view %flags, shape = [%c1], strides = [%c1] : !V
-  %flag = pto.partition_view %fv, offsets = [%c0], sizes = [%c1] : !V -> !S
-  %xw = pto.make_tensor_view %x, shape = [%c1, %c8], strides = [%c8, %c1] : !W
-  %row = pto.partition_view %xw, offsets = [%c0, %c0], sizes = [%c1, %c8] : !W -> !P
-  %yw = pto.make_tensor_view %y, shape = [%c1, %c8], strides = [%c8, %c1] : !W
-  %other = pto.partition_view %yw, offsets = [%c0, %c0], sizes = [%c1, %c8] : !W -> !P
+  %xs = pto.make_tensor_view %x, shape = [1], strides = [1] : !V
+  %far = pto.addptr %x, 4 : !pto.ptr<i32> -> !pto.ptr<i32>
+  %fv = pto.make_tensor_view %flags, shape = [1], strides = [1] : !V
+  %flag = pto.partition_view %fv, offsets = [0], sizes = [1] : !V -> !S
+  %xw = pto.make_tensor_view %x, shape = [1, 8], strides = [8, 1] : !W
+  %row = pto.partition_view %xw, offsets = [0, 0], sizes = [1, 8] : !W -> !P
+  %yw = pto.make_tensor_view %y, shape = [1, 8], strides = [8, 1] : !W
+  %other = pto.partition_view %yw, offsets = [0, 0], sizes = [1, 8] : !W -> !P
   {}
   return
 }}
@@ -64,7 +59,7 @@ def inside(*lines: str, head: str = "scf.if %c") -> str:
     return "\n".join((f"{head} {{", *lines, "}"))
 
 
-LOOP = "scf.for %i = %c0 to %c4 step %c1"
+LOOP = "scf.for %i = 0 to 4 step 1"
 SIGNALLED = {
     "published": [STORE, LINE, FENCE, SIGNAL],
     "published by a view": [STORE, VIEW, FENCE, SIGNAL],
@@ -169,7 +164,7 @@ def test_loads_of_pipes_are_warned_of_once() -> None:
 
 def test_what_local_memory_holds_is_not_cached() -> None:
     tile = "%t = pto.alloc_tile : !pto.tile_buf<vec, 1x8xi32>"
-    put = "pto.tsetval ins(%c0, %one : index, i32) outs(%t : !pto.tile_buf<vec, 1x8xi32>)"
+    put = "pto.tsetval ins(0, 1 : index, i32) outs(%t : !pto.tile_buf<vec, 1x8xi32>)"
     assert found([tile, put, SIGNAL]) == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import ptokit as pto
 from oracles.ranks import MINE, THEIRS, among, job, rows
@@ -23,7 +22,6 @@ def inside(text: str) -> str:
     return "\n".join((*kept[:place], *moved, *kept[place:]))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_rank_that_never_comes_there_refuses_nothing(engine: str) -> None:
     made = job(among("tbroadcast", "last", ""), x=MINE, y=THEIRS)
     given: dict[str, Any] = {**made.arguments, "x@0": MINE.copy(), "x@1": THEIRS.copy()}

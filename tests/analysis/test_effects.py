@@ -77,13 +77,10 @@ def test_scratch_is_neither_read_nor_written_but_said() -> None:
 
 def test_a_view_of_known_strides_is_read_where_it_lies() -> None:
     body = """
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c8 = arith.constant 8 : index
       %c16 = arith.constant 16 : index
-      %v = pto.make_tensor_view %p, shape = [%c16, %c8], strides = [%STEP, %c1]
+      %v = pto.make_tensor_view %p, shape = [%c16, 8], strides = [%STEP, 1]
         : !pto.tensor_view<?x?xf32>
-      %w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c8]
+      %w = pto.partition_view %v, offsets = [0, 0], sizes = [%c16, 8]
         : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x8xf32>
       %d = pto.alloc_tile : !part
       pto.tload ins(%w : !pto.partition_tensor_view<16x8xf32>) outs(%d : !part)"""
@@ -119,9 +116,8 @@ def test_a_body_uses_no_scratch() -> None:
 
 def test_each_path_has_its_pipe() -> None:
     store = """
-      %c1 = arith.constant 1 : index
       %c16 = arith.constant 16 : index
-      %v = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, %c1]
+      %v = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, 1]
         : !pto.tensor_view<?x?xf32>
       %s = pto.alloc_tile : SOURCE
       pto.tstore ins(%s : SOURCE) outs(%v : !pto.tensor_view<?x?xf32>)"""

@@ -40,7 +40,6 @@ def test_each_judge_has_a_verdict(text: str, judge: str) -> None:
     assert pto.loads(text).verdicts("a5")[0].word is Outcome.REFUSED
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("judge", [j.value for j in Judge])
 @pytest.mark.parametrize("text", REFUSED, ids=["conversion", "division"])
 def test_a_target_has_a_judge_too(text: str, judge: str, engine: str) -> None:

@@ -58,8 +58,7 @@ def test_fifos_have_no_hidden_attributes(name: str) -> None:
 END = """\
 func.func @{name}(%p: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}} {{
   %n = arith.constant 16 : index
-  %one = arith.constant 1 : index
-  %v = pto.make_tensor_view %p, shape = [%n, %n], strides = [%n, %one] : !pto.tensor_view<16x16xf32>
+  %v = pto.make_tensor_view %p, shape = [%n, %n], strides = [%n, 1] : !pto.tensor_view<16x16xf32>
   pto.{core}_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 1024}}
     (gm_slot_tensor = %v : !pto.tensor_view<16x16xf32>)
 {use}

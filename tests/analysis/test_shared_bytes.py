@@ -136,10 +136,9 @@ def test_parts_of_one_tile_lie_side_by_side() -> None:
     """Left and right halves of rows share no byte, though their first and last ones enclose it."""
     text = """\
 func.func @f(%x: {whole}) {{
-  %z = arith.constant 0 : index
   %n = arith.constant {col} : index
-  %a = pto.subview %x[%z, %z] sizes [16, 64] : {whole} -> {half}
-  %b = pto.subview %x[%z, %n] sizes [16, 64] : {whole} -> {half}
+  %a = pto.subview %x[0, 0] sizes [16, 64] : {whole} -> {half}
+  %b = pto.subview %x[0, %n] sizes [16, 64] : {whole} -> {half}
   pto.texp ins(%a : {half}) outs(%b : {half})
   return
 }}

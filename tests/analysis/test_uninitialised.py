@@ -16,11 +16,9 @@ def test_a_tile_of_an_impossible_type_is_not_tried(wide: str) -> None:
     kind = f"!pto.tile_buf<mat, {wide}, blayout=col_major, slayout=row_major>"
     text = f"""\
 func.func @f() {{
-  %zero = arith.constant 0 : index
-  %col = arith.constant 224 : index
   %wide = pto.alloc_tile : {kind}
   %left = pto.alloc_tile : {LEFT}
-  pto.textract ins(%wide, %zero, %col : {kind}, index, index) outs(%left : {LEFT})
+  pto.textract ins(%wide, 0, 224 : {kind}, index, index) outs(%left : {LEFT})
   return
 }}
 """

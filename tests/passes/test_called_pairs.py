@@ -25,14 +25,11 @@ OUT = "!pto.tile_buf<vec, 16x16xf32>"
 VIEW = "!pto.tensor_view<16x16xf32>"
 PIPE = "{dir_mask = 1, slot_size = 1024}"
 NUMBERS = """  %c0 = arith.constant 0 : i32
-  %c1 = arith.constant 1 : index
-  %c3 = arith.constant 3 : index
-  %first = arith.constant 0 : index
   %c16 = arith.constant 16 : index"""
 
 
 def view(name: str, pointer: str) -> str:
-    sizes = "shape = [%c16, %c16], strides = [%c16, %c1]"
+    sizes = "shape = [%c16, %c16], strides = [%c16, 1]"
     return f"  %{name} = pto.make_tensor_view %{pointer}, {sizes} : {VIEW}"
 
 
@@ -53,7 +50,7 @@ func.func private @multiply(%x: !pto.ptr<f32>)
   %l = pto.alloc_tile : {LEFT}
   %r = pto.alloc_tile : {RIGHT}
   %a = pto.alloc_tile : {ACC}
-  scf.for %i = %first to %c3 step %c1 {{
+  scf.for %i = 0 to 3 step 1 {{
     pto.tload ins(%v : {VIEW}) outs(%m : {MAT})
     pto.tmov ins(%m : {MAT}) outs(%l : {LEFT})
     pto.tmov ins(%m : {MAT}) outs(%r : {RIGHT})
@@ -71,7 +68,7 @@ func.func private @keep(%y: !pto.ptr<f32>)
       (c2v_consumer_buf = %room : i32, v2c_consumer_buf = %c0 : i32)
 {view("w", "y")}
   %s = pto.alloc_tile : {OUT}
-  scf.for %i = %first to %c3 step %c1 {{
+  scf.for %i = 0 to 3 step 1 {{
     %p = pto.tpop_from_aic {{split = 0}} -> {OUT}
     pto.tneg ins(%p : {OUT}) outs(%s : {OUT})
     pto.tfree_from_aic {{split = 0}}

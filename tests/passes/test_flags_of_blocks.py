@@ -26,12 +26,12 @@ def copied(places: tuple[str, str, str]) -> str:
     argument, asking, number = places
 
     def copy(row: str) -> str:
-        part = f"offsets = [{row}, %c0], sizes = [%c1, %c64] : {VIEW} -> {ROW}"
+        part = f"offsets = [{row}, 0], sizes = [1, 64] : {VIEW} -> {ROW}"
         name = row.removeprefix("%")
         return f"""
   %from_{name} = pto.partition_view %v, {part}
   %to_{name} = pto.partition_view %w, {part}
-  %t_{name} = pto.alloc_tile addr = %place : {TILE}
+  %t_{name} = pto.alloc_tile addr = 0 : {TILE}
   pto.tload ins(%from_{name} : {ROW}) outs(%t_{name} : {TILE})
   pto.tstore ins(%t_{name} : {TILE}) outs(%to_{name} : {ROW})"""
 
@@ -39,18 +39,12 @@ def copied(places: tuple[str, str, str]) -> str:
 func.func @copy(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>{argument}) {{
 {asking}
   %block = arith.index_cast {number} to index
-  %place = arith.constant 0 : i64
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c3 = arith.constant 3 : index
   %c9 = arith.constant 9 : index
-  %c10 = arith.constant 10 : index
-  %c64 = arith.constant 64 : index
-  %v = pto.make_tensor_view %x, shape = [%c10, %c64], strides = [%c64, %c1] : {VIEW}
-  %w = pto.make_tensor_view %y, shape = [%c10, %c64], strides = [%c64, %c1] : {VIEW}
-  scf.for %i = %block to %c9 step %c3 {{{copy("%i")}
+  %v = pto.make_tensor_view %x, shape = [10, 64], strides = [64, 1] : {VIEW}
+  %w = pto.make_tensor_view %y, shape = [10, 64], strides = [64, 1] : {VIEW}
+  scf.for %i = %block to %c9 step 3 {{{copy("%i")}
   }}
-  %second = arith.cmpi eq, %block, %c1 : index
+  %second = arith.cmpi eq, %block, 1 : index
   scf.if %second {{{copy("%c9")}
   }}
   return

@@ -207,19 +207,14 @@ AFTER = """!all = !pto.tensor_view<?x?xf32>
 !t = !pto.tile_buf<vec, 16x32xf32>
 !v = !pto.partition_tensor_view<16x32xf32>
 func.func @after(%x: !pto.ptr<f32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
-  %c32 = arith.constant 32 : index
-  %one = arith.constant 1.0 : f32
-  %all = pto.make_tensor_view %x, shape = [%c16, %c32], strides = [%c32, %c1] : !all
-  %view = pto.partition_view %all, offsets = [%c0, %c0], sizes = [%c16, %c32] : !all -> !v
+  %all = pto.make_tensor_view %x, shape = [16, 32], strides = [32, 1] : !all
+  %view = pto.partition_view %all, offsets = [0, 0], sizes = [16, 32] : !all -> !v
   %stored = pto.alloc_tile : !t
   pto.tload ins(%view : !v) outs(%stored : !t)
   %summed = pto.alloc_tile : !t
   pto.tload ins(%view : !v) outs(%summed : !t)
   pto.tstore ins(%stored : !t) outs(%view : !v)
-  pto.tadds ins(%summed, %one : !t, f32) outs(%summed : !t)
+  pto.tadds ins(%summed, 1.0 : !t, f32) outs(%summed : !t)
   %first = pto.alloc_tile : !t
   pto.FIRST
   pto.tstore ins(%first : !t) outs(%view : !v)
@@ -231,7 +226,7 @@ func.func @after(%x: !pto.ptr<f32>) {
 @pytest.mark.parametrize(
     ("first", "after"),
     [
-        ("texpands ins(%one : f32) outs(%first : !t)", "summed"),  # on pipe V, as the sum before
+        ("texpands ins(1.0 : f32) outs(%first : !t)", "summed"),  # on pipe V, as the sum before
         ("tload ins(%view : !v) outs(%first : !t)", "stored"),  # no pipe is the same: the first fit
     ],
 )

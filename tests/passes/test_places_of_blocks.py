@@ -19,32 +19,23 @@ V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<1x64xf32>"
 HEAD = f"""\
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>ARGUMENT) \
 attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
-  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %c5 = arith.constant 5 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %c256 = arith.constant 256 : index
-  %a0 = arith.constant 0 : i64
-  %half = arith.constant 0.5 : f32
   %b = pto.get_block_idx -> i64
   %block = arith.index_cast %b : i64 to index
-  %mb = pto.alloc_multi_tile addr = %a0 : {MULTI}
-  %t = pto.multi_tile_get %mb[%c0] : {MULTI} -> {T}
+  %mb = pto.alloc_multi_tile addr = 0 : {MULTI}
+  %t = pto.multi_tile_get %mb[0] : {MULTI} -> {T}
   %u = pto.multi_tile_get %mb[%c1] : {MULTI} -> {T}
-  %v = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : {V}
-  %w = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%c64, %c1] : {V}
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  pto.texpands ins(%half : f32) outs(%t : {T})
-  pto.texpands ins(%half : f32) outs(%u : {T})
+  %v = pto.make_tensor_view %x, shape = [64, 64], strides = [64, %c1] : {V}
+  %w = pto.make_tensor_view %y, shape = [64, 64], strides = [64, %c1] : {V}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [%c1, 64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, 0], sizes = [%c1, 64] : {V} -> {P}
+  pto.texpands ins(0.5 : f32) outs(%t : {T})
+  pto.texpands ins(0.5 : f32) outs(%u : {T})
   pto.barrier <PIPE_ALL>
 """
 # the second tile is stored, and what the number picks is filled before
 SLOT = f"""{HEAD}\
-  %m = arith.remui %NUMBER, %c2 : index
+  %m = arith.remui %NUMBER, 2 : index
   %z = pto.multi_tile_get %mb[%m] : {MULTI} -> {T}
   pto.tload ins(%p : {P}) outs(%z : {T})
   pto.tstore ins(%u : {T}) outs(%q : {P})
@@ -53,12 +44,11 @@ SLOT = f"""{HEAD}\
 """
 # the same by an address, of a tile
 ADDRESS = f"""{HEAD}\
-  %m = arith.minsi %NUMBER, %c3 : index
-  %bytes = arith.muli %m, %c256 : index
+  %m = arith.minsi %NUMBER, 3 : index
+  %bytes = arith.muli %m, 256 : index
   %at = arith.index_cast %bytes : index to i64
   %z = pto.alloc_tile addr = %at : {T}
-  %a3 = arith.constant 256 : i64
-  %s = pto.alloc_tile addr = %a3 : {T}
+  %s = pto.alloc_tile addr = 256 : {T}
   pto.tload ins(%p : {P}) outs(%z : {T})
   pto.tstore ins(%s : {T}) outs(%q : {P})
   return
@@ -66,10 +56,10 @@ ADDRESS = f"""{HEAD}\
 """
 # a row is stored, and another one loaded from the same array
 ROWS = f"""{HEAD}\
-  %three = arith.muli %NUMBER, %c3 : index
-  %row = arith.remui %three, %c8 : index
-  %r = pto.partition_view %w, offsets = [%row, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %fixed = pto.partition_view %w, offsets = [%c5, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %three = arith.muli %NUMBER, 3 : index
+  %row = arith.remui %three, 8 : index
+  %r = pto.partition_view %w, offsets = [%row, 0], sizes = [%c1, 64] : {V} -> {P}
+  %fixed = pto.partition_view %w, offsets = [5, 0], sizes = [%c1, 64] : {V} -> {P}
   pto.tstore ins(%t : {T}) outs(%r : {P})
   pto.tload ins(%fixed : {P}) outs(%u : {T})
   return
@@ -120,7 +110,7 @@ def test_places_that_never_meet_are_no_hazard() -> None:
             "  pto.tload",
             f"""\
   %next = arith.addi %NUMBER, %c1 : index
-  %k = arith.remui %next, %c2 : index
+  %k = arith.remui %next, 2 : index
   %o = pto.multi_tile_get %mb[%k] : {MULTI} -> {T}
   pto.tload""",
         )
@@ -129,8 +119,8 @@ def test_places_that_never_meet_are_no_hazard() -> None:
 
 # the sixth iteration loads what the loop stores in all of them
 SIXTH = f"""{HEAD}\
-  scf.for %i = %c0 to %n step %c1 {{
-    %beyond = arith.divui %i, %c5 : index
+  scf.for %i = 0 to %n step %c1 {{
+    %beyond = arith.divui %i, 5 : index
     %z = pto.multi_tile_get %mb[%beyond] : {MULTI} -> {T}
     pto.tstore ins(%u : {T}) outs(%q : {P})
     pto.tload ins(%p : {P}) outs(%z : {T})

@@ -18,28 +18,24 @@ T, V, P = (
 )
 HEAD = f"""\
 func.func @pick(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %which: !pto.ptr<i32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
-  %zero = arith.constant 0 : i32
-  %half = arith.constant 0.5 : f32
-  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
-  %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, 1] : {V}
+  %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, 1] : {V}
   %t = pto.alloc_tile : {T}
 """
 # lines below 0 are filled, line 0 is doubled, others are copied: through one tile
 TEXT = f"""{HEAD}\
-  scf.for %i = %c0 to %c8 step %c1 {{
-    %p = pto.partition_view %v, offsets = [%i, %c0], sizes = [%c1, %c64] : {V} -> {P}
-    %q = pto.partition_view %w, offsets = [%i, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  scf.for %i = 0 to %c8 step 1 {{
+    %p = pto.partition_view %v, offsets = [%i, 0], sizes = [1, %c64] : {V} -> {P}
+    %q = pto.partition_view %w, offsets = [%i, 0], sizes = [1, %c64] : {V} -> {P}
     %n = pto.load_scalar %which[%i] : !pto.ptr<i32> -> i32
-    %below = arith.cmpi slt, %n, %zero : i32
+    %below = arith.cmpi slt, %n, 0 : i32
     scf.if %below {{
-      pto.texpands ins(%half : f32) outs(%t : {T})
+      pto.texpands ins(0.5 : f32) outs(%t : {T})
     }} else {{
       pto.tload ins(%p : {P}) outs(%t : {T})
-      %first = arith.cmpi eq, %n, %zero : i32
+      %first = arith.cmpi eq, %n, 0 : i32
       scf.if %first {{
         pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})
       }}
@@ -52,8 +48,8 @@ TEXT = f"""{HEAD}\
 WAYS = [[-1, 1, 0, -1, 0, 1, -1, 1], [1, 1, -1, -1, 0, 0, 1, 0], [0, -1, 1, 0, 1, -1, -1, 0]]
 # a barrier of the program's own, of several that it needs
 BARRED = f"""{HEAD}\
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
   pto.tload ins(%p : {P}) outs(%t : {T})
   pto.tadd ins(%t, %t : {T}, {T}) outs(%t : {T})
   pto.barrier <PIPE_ALL>
@@ -92,28 +88,24 @@ def test_a_barrier_alone_is_no_synchronisation_of_a_whole_program() -> None:
 PAGED = f"""\
 func.func @paged(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %length: !pto.ptr<i32>, \
 %table: !pto.ptr<i32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
-  %c63 = arith.constant 63 : index
-  %c4096 = arith.constant 4096 : index
-  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
-  %w = pto.make_tensor_view %y, shape = [%c4096, %c64], strides = [%c64, %c1] : {V}
-  %n = pto.load_scalar %length[%c0] : !pto.ptr<i32> -> i32
+  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, 1] : {V}
+  %w = pto.make_tensor_view %y, shape = [4096, %c64], strides = [%c64, 1] : {V}
+  %n = pto.load_scalar %length[0] : !pto.ptr<i32> -> i32
   %most = arith.index_cast %n : i32 to index
-  %more = arith.addi %most, %c63 : index
+  %more = arith.addi %most, 63 : index
   %pages = arith.divsi %more, %c64 : index
-  scf.for %i = %c0 to %pages step %c1 {{
+  scf.for %i = 0 to %pages step 1 {{
     %from = arith.muli %i, %c64 : index
     %left = arith.subi %most, %from : index
     %cols = arith.minsi %left, %c64 : index
     %k = pto.load_scalar %table[%i] : !pto.ptr<i32> -> i32
     %page = arith.index_cast %k : i32 to index
     %t = pto.alloc_tile valid_col = %cols : !pto.tile_buf<vec, 1x64xf32, valid=1x?>
-    %p = pto.partition_view %v, offsets = [%page, %c0], sizes = [%c1, %cols] : {V} -> \
+    %p = pto.partition_view %v, offsets = [%page, 0], sizes = [1, %cols] : {V} -> \
 !pto.partition_tensor_view<1x?xf32>
-    %q = pto.partition_view %w, offsets = [%i, %c0], sizes = [%c1, %cols] : {V} -> \
+    %q = pto.partition_view %w, offsets = [%i, 0], sizes = [1, %cols] : {V} -> \
 !pto.partition_tensor_view<1x?xf32>
     pto.tload ins(%p : !pto.partition_tensor_view<1x?xf32>)
          outs(%t : !pto.tile_buf<vec, 1x64xf32, valid=1x?>)
@@ -138,10 +130,10 @@ def test_a_length_in_memory_is_longer_than_a_table_is_wide() -> None:
 # the second tile is stored, and the other one or just that one is filled again before
 SELECTED = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%first: i1")}\
   %u = pto.alloc_tile : {T}
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
   pto.tload ins(%p : {P}) outs(%t : {T})
-  pto.texpands ins(%half : f32) outs(%u : {T})
+  pto.texpands ins(0.5 : f32) outs(%u : {T})
   %one = arith.select %first, %t, %u : {T}
   pto.tload ins(%p : {P}) outs(%one : {T})
   pto.tstore ins(%u : {T}) outs(%q : {P})
@@ -161,14 +153,13 @@ def test_either_of_two_tiles_is_in_order() -> None:
 
 # two tiles take turns: one is loaded while the other one is stored
 ROTATING = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%n: index")}\
-  %c2 = arith.constant 2 : index
   %u = pto.alloc_tile : {T}
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
   pto.tload ins(%p : {P}) outs(%t : {T})
-  scf.for %i = %c0 to %n step %c1 {{
-    %r = arith.remui %i, %c2 : index
-    %even = arith.cmpi eq, %r, %c0 : index
+  scf.for %i = 0 to %n step 1 {{
+    %r = arith.remui %i, 2 : index
+    %even = arith.cmpi eq, %r, 0 : index
     %now = arith.select %even, %t, %u : {T}
     %next = arith.select %even, %u, %t : {T}
     pto.tload ins(%p : {P}) outs(%next : {T})
@@ -189,20 +180,18 @@ def test_tiles_that_take_turns_still_do() -> None:
 BEHIND = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
   %block = pto.get_block_idx -> i64
   %b = arith.index_cast %block : i64 to index
-  %at = pto.load_scalar %which[%c0] : !pto.ptr<i32> -> i32
+  %at = pto.load_scalar %which[0] : !pto.ptr<i32> -> i32
   %some = arith.cmpi sge, %n, %c8 : index
   %last = arith.cmpi eq, %n, %m : index
-  %held = arith.cmpi eq, %at, %zero : i32
+  %held = arith.cmpi eq, %at, 0 : i32
   %eighth = arith.cmpi eq, %b, %c8 : index
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
   pto.barrier <PIPE_ALL>
   WAY
   return
 }}
 """
-TOO_SOON = (
-    f"pto.texpands ins(%half : f32) outs(%t : {T})\npto.tstore ins(%t : {T}) outs(%q : {P})\n"
-)
+TOO_SOON = f"pto.texpands ins(0.5 : f32) outs(%t : {T})\npto.tstore ins(%t : {T}) outs(%q : {P})\n"
 WAYS_IN = [("some", "last"), ("last", "some"), ("some", "held"), ("held", "last"), ("eighth", "")]
 
 
@@ -232,8 +221,8 @@ def test_what_only_some_way_through_branches_reaches_is_looked_at(first: str, se
 PAIRS = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
   %b = pto.get_block_idx -> i64
   %block = arith.index_cast %b : i64 to index
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, 0], sizes = [1, %c64] : {V} -> {P}
   %less = arith.cmpi slt, %NAME, %c8 : index
   scf.if %less {{
     pto.tload ins(%p : {P}) outs(%t : {T})
@@ -275,10 +264,10 @@ COMPARED = [  # how the first branch and the second one ask for the same, or for
 TWICE = f"""{HEAD.replace("(%x", "(%n: index, %m: index, %x")}\
   %b = pto.get_block_idx -> i64
   %block = arith.index_cast %b : i64 to index
-  %at = pto.load_scalar %which[%c0] : !pto.ptr<i32> -> i32
+  %at = pto.load_scalar %which[0] : !pto.ptr<i32> -> i32
   %held = arith.index_cast %at : i32 to index
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%block, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [%block, 0], sizes = [1, %c64] : {V} -> {P}
   %first = arith.cmpi FIRST : index
   scf.if %first {{
     pto.tload ins(%p : {P}) outs(%t : {T})
@@ -322,8 +311,8 @@ def test_conditions_that_go_together_are_one(
 
 # what is less than 8 is less than 64: no run both loads and stores
 IMPLIED = f"""{HEAD.replace("(%x", "(%n: index, %x")}\
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
   pto.barrier <PIPE_ALL>
   %fewer = arith.cmpi slt, %n, %c8 : index
   scf.if %fewer {{
@@ -350,10 +339,10 @@ def test_a_condition_that_follows_from_another_holds() -> None:
 
 # the barrier is left out and the tile stored: no run with all branches taken, or none, shows it
 APART = f"""{HEAD.replace("%which: !pto.ptr<i32>", "%n: index, %m: index")}\
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : {V} -> {P}
-  %slow = arith.cmpi eq, %n, %c1 : index
-  %kept = arith.cmpi ne, %m, %c1 : index
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, %c64] : {V} -> {P}
+  %slow = arith.cmpi eq, %n, 1 : index
+  %kept = arith.cmpi ne, %m, 1 : index
   pto.tload ins(%p : {P}) outs(%t : {T})
   scf.if %slow {{
     pto.barrier <PIPE_ALL>

@@ -16,20 +16,14 @@ blayout=row_major, slayout=none_box, fractal=512, pad=0>"
 V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<8x64xf32>"
 TEXT = f"""\
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %c512 = arith.constant 512 : index
-  %v = pto.make_tensor_view %x, shape = [%c8, %c512], strides = [%c512, %c1] : {V}
-  %w = pto.make_tensor_view %y, shape = [%c8, %c512], strides = [%c512, %c1] : {V}
+  %v = pto.make_tensor_view %x, shape = [8, 512], strides = [512, 1] : {V}
+  %w = pto.make_tensor_view %y, shape = [8, 512], strides = [512, 1] : {V}
   %t = pto.alloc_tile : {T}
-  %end = arith.addi %n, %c2 : index
-  scf.for %i = %n to %end step %c1 {{
-    %col = arith.muli %i, %c64 : index
-    %p = pto.partition_view %v, offsets = [%c0, %col], sizes = [%c8, %c64] : {V} -> {P}
-    %q = pto.partition_view %w, offsets = [%c0, %col], sizes = [%c8, %c64] : {V} -> {P}
+  %end = arith.addi %n, 2 : index
+  scf.for %i = %n to %end step 1 {{
+    %col = arith.muli %i, 64 : index
+    %p = pto.partition_view %v, offsets = [0, %col], sizes = [8, 64] : {V} -> {P}
+    %q = pto.partition_view %w, offsets = [0, %col], sizes = [8, 64] : {V} -> {P}
     pto.tload ins(%p : {P}) outs(%t : {T})
     pto.tstore ins(%t : {T}) outs(%q : {P})
   }}
@@ -56,7 +50,7 @@ def test_loops_that_iterate_in_no_sample_are_said() -> None:
 
 def test_a_branch_in_such_a_loop_does_not_hide_it() -> None:
     """Either way is taken in runs of its own: more than one run in which nothing iterates."""
-    branch = "%odd = arith.cmpi eq, %i, %c1 : index\n    scf.if %odd {\n    pto.tload"
+    branch = "%odd = arith.cmpi eq, %i, 1 : index\n    scf.if %odd {\n    pto.tload"
     text = TEXT.replace("pto.tload", branch).replace("    pto.tstore", "    }\n    pto.tstore")
     made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
     assert "<PIPE_MTE2>, <PIPE_MTE3>" in Program(made).text()

@@ -15,15 +15,10 @@ V, P = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<8x64xf32>"
 HEAD = f"""\
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {{
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %c5000 = arith.constant 5000 : index
-  %two = arith.constant 2.0 : f32
-  %v = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
-  %w = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
+  %v = pto.make_tensor_view %x, shape = [8, 64], strides = [64, 1] : {V}
+  %w = pto.make_tensor_view %y, shape = [8, 64], strides = [64, 1] : {V}
 """
-WHOLE = f"    %t = pto.alloc_tile valid_row = %c8 valid_col = %c64 : {T}\n"
+WHOLE = f"    %t = pto.alloc_tile valid_row = 8 valid_col = 64 : {T}\n"
 
 
 def kernel(body: str) -> str:
@@ -33,10 +28,10 @@ def kernel(body: str) -> str:
 def work(row: str = "%c0") -> str:
     """Load %t from a row of %v on, double it and store it."""
     return f"""\
-    %p = pto.partition_view %v, offsets = [{row}, %c0], sizes = [%c8, %c64] : {V} -> {P}
-    %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
+    %p = pto.partition_view %v, offsets = [{row}, %c0], sizes = [8, 64] : {V} -> {P}
+    %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [8, 64] : {V} -> {P}
     pto.tload ins(%p : {P}) outs(%t : {T})
-    pto.tmuls ins(%t, %two : {T}, f32) outs(%t : {T})
+    pto.tmuls ins(%t, 2.0 : {T}, f32) outs(%t : {T})
     pto.tstore ins(%t : {T}) outs(%q : {P})
 """
 
@@ -45,22 +40,22 @@ def work(row: str = "%c0") -> str:
 EMPTY = kernel(f"    %t = pto.alloc_tile valid_row = %n valid_col = %m : {T}\n{work()}")
 # what is left of a long row of numbers is no legal extent unless it is long enough for all of them
 LEFT = kernel(f"""\
-  scf.for %i = %c0 to %c64 step %c1 {{
+  scf.for %i = %c0 to 64 step 1 {{
     %some = arith.cmpi slt, %i, %n : index
     scf.if %some {{
 {WHOLE}\
-    %from = arith.muli %i, %c64 : index
+    %from = arith.muli %i, 64 : index
     %rest = arith.subi %m, %from : index
-    %wide = arith.minsi %rest, %c64 : index
-    pto.set_validshape %t, %c8, %wide : {T}
-    pto.set_validshape %t, %c8, %c64 : {T}
+    %wide = arith.minsi %rest, 64 : index
+    pto.set_validshape %t, 8, %wide : {T}
+    pto.set_validshape %t, 8, 64 : {T}
 {work()}\
     }}
   }}
 """)
 # the other way of the branch is legal with any number
 OTHERS = kernel(f"""\
-  scf.for %i = %c0 to %n step %c1 {{
+  scf.for %i = %c0 to %n step 1 {{
     %here = arith.cmpi ne, %i, %m : index
     scf.if %here {{
 {WHOLE}{work("%m")}\
@@ -69,9 +64,9 @@ OTHERS = kernel(f"""\
 """)
 # nobody guesses that the first row is one of few numbers
 FEW = kernel(f"""\
-  %here = arith.cmpi sle, %c5000, %n : index
+  %here = arith.cmpi sle, 5000, %n : index
   scf.if %here {{
-    %row = arith.subi %n, %c5000 : index
+    %row = arith.subi %n, 5000 : index
 {WHOLE}{work("%row")}\
   }}
 """)

@@ -58,9 +58,6 @@ TYPES = """\
 """
 BODY = """\
 func.func @kernel(%y: !pto.ptr<f32>, %d: !D) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %one = arith.constant 1.0 : f32
   %acc = pto.alloc_tile : !A
   %m = pto.alloc_tile : !M
   %t = pto.alloc_tile : !T
@@ -69,11 +66,9 @@ func.func @kernel(%y: !pto.ptr<f32>, %d: !D) {
 """
 TO_VECTOR = "  pto.tmov ins(%acc : !A) outs(%t : !T)\n"
 TO_CUBE = "  pto.tmov ins(%h : !H) outs(%m : !M)\n"
-NUMBER = "  %x = pto.tgetval ins(%t, %c0 : !T, index) outs : f32\n"
-POSITIVE = "  %more = arith.cmpf ogt, %x, %one : f32\n"
-MIXED = (
-    "  %z = pto.tgetval ins(%m, %c0 : !M, index) outs : f16\n  %w = arith.extf %z : f16 to f32\n"
-)
+NUMBER = "  %x = pto.tgetval ins(%t, 0 : !T, index) outs : f32\n"
+POSITIVE = "  %more = arith.cmpf ogt, %x, 1.0 : f32\n"
+MIXED = "  %z = pto.tgetval ins(%m, 0 : !M, index) outs : f16\n  %w = arith.extf %z : f16 to f32\n"
 USED = "  pto.tmov ins(%m : !M) outs(%l : !L)\n"
 CASES = {
     "it converts f32 to f16": "  pto.tmov ins(%acc : !A) outs(%h : !H)\n",
@@ -84,10 +79,10 @@ CASES = {
     "%w, %x run on different cores": f"{TO_VECTOR}{NUMBER}{MIXED}"
     "  %both = arith.addf %x, %w : f32\n",
     "%n depends on numbers of both cores": f"{TO_VECTOR}{NUMBER}{MIXED}"
-    "  %both = scf.for %i = %c0 to %c1 step %c1 iter_args(%n = %x) -> (f32) {\n"
+    "  %both = scf.for %i = 0 to 1 step 1 iter_args(%n = %x) -> (f32) {\n"
     "    scf.yield %w : f32\n  }\n",
     "%m is not used on the core it arrives on": TO_CUBE
-    + f"  scf.for %i = %c0 to %c1 step %c1 {{\n  {USED}  {TO_CUBE}  }}\n",
+    + f"  scf.for %i = 0 to 1 step 1 {{\n  {USED}  {TO_CUBE}  }}\n",
     "no value crosses between the kinds of cores": USED,
     "the core that executes it is unknown": '  "other.op"(%t) : (!T) -> ()\n' + TO_VECTOR,
     "the program synchronises its cores or pipes": TO_VECTOR

@@ -166,8 +166,6 @@ T = "!pto.tile_buf<vec, 1x8xf32>"
 V = "!pto.tensor_view<1x8xf32>"
 ROWS = f"""
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %out: !pto.ptr<f32>, %n: i32) -> i32 {{
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %vx = pto.make_tensor_view %x, shape = [%c1, %c8], strides = [%c8, %c1] : {V}
@@ -175,15 +173,15 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %out: !pto.ptr<f32>, %n: i32)
   %vo = pto.make_tensor_view %out, shape = [%c1, %c8], strides = [%c8, %c1] : {V}
   %a = pto.alloc_tile : {T}
   %b = pto.alloc_tile : {T}
-  %s = arith.cmpi sgt, %n, %zero : i32
+  %s = arith.cmpi sgt, %n, 0 : i32
   cf.cond_br %s, ^load(%vx, %a : {V}, {T}), ^load(%vy, %b : {V}, {T})
 ^load(%v: {V}, %t: {T}):
   pto.tload ins(%v : {V}) outs(%t : {T})
-  cf.br ^head(%zero : i32)
+  cf.br ^head(0 : i32)
 ^head(%i: i32):
   %r = pto.alloc_tile : {T}
   pto.tadd ins(%t, %t : {T}, {T}) outs(%r : {T})
-  %j = arith.addi %i, %one : i32
+  %j = arith.addi %i, 1 : i32
   %k = arith.muli %j, %j : i32
   %more = arith.cmpi slt, %k, %n : i32
   cf.cond_br %more, ^head(%j : i32), ^store
@@ -194,7 +192,6 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %out: !pto.ptr<f32>, %n: i32)
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_tiles_and_views_pass_to_blocks_and_out_of_loops(engine: str) -> None:
     x, y = np.arange(8, dtype=np.float32), np.full(8, 3, np.float32)
     program = pto.loads(ROWS)

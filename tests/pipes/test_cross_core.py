@@ -31,20 +31,15 @@ def handed_on(sent: str, awaited: str, between: str = flag("V", "MTE3")) -> str:
     """The vector core fills a tile and stores it; the cube core loads it."""
     return f"""\
 func.func @handed_on(%g: !pto.ptr<f32>) {{
-  %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
-  %k = arith.constant 2.0 : f32
-  %c8 = arith.constant 8 : index
-  %half = arith.constant 128 : index
-  %v = pto.make_tensor_view %g, shape = [%c16, %c16], strides = [%c16, %c1] : {V}
+  %v = pto.make_tensor_view %g, shape = [16, 16], strides = [16, 1] : {V}
   pto.section.vector {{
     %t = pto.alloc_tile : {HALF}
     %lane = pto.get_subblock_idx
     %l = arith.index_cast %lane : i64 to index
-    %first = arith.muli %l, %half : index
+    %first = arith.muli %l, 128 : index
     %p = pto.addptr %g, %first : !pto.ptr<f32> -> !pto.ptr<f32>
-    %h = pto.make_tensor_view %p, shape = [%c8, %c16], strides = [%c16, %c1] : {ROWS}
-    pto.texpands ins(%k : f32) outs(%t : {HALF})
+    %h = pto.make_tensor_view %p, shape = [8, 16], strides = [16, 1] : {ROWS}
+    pto.texpands ins(2.0 : f32) outs(%t : {HALF})
     {between}
     pto.tstore ins(%t : {HALF}) outs(%h : {ROWS})
     {sent}
@@ -130,20 +125,14 @@ def test_a_meeting_of_all_cores_drains_their_pipes() -> None:
 
 PIPED = """\
 func.func @piped(%g: !pto.ptr<f32>) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c5 = arith.constant 5 : index
-  %c16 = arith.constant 16 : index
-  %k = arith.constant 2.0 : f32
-  %zero = arith.constant 0 : i32
-  %v = pto.make_tensor_view %g, shape = [%c16, %c16], strides = [%c16, %c1] : {V}
+  %v = pto.make_tensor_view %g, shape = [16, 16], strides = [16, 1] : {V}
   pto.section.vector {{
     pto.aiv_initialize_pipe {{dir_mask = 2, slot_size = 1024, slot_num = 2}} \
-(c2v_consumer_buf = %zero : i32, v2c_consumer_buf = %zero : i32)
+(c2v_consumer_buf = 0 : i32, v2c_consumer_buf = 0 : i32)
     %t = pto.alloc_tile : {T}
-    scf.for %i = %c0 to %c5 step %c1 {{
+    scf.for %i = 0 to 5 step 1 {{
       {before}
-      pto.texpands ins(%k : f32) outs(%t : {T})
+      pto.texpands ins(2.0 : f32) outs(%t : {T})
       {filled}
       pto.tpush_to_aic(%t : {T}) {{split = 0}}
       {pushed}
@@ -152,8 +141,8 @@ func.func @piped(%g: !pto.ptr<f32>) {{
   }}
   pto.section.cube {{
     pto.aic_initialize_pipe {{dir_mask = 2, slot_size = 1024, slot_num = 2}} \
-(c2v_consumer_buf = %zero : i32, v2c_consumer_buf = %zero : i32)
-    scf.for %i = %c0 to %c5 step %c1 {{
+(c2v_consumer_buf = 0 : i32, v2c_consumer_buf = 0 : i32)
+    scf.for %i = 0 to 5 step 1 {{
       %m = pto.tpop_from_aiv {{split = 0}} -> {L1}
       pto.tfree_from_aiv {{split = 0}}
     }}

@@ -29,7 +29,6 @@ def queue(pushes: str, pops: str, frees: str, slots: int = 4) -> str:
     """So many entries are pushed and popped, and so many slots given back, each after its pop."""
     return f"""\
 func.func @queue(%g: !pto.ptr<f32>, %n: index, %m: index) {{
-  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
@@ -40,22 +39,21 @@ func.func @queue(%g: !pto.ptr<f32>, %n: index, %m: index) {{
   %next = arith.addi %n, %c1 : index
   %most = arith.minui %n, %c3 : index
   %beyond = arith.addi %n, %c9 : index
-  %k = arith.constant 2.0 : f32
   %b = pto.reserve_buffer {{name = "entries", size = {1024 * slots}, \
 location = #pto.address_space<mat>, auto = true}} -> i32
   %pipe = pto.initialize_l2l_pipe {{dir_mask = 2, slot_size = 1024, slot_num = {slots}}} \
 (%b : i32) -> !pto.pipe
   pto.section.vector {{
     %t = pto.alloc_tile : {T}
-    pto.texpands ins(%k : f32) outs(%t : {T})
+    pto.texpands ins(2.0 : f32) outs(%t : {T})
     pto.barrier <PIPE_ALL>
-    scf.for %i = %c0 to {pushes} step %c1 {{
+    scf.for %i = 0 to {pushes} step %c1 {{
       pto.tpush(%t, %pipe : {T}, !pto.pipe) {{split = 0}}
     }}
   }}
   pto.section.cube {{
     %m0 = pto.declare_tile -> {M}
-    scf.for %i = %c0 to {pops} step %c1 {{
+    scf.for %i = 0 to {pops} step %c1 {{
       pto.tpop(%m0, %pipe : {M}, !pto.pipe) {{split = 0}}
       pto.barrier <PIPE_ALL>
       %more = arith.cmpi slt, %i, {frees} : index

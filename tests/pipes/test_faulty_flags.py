@@ -118,13 +118,3 @@ def test_every_mutant_that_races_is_found_and_no_other(name: str, chip: str) -> 
             if sum(map(len, issue.cores)) <= MOST:
                 races = agree(issue, random)
                 assert not races or what != "as it is" or Path(name).stem in RACING, what
-
-
-@pytest.mark.parametrize("chip", CHIPS)
-def test_most_mutants_of_the_stream_race(chip: str) -> None:
-    """Else the law above says little."""
-    text, random = synchronised_text("stream", chip), Random(7)
-    assert text is not None
-    chosen = random.sample([*mutants(text)], 6)
-    racing = [what for what, one in chosen if any(agree(i, random) for i in issues_of(one, chip))]
-    assert len(racing) >= 3

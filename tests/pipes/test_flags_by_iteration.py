@@ -23,14 +23,12 @@ func.func @squares(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %count: i32) {{
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
   %c1024 = arith.constant 1024 : index
-  %first_at = arith.constant 0 : i64
-  %second_at = arith.constant 2048 : i64
   %true = arith.constant true
   %n = arith.index_cast %count : i32 to index
   %v = pto.make_tensor_view %x, shape = [%c1024, %c64], strides = [%c64, %c1] : {VIEW}
   %w = pto.make_tensor_view %y, shape = [%c1024, %c64], strides = [%c64, %c1] : {VIEW}
-  %a = pto.alloc_tile addr = %first_at : {TILE}
-  %b = pto.alloc_tile addr = %second_at : {TILE}
+  %a = pto.alloc_tile addr = 0 : {TILE}
+  %b = pto.alloc_tile addr = 2048 : {TILE}
   scf.for %i = %c0 to %n step %c1 {{
     %row = arith.muli %i, %c8 : index
     %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c64] : {VIEW} -> {PART}
@@ -234,11 +232,9 @@ func.func @rotating(%x: !pto.ptr<f32>, %n: index) {{
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
   %c1024 = arith.constant 1024 : index
-  %first_at = arith.constant 0 : i64
-  %second_at = arith.constant 2048 : i64
   %v = pto.make_tensor_view %x, shape = [%c1024, %c64], strides = [%c64, %c1] : {VIEW}
-  %a = pto.alloc_tile addr = %first_at : {TILE}
-  %b = pto.alloc_tile addr = %second_at : {TILE}
+  %a = pto.alloc_tile addr = 0 : {TILE}
+  %b = pto.alloc_tile addr = 2048 : {TILE}
   pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
   pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
   scf.for %i = %c0 to %n step %c1 {{

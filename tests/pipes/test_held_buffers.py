@@ -21,7 +21,7 @@ STEPS = {  # a word for each statement
         for pipe, of in ((2, "TLOAD"), ("v", "TVEC"))
     },
     "other": "pto.get_buf[#pto.pipe_event_type<TVEC>, 6]",
-    "again": "pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, %c5]",
+    "again": "pto.rls_buf_dyn[#pto.pipe_event_type<TVEC>, 5]",
     "mode": "pto.rls_buf[#pto.pipe_event_type<TVEC>, 5] {mode = 1}",
 }
 NOT_ACQUIRED = "V releases buffer 5 without having acquired it"
@@ -46,10 +46,7 @@ CASES = {
 def program(words: str) -> str:
     lines = "".join(f"  {STEPS[word]}\n" for word in words.split())
     return f"""func.func @f(%x: !pto.ptr<f32>) {{
-  %c1 = arith.constant 1 : index
-  %c5 = arith.constant 5 : index
-  %c64 = arith.constant 64 : index
-  %v = pto.make_tensor_view %x, shape = [%c1, %c64], strides = [%c64, %c1] \
+  %v = pto.make_tensor_view %x, shape = [1, 64], strides = [64, 1] \
 : !pto.tensor_view<1x64xf32>
   %a = pto.alloc_tile : {TILE}
 {lines}  return
@@ -79,7 +76,7 @@ def test_the_run_goes_on() -> None:
 def test_an_acquire_of_each_iteration() -> None:
     """The one that is left in a loop is the second one's trouble, and the last one's."""
     loop = program("get2 load").replace(
-        "  pto.get_buf", "  scf.for %i = %c1 to %c5 step %c1 {\n  pto.get_buf"
+        "  pto.get_buf", "  scf.for %i = 1 to 5 step 1 {\n  pto.get_buf"
     )
     found = misuses(loop.replace("  return", "  }\n  return"))
     assert found == [f"{TWICE} with %i = 2"]

@@ -102,18 +102,13 @@ def test_whatever_numbers_decide_is_in_order(seed: int) -> None:
 # the tile is stored too soon where the first number is large and the second is not
 FAR = """\
 func.func @far(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c3 = arith.constant 3 : index
-  %c64 = arith.constant 64 : index
-  %c100 = arith.constant 100 : index
-  %v = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : VIEW
-  %w = pto.make_tensor_view %y, shape = [%c64, %c64], strides = [%c64, %c1] : VIEW
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : VIEW -> PART
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c64] : VIEW -> PART
+  %v = pto.make_tensor_view %x, shape = [64, 64], strides = [64, 1] : VIEW
+  %w = pto.make_tensor_view %y, shape = [64, 64], strides = [64, 1] : VIEW
+  %p = pto.partition_view %v, offsets = [0, 0], sizes = [1, 64] : VIEW -> PART
+  %q = pto.partition_view %w, offsets = [0, 0], sizes = [1, 64] : VIEW -> PART
   %t = pto.alloc_tile : TILE
   %some = arith.CONDITION : index
-  %few = arith.cmpi ne, %m, %c1 : index
+  %few = arith.cmpi ne, %m, 1 : index
   scf.if %some {
     pto.tload ins(%p : PART) outs(%t : TILE)
   }
@@ -127,18 +122,18 @@ func.func @far(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {
 }
 """
 REACHED = [
-    "cmpi sgt, %n, %c100",
-    "cmpi eq, %n, %c100",
-    "divsi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c100",
-    "addi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c100",
-    "remsi %n, %c100 : index\n  %some = arith.cmpi eq, %third, %c64",
+    "cmpi sgt, %n, 100",
+    "cmpi eq, %n, 100",
+    "divsi %n, 3 : index\n  %some = arith.cmpi eq, %third, 100",
+    "addi %n, 3 : index\n  %some = arith.cmpi eq, %third, 100",
+    "remsi %n, 100 : index\n  %some = arith.cmpi eq, %third, 64",
 ]
 NEVER = [
-    "remui %n, %c3 : index\n  %some = arith.cmpi sgt, %third, %c3",
-    "remui %n, %c3 : index\n  %some = arith.cmpi slt, %third, %c0",
-    "remsi %n, %c3 : index\n  %some = arith.cmpi sge, %third, %c3",
-    "andi %n, %c3 : index\n  %some = arith.cmpi slt, %third, %c0",
-    "minsi %n, %c3 : index\n  %some = arith.cmpi eq, %third, %c64",
+    "remui %n, 3 : index\n  %some = arith.cmpi sgt, %third, 3",
+    "remui %n, 3 : index\n  %some = arith.cmpi slt, %third, 0",
+    "remsi %n, 3 : index\n  %some = arith.cmpi sge, %third, 3",
+    "andi %n, 3 : index\n  %some = arith.cmpi slt, %third, 0",
+    "minsi %n, 3 : index\n  %some = arith.cmpi eq, %third, 64",
 ]
 
 
@@ -158,7 +153,7 @@ def test_numbers_that_the_text_compares_with_are_tried(chip: str) -> None:
 
 
 def test_a_finding_names_what_memory_holds() -> None:
-    text = far("cmpi sge, %n, %c64").text()
+    text = far("cmpi sge, %n, 64").text()
     read = text.replace("%n: index, %m: index", "%a: !pto.ptr<i32>, %b: !pto.ptr<i32>")
     read = read.replace("  %some", f"{READ}  %some", 1)
     (found,) = [d for d in pto.loads(read).races("a2a3") if d.slug == "hazard"]
@@ -173,7 +168,7 @@ TURNS = FAR.replace("  %some = arith.CONDITION : index\n", "").split("  %few")[0
 def test_flags_whose_ids_are_computed_are_told_apart(chip: str) -> None:
     text = (
         f"""{TURNS}\
-  %two = arith.addi %c1, %c1 : index
+  %two = arith.addi 1, 1 : index
   %id = arith.remui %n, %two : index
   %other = arith.remui %m, %two : index
   pto.tload ins(%p : PART) outs(%t : TILE)

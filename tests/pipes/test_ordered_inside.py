@@ -81,8 +81,7 @@ L0B = "!pto.tile_buf<right, 32x32xf16, slayout=col_major>"
 def test_what_fills_l1_is_the_unit_that_loads_it(target: str, pipe: str, right: bool) -> None:
     text = f"""\
 func.func @zeros(%m: {L1}, %r: {L0B}) {{
-  %zero = arith.constant 0.0 : f16
-  pto.texpands ins(%zero : f16) outs(%m : {L1})
+  pto.texpands ins(0.0 : f16) outs(%m : {L1})
 {flag(pipe, "MTE1")}  pto.tmov ins(%m : {L1}) outs(%r : {L0B})
   return
 }}

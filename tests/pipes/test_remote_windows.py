@@ -22,20 +22,15 @@ def copied(start: str, step: int) -> list[str]:
 func.func @columns(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
   %block = pto.get_block_idx -> i64
   %number = arith.index_cast %block : i64 to index
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  %c32 = arith.constant 32 : index
-  %c64 = arith.constant 64 : index
   %step = arith.constant {step} : index
   %first = arith.muli %number, %step : index
-  %from = pto.make_tensor_view %x, shape = [%c4, %c64], strides = [%c64, %c1]
+  %from = pto.make_tensor_view %x, shape = [4, 64], strides = [64, 1]
        : !pto.tensor_view<?x?xf32>
-  %to = pto.make_tensor_view %y, shape = [%c4, %c64], strides = [%c64, %c1]
+  %to = pto.make_tensor_view %y, shape = [4, 64], strides = [64, 1]
        : !pto.tensor_view<?x?xf32>
-  %in = pto.partition_view %from, offsets = [%c0, %first], sizes = [%c4, %c32]
+  %in = pto.partition_view %from, offsets = [0, %first], sizes = [4, 32]
        : !pto.tensor_view<?x?xf32> -> {PART}
-  %out = pto.partition_view %to, offsets = [%c0, %first], sizes = [%c4, %c32]
+  %out = pto.partition_view %to, offsets = [0, %first], sizes = [4, 32]
        : !pto.tensor_view<?x?xf32> -> {PART}
   %stage = pto.alloc_tile : !pto.tile_buf<vec, 4x32xf32>
   {start}, buf(%stage) : {PART}, {PART}, !pto.tile_buf<vec, 4x32xf32>)

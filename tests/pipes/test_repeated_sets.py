@@ -31,8 +31,7 @@ VIEW = "!pto.tensor_view<32x32xi8>"
 QUANTISED = f"""\
 func.func @f(%acc: {ACC}, %m: {NUMBERS}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
   %rows = arith.constant 32 : index
-  %one = arith.constant 1 : index
-  %view = pto.make_tensor_view %out, shape = [%rows, %rows], strides = [%rows, %one] : {VIEW}
+  %view = pto.make_tensor_view %out, shape = [%rows, %rows], strides = [%rows, 1] : {VIEW}
   pto.set_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]
   pto.wait_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]
   pto.tmov ins(%m : {NUMBERS}) outs(%fp : {PARAMETERS})
@@ -56,9 +55,7 @@ LEFT = "!pto.tile_buf<left, 64x64xf16, valid=50x48, blayout={}, slayout=row_majo
 PADDED = f"""\
 func.func @f(%x: !pto.ptr<f16>) {{
   %rows = arith.constant 50 : index
-  %cols = arith.constant 48 : index
-  %one = arith.constant 1 : index
-  %view = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%cols, %one] : TYPE
+  %view = pto.make_tensor_view %x, shape = [%rows, 48], strides = [48, 1] : TYPE
   %m = pto.alloc_tile : {MAT}
   %l = pto.alloc_tile : LEFT
   pto.set_flag[<PIPE_M>, <PIPE_MTE1>, <EVENT_ID0>]

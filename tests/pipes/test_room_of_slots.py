@@ -39,7 +39,6 @@ def kernel(entries: int, slots: int) -> pto.Program:
     return pto.loads(re.sub(r"slot_num = \d+", f"slot_num = {slots}", text))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(("entries", "slots"), [(3, 1), (2, 2), (4, 1)])
 def test_entries_lie_in_slots(entries: int, slots: int, engine: str) -> None:
     program = kernel(entries, slots)

@@ -27,31 +27,26 @@ def moved(source: str, result: str) -> str:
 
 def part(name: str) -> str:
     return f"""\
-  %{name}v = pto.make_tensor_view %{name}, shape = [%c8, %c64], strides = [%c64, %c1] : {V}
-  %{name}p = pto.partition_view %{name}v, offsets = [%c0, %c0], sizes = [%c8, %c64] : {V} -> {P}
+  %{name}v = pto.make_tensor_view %{name}, shape = [8, 64], strides = [64, 1] : {V}
+  %{name}p = pto.partition_view %{name}v, offsets = [0, 0], sizes = [8, 64] : {V} -> {P}
 """
 
 
 TEXT = f"""\
 func.func @f(%x: !pto.ptr<f32>, %room: !pto.ptr<f32>, %y: !pto.ptr<f32>, %flag: !pto.ptr<i32>)
     attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %one = arith.constant 1 : i32
 {part("x")}{part("room")}{part("y")}\
-  %fv = pto.make_tensor_view %flag, shape = [%c1], strides = [%c1] : !pto.tensor_view<1xi32>
-  %fp = pto.partition_view %fv, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32> -> {S}
+  %fv = pto.make_tensor_view %flag, shape = [1], strides = [1] : !pto.tensor_view<1xi32>
+  %fp = pto.partition_view %fv, offsets = [0], sizes = [1] : !pto.tensor_view<1xi32> -> {S}
   %t = pto.alloc_tile : {T}
   %block = pto.get_block_idx
   %number = arith.index_cast %block : i64 to index
-  %first = arith.cmpi eq, %number, %c0 : index
+  %first = arith.cmpi eq, %number, 0 : index
   scf.if %first {{
 {moved("x", "room")}{BARRIER}\
-    pto.comm.tnotify(%fp, %one : {S}, i32) {{notifyOp = #pto<notify_op set>}}
+    pto.comm.tnotify(%fp, 1 : {S}, i32) {{notifyOp = #pto<notify_op set>}}
   }} else {{
-    pto.comm.twait(%fp, %one : {S}, i32) {{cmp = #pto<wait_cmp ge>}}
+    pto.comm.twait(%fp, 1 : {S}, i32) {{cmp = #pto<wait_cmp ge>}}
 {moved("room", "y")}\
   }}
   return

@@ -24,15 +24,11 @@ def stored(*before: str) -> str:
     wait = "\n  ".join(before)
     return f"""\
 func.func @windows(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c16 = arith.constant 16 : index
-  %c32 = arith.constant 32 : index
-  %v = pto.make_tensor_view %y, shape = [%c16, %c32], strides = [%c32, %c1] : {V}
+  %v = pto.make_tensor_view %y, shape = [16, 32], strides = [32, 1] : {V}
   %l = pto.alloc_tile : {left}
   %r = pto.alloc_tile : {right}
-  %a = pto.alloc_tile valid_row = %c32 valid_col = %c32 : {acc}
-  %w = pto.subview %a[%c16, %c0] sizes [16, 32] : {acc} -> {window}
+  %a = pto.alloc_tile valid_row = 32 valid_col = 32 : {acc}
+  %w = pto.subview %a[16, 0] sizes [16, 32] : {acc} -> {window}
   pto.tmatmul ins(%l, %r : {left}, {right}) outs(%a : {acc})
   {wait}
   pto.tstore ins(%w : {window}) outs(%v : {V})
