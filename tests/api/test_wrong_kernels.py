@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.isa.pages.fifoexamples import HANDLED
 
 T, V = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tensor_view<16x16xf32>"
 OPENED = "pto.aiv_initialize_pipe {dir_mask = MASK, slot_size = SIZE} \
-(c2v_consumer_buf = %z : i32, v2c_consumer_buf = %z : i32)"
+(c2v_consumer_buf = 0 : i32, v2c_consumer_buf = 0 : i32)"
 PUSHED = f"pto.tpush_to_aic(%t : {T}) {{split = 0}}"
 
 
@@ -19,20 +18,13 @@ def vector(*lines: str, mask: int = 2, size: int = 1024) -> str:
     body = "\n  ".join(lines).replace("MASK", str(mask)).replace("SIZE", str(size))
     return f"""\
 func.func @v(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
-  %z = arith.constant 0 : i32
-  %k = arith.constant 1.0 : f32
   %t = pto.alloc_tile : {T}
-  pto.texpands ins(%k : f32) outs(%t : {T})
+  pto.texpands ins(1.0 : f32) outs(%t : {T})
   {body}
   return
 }}"""
 
 
-CONVERTED = HANDLED.replace(
-    "dir_mask = 1, slot_size = 1024,",
-    "dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<"
-    "layout = nz2nd, quant = deqf16_scalar, relu = no_relu>,",
-)
 WRONG = {
     "no such pipe": (vector(PUSHED), "fifo-mismatch", "no FIFO with id 0"),
     "another direction": (vector(OPENED, PUSHED, mask=1), "fifo-mismatch", "wrong direction"),

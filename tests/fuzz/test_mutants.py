@@ -50,35 +50,6 @@ def test_mutants_end_with_success_or_a_diagnostic(group: str) -> None:
     assert int(peak.split()[1]) << 20 < LARGEST
 
 
-def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """Exceptions, tools that never end and engines that differ are faults of what meets them."""
-    code = f"""
-import mutants
-from itertools import count
-mutants.SLOWEST = 0.2
-mutants.limit()
-mutants.TOOLS["check"] = {{"broken": lambda p: [][0]}}
-mutants.TOOLS["check"]["slow"] = lambda p: any(n < 0 for n in count())
-mutants.TOOLS["check"]["large"] = lambda p: bytearray({LARGEST})
-print(*mutants.faults("check", b"%d = tadd %a, %b"), sep="\\n")
-mutants.ended = lambda *how: (how[-1], None)
-print(*mutants.faults("run", b"func.func @f() {{ return }}"), sep="\\n")
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-    )
-    broken, slow, large, unlike = done.stdout.splitlines()
-    assert broken.startswith("broken: IndexError")
-    assert slow.startswith("slow: Hang")
-    assert large.startswith("large: MemoryError")
-    assert unlike.startswith("run in both engines: Different")
-
-
 def test_mutants_are_many_and_reproducible() -> None:
     some = [mutant(seed) for seed in range(300)]
     assert some == [mutant(seed) for seed in range(300)]

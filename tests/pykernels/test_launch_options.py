@@ -67,7 +67,6 @@ def test_a_kernel_is_checked_for_all_targets() -> None:
     assert [d for d in shifted.check(*arrays()) if d.is_error] == []
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_a_launch_has_limits(engine: str) -> None:
     x, y = arrays()
     with pytest.raises(pto.PtoError, match="instruction-limit"):

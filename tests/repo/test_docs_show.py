@@ -87,17 +87,6 @@ def test_a_cost_is_what_its_page_says() -> None:
     assert code.endswith(f"  # {printed.getvalue()}")
 
 
-def test_what_is_shown_is_found() -> None:
-    assert {str(param.id).partition(" ex")[0] for param in SHOWN} == {
-        "README.md: check",
-        "README.md: layout f16 32x64 nz",
-        "machine.md: check --races --target a2a3",
-        "machine.md: check --memory - --target a2a3",
-        "profile.md: profile",
-    }
-    assert len(ALONE) == 4
-
-
 def test_flags_cost_what_is_said(folder: Path) -> None:
     found = re.search(
         r"`ptokit (opt [^`]*)`.*with them it takes (\d+) cycles", TEXTS["profile.md"], re.S

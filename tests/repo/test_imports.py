@@ -55,7 +55,9 @@ def test_every_public_name_is_fetched_and_listed() -> None:
     import ptokit
 
     names: list[str] = getattr(ptokit, "__all__")  # noqa: B009 - computed when asked for
+    assert len(names) == len(set(names))
     assert set(names) <= set(dir(ptokit))
+    assert all(hasattr(ptokit, name) for name in names)
     stub = Path(ptokit.__file__).read_text(encoding="utf-8")
     listed = stub.partition("__all__ = [")[2].partition("]")[0].replace('"', "").split(",")
     assert {n.strip() for n in listed} - {""} == set(vars(ptokit)["_HOME"])

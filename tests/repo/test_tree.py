@@ -91,14 +91,6 @@ def test_data_files_are_in_the_package() -> None:
     assert not left_out
 
 
-def test_every_public_name_exists_once() -> None:
-    import ptokit
-
-    names: list[str] = getattr(ptokit, "__all__")  # noqa: B009 - computed when asked for
-    assert len(names) == len(set(names))
-    assert all(hasattr(ptokit, name) for name in names)
-
-
 @pytest.mark.parametrize("dtype", DTYPES, ids=repr)
 def test_every_element_type_is_public(dtype: DType) -> None:
     import ptokit
