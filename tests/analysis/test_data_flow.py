@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo, written_args
-from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import plan
+from ptokit.analysis.facts import facts_of
 from ptokit.api.kernel.loading import loads
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.targets import TARGETS, Target
@@ -34,12 +31,12 @@ def value(of: Func, name: str) -> Value:
 
 
 def interfering(of: Func, name: str) -> set[str]:
-    tiles = Interference(of).tiles(learned(of, TARGETS["cpu"], {}))
+    tiles = facts_of(of).interference.tiles(facts_of(of).on(TARGETS["cpu"]).known)
     return {v.name for v in tiles[value(of, name)].interferes}
 
 
 def test_an_argument_is_written_through_a_view_of_the_iteration_before(engine: str) -> None:
-    assert [v.name for v in written_args(func(LATE))] == ["a"]
+    assert [v.name for v in facts_of(func(LATE)).written_args] == ["a"]
     a, b = np.zeros((16, 32), np.float32), np.ones((16, 32), np.float32)
     program = loads(f"{HEAD}{COUNTS}{LATE}\n}}\n")
     given = {"a": a, "b": b, "n": 0, "if": 0}
@@ -58,10 +55,13 @@ def test_a_choice_of_two_views_does_not_make_them_one() -> None:
       %d = pto.alloc_tile : !t
       pto.tmov ins(%c : !t) outs(%d : !t)
       pto.tmov ins(%d : !t) outs(%WRITTEN : !t)"""
-    assert [v.name for v in written_args(func(choice.replace("WRITTEN", "a")))] == ["a"]
-    assert [v.name for v in written_args(func(choice.replace("WRITTEN", "c")))] == ["a", "b"]
+    assert [v.name for v in facts_of(func(choice.replace("WRITTEN", "a"))).written_args] == ["a"]
+    assert [v.name for v in facts_of(func(choice.replace("WRITTEN", "c"))).written_args] == [
+        "a",
+        "b",
+    ]
     found = func(choice.replace("WRITTEN", "d"))
-    classes = AliasClasses(PointsTo(found))
+    classes = facts_of(found).classes
     assert classes.of(value(found, "a")) is classes.of(value(found, "b"))
     assert classes.of(value(found, "d")) is not classes.of(value(found, "c"))
 
@@ -80,7 +80,7 @@ def test_tiles_of_two_branches_share_bytes() -> None:
       }""")
     assert interfering(found, "y") == {"a", "b"}
     small = Target("small", "", like=TARGETS["cpu"], capacity={"UB": 3 * 2048})
-    addresses = plan(Interference(found), learned(found, small, {})).addresses
+    addresses = facts_of(found).on(small).placement.planned.addresses
     assert addresses[value(found, "x")] == addresses[value(found, "y")]
 
 

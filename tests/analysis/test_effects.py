@@ -6,8 +6,8 @@ import tracemalloc
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ptokit.analysis.checker import learned
 from ptokit.analysis.effects import ANYWHERE, ByteRanges, Effects, effects
+from ptokit.analysis.facts import facts_of
 from ptokit.forms.structure import structured
 from ptokit.ir.module import Value
 from ptokit.isa.index import pages
@@ -29,7 +29,7 @@ Seen: TypeAlias = "dict[str, ByteRanges]"
 def last(body: str, target: str = "a5") -> Effects:
     """The effects of the last op of a function."""
     (func,) = read(f"{HEAD}{body}\n}}\n", "t.pto").funcs
-    return effects(func.body.ops[-1], learned(func, TARGETS[target], {}))
+    return effects(func.body.ops[-1], facts_of(func).on(TARGETS[target]).known)
 
 
 def names(part: Mapping[Value, ByteRanges]) -> Seen:
@@ -93,7 +93,7 @@ def test_a_view_of_known_strides_is_read_where_it_lies() -> None:
 def every(text: str) -> list[Effects]:
     """The effects of all ops of a program."""
     funcs = [structured(func) for func in read(text, "t.pto").funcs]
-    facts = [(func, learned(func, TARGETS["a5"], {})) for func in funcs]
+    facts = [(func, facts_of(func).on(TARGETS["a5"]).known) for func in funcs]
     return [effects(op, known) for func, known in facts for op in func.body.walk()]
 
 

@@ -20,7 +20,7 @@ from operands import STYLES, family, sample
 from space import Placed
 from witness import refusals
 
-from ptokit.analysis.checker import check_func
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Module, Op, Value
@@ -336,7 +336,7 @@ def kernel(seed: int, *, values: bool = False) -> Program | None:
     k.statements(random.randint(3, 12), 0)
     k.stored()
     func = Func("f", Block(k.args, [*k.top, *k.here, Op(Return)]))
-    if any(problem.is_error for problem in check_func(func, TARGETS[target])):
+    if any(problem.is_error for problem in facts_of(func).on(TARGETS[target]).faults()):
         return None
     try:
         text = print_module(Module([func], wrapped=False))

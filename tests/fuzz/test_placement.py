@@ -31,9 +31,7 @@ from placement import (
 )
 from scale import scaled
 
-from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import plan
+from ptokit.analysis.facts import facts_of
 from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
@@ -79,7 +77,7 @@ def overlapping(
 ) -> list[str]:
     """Pairs of storages with content at the same time that have bytes in common."""
     bound = bind(program.func(), given, target, {})
-    planned = plan(Interference(bound.func), learned(bound.func, target, bound.numbers)).addresses
+    planned = facts_of(bound.func).on(target, bound.numbers).placement.planned.addresses
     addresses = {value.name: address for value, address in planned.items()}
     found: list[str] = []
     for n, one in enumerate(instances):

@@ -37,11 +37,14 @@ class PointsTo:
 
     Storage is called by the value that brings it: an argument, a tile that is allocated or given an
     address, an output in SSA form. Subclasses are told where it is `defined`, several times where
-    there are loops. It holds for every target.
+    there are loops. `written` is the storage that instructions write; in a flat program also the
+    free names that become handles of something else. It holds for every target.
     """
 
     def __init__(self, func: Func) -> None:
         self.func = func
+        self.written = set[Value]()
+        self.views = _has_view_entries(func)
         self.definitions: dict[Value, Op | None] = {}  # storage, and the op that brings it
         self.namings: list[tuple[Value, frozenset[Value]]] = []  # a handle, and what it may name
         self.ends: dict[Block, Names] = {}  # what handles may name at the end of each region
@@ -73,6 +76,11 @@ class PointsTo:
         """Behind an op, its regions included; several times where there are loops."""
 
     def _op(self, op: Op, names: Names) -> None:
+        if self.func.flat or ALIASES not in op.page.traits:
+            outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
+            self.written |= union(names, outs)
+        if self.views and op.page.fifo_role is FifoRole.OPENS:  # its entries are views of them
+            self.written |= union(names, _memory(op))
         if ALIASES in op.page.traits:
             source = union(names, op.bound(op.page.ins()[0].name))
             for handle in redefined(op):
@@ -119,6 +127,13 @@ class PointsTo:
                 both = (*((h, h) for h in begin), *pairs)
                 self.grown |= any(not end.get(v, NONE) <= begin[h] for v, h in both)
         named(OUTSIDE, names)
+
+
+def _has_view_entries(func: Func) -> bool:
+    """Return True if some entry of a FIFO is a view of global memory."""
+    ops = (op for op in func.ops if isinstance(op, Op) and op.page.fifo_role)
+    entries = (v.type for op in ops for v in (*op.results, *(v for _, v in op.values())))
+    return any(isinstance(kind, GlobalType) for kind in entries)
 
 
 def flows(op: AnyOp) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
@@ -168,34 +183,6 @@ def _join(names: Names, ways: Iterable[Names]) -> None:
     for way in ways:
         for handle in names.keys() & way.keys():
             names[handle] |= way[handle]
-
-
-class Written(PointsTo):
-    """The storage that instructions write.
-
-    A flat program's free names are written, too, where they become handles of something else.
-    """
-
-    def __init__(self, func: Func) -> None:
-        self.flat, self.found = func.flat, set[Value]()
-        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.fifo_role)
-        entries = (v.type for op in ops for v in (*op.results, *(v for _, v in op.values())))
-        self.views = any(isinstance(kind, GlobalType) for kind in entries)
-        super().__init__(func)
-
-    def _op(self, op: Op, names: Names) -> None:
-        if self.flat or ALIASES not in op.page.traits:
-            outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
-            self.found |= union(names, outs)
-        if self.views and op.page.fifo_role is FifoRole.OPENS:  # its entries are views of them
-            self.found |= union(names, _memory(op))
-        super()._op(op, names)
-
-
-def written_args(func: Func) -> tuple[Value, ...]:
-    """Arguments that some instruction writes, through whatever views and handles lead there."""
-    found = Written(func).found
-    return tuple(arg for arg in func.args if arg in found)
 
 
 class AliasClasses:

@@ -79,7 +79,7 @@ Pieces: TypeAlias = "dict[Value, Stretch]"
 def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
     """The instructions of a function with operands that share bytes and may not."""
     pieces = stretches(func, facts)
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op):
             yield from islice(_shared(op, pieces, facts), 1)
 
@@ -87,7 +87,7 @@ def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
 def stretches(func: Func, facts: Facts) -> Pieces:
     """Return the bytes that the handles of a function name, as far as the text shows them."""
     pieces: Pieces = {}
-    for op in (op for op in func.body.walk() if isinstance(op, Op)):
+    for op in (op for op in func.ops if isinstance(op, Op)):
         for result in op.results:
             piece = _made(op, result, pieces, facts)
             if piece is not None:

@@ -11,10 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from ptokit.analysis.apart import sharing
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import check_addresses
 from ptokit.analysis.scopes import OF_THREADS
 from ptokit.analysis.unknown import elided, unknown_op, unknown_type, without_effect
 from ptokit.analysis.violation import blamed, broken, taken, told_before, tolerated, violation
@@ -35,13 +32,15 @@ class Checker:
     """Checks one function for one target and collects diagnostics in text order.
 
     It executes control: bodies of loops and branches run on it (`isa.pages.control.ControlFlow`).
-    Code that constants keep from running is checked for types only.
+    Code that constants keep from running is checked for types only. `facts` keep what it learns,
+    and by op the rules that the run has to look at again. `early` are those of `found` that do not
+    concern a run.
     """
 
     def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
-        self.running = False  # it is about a run, not about what the text tells
         self.found: list[Diagnostic] = []
+        self.early: list[Diagnostic] = []
         self.dead: set[Block] = set()  # regions that never run
         self.rooms: set[Value] = set()  # tiles of parts of boxes: only their bytes count
         self.whole: Func | None = None
@@ -87,10 +86,15 @@ class Checker:
 
     def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
         """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
-        if outcome is False and not (rule.early and self.running):
+        again = self.facts.open.setdefault(op, [])
+        told = outcome is False and told_before(op, rule, self.facts.target)
+        if not (told or rule.early or rule in again):  # or of an earlier walk over the same region
+            again.append(rule)
+        if outcome is False:
             behind = tolerated(rule, env) and not self.stated(op, rule)
             made = taken if behind else violation
             self.found.append(made(op.page, rule, env, blamed(op, rule)))
+            self.early += self.found[-1:] if rule.early else ()
 
     def stated(self, op: Op, rule: Rule) -> bool:
         """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
@@ -202,7 +206,7 @@ class Checker:
 
 def readings(func: Func) -> set[Value]:
     """Values that name the bytes of others, whatever their boxes are."""
-    ops = (op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits)
+    ops = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
     named = ((op.page, n, v) for op in ops for n, v in (*op.values(), *op.named_results()))
     return {v for page, n, v in named if page.operand(n).storage and page.operand(n).written}
 
@@ -248,39 +252,3 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
 LINES = "tile-alignment"  # of the tile that a window is a part of
 GIVEN = "the assembler checks this for tiles allocated in the function; this tile is an argument"
 RECEIVED = "the assembler checks this for tiles allocated in the function; this tile is popped"
-
-
-def check_func(
-    func: Func,
-    target: Target,
-    numbers: Mapping[Value, Any] | None = None,
-    *,
-    running: bool = False,
-) -> list[Diagnostic]:
-    """Everything wrong with a function on one target, as far as it is known before it runs."""
-    checker = Checker(target, numbers)
-    checker.running = running
-    checker.func(func)
-    shared = sharing(func, checker.facts)
-    return [*checker.found, *shared, *check_addresses(Interference(func), checker.facts)]
-
-
-def learned(func: Func, target: Target, numbers: Mapping[Value, Any]) -> Facts:
-    """What a walk over the function finds out about its values, and the rules it leaves open."""
-    walk = Learner(target, numbers)
-    walk.func(func)
-    return walk.facts
-
-
-class Learner(Checker):
-    """The walk of the checker, for the facts that it collects: nothing is reported."""
-
-    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
-        open = self.facts.open.setdefault(op, [])
-        if outcome is False and told_before(op, rule, self.facts.target):
-            return  # compiled code need not ask the reference, again and again, to say so
-        if not rule.early and rule not in open:  # or of an earlier walk over the same region
-            open.append(rule)
-
-    def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
-        """What is wrong with its type was reported before."""

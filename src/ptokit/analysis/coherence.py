@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import NamedTuple
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo, flows
+from ptokit.analysis.aliases import AliasClasses, flows
+from ptokit.analysis.facts import FuncFacts
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Op, Value
@@ -51,16 +52,16 @@ class Cached(NamedTuple):
 CLEAN = Cached()
 
 
-def incoherent(points_to: PointsTo, target: Target) -> list[Diagnostic]:
+def incoherent(facts: FuncFacts, target: Target) -> list[Diagnostic]:
     """Signals of stores that may not be in memory, and loads of what may be old in the cache.
 
     There are none where the target is no chip: its memory has no cache.
     """
-    ops = [op for op in points_to.func.body.walk() if isinstance(op, Op)]
+    ops = [op for op in facts.func.ops if isinstance(op, Op)]
     if not target.kinds or not any(_matters(op) for op in ops):
         return []
-    walk = _Walk(points_to, target, ops)
-    walk.block(points_to.func.body, CLEAN)
+    walk = _Walk(facts.classes, target, ops)
+    walk.block(facts.func.body, CLEAN)
     return [*walk.found.values()]
 
 
@@ -71,8 +72,8 @@ def _matters(op: Op) -> bool:
 class _Walk:
     """Follows the cache through a function; what it finds stands at the op it concerns."""
 
-    def __init__(self, points_to: PointsTo, target: Target, ops: Iterable[Op]) -> None:
-        self.storage, self.target = AliasClasses(points_to), target
+    def __init__(self, storage: AliasClasses, target: Target, ops: Iterable[Op]) -> None:
+        self.storage, self.target = storage, target
         self.found: dict[tuple[Op, str], Diagnostic] = {}
         invalidating = [op for op in ops if INVALIDATES in op.page.traits]
         self.shared = {array for op in invalidating for array in self._arrays(op)}

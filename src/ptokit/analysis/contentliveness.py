@@ -36,9 +36,9 @@ class ContentLiveness(FirstUses):
     that a loop takes in turn, and those that unknown ops or numbers lead to.
     """
 
-    def __init__(self, func: Func, target: Target) -> None:
+    def __init__(self, func: Func, live: Liveness, target: Target) -> None:
         self.named: dict[AnyOp, Names] = {}
-        super().__init__(func)
+        super().__init__(func, live)
         self.facts = _known(func, target)
         self.whole = {*self.definitions} | _renamed(func)
         self.whole -= _windows(func, self.whole)
@@ -47,7 +47,7 @@ class ContentLiveness(FirstUses):
         self.writes = {op: self._written(op) for op in self.named}
         self.parts = {value: self._divided(value) for value in self.exact}
         self.of = {part: value for value, parts in self.parts.items() for part in parts}
-        self.needed = Liveness(func, self._uses, self._kills).after
+        self.needed = _PartLiveness(self).after
 
     def passed(self, op: AnyOp, names: Names) -> None:
         super().passed(op, names)
@@ -113,22 +113,33 @@ class ContentLiveness(FirstUses):
                 break
         return {Value(value.name, value.type): part for part in parts}
 
-    def _uses(self, op: AnyOp) -> Iterator[Value]:
+
+class _PartLiveness(Liveness):
+    """Liveness of parts of tiles."""
+
+    def __init__(self, of: ContentLiveness) -> None:
+        self.reads, self.writes, self.parts = of.reads, of.writes, of.parts
+        super().__init__(of.func)
+
+    def uses(self, op: AnyOp) -> Iterator[Value]:
         for value, some in self.reads.get(op, {}).items():
             yield from (part for part, own in self.parts[value].items() if own & some)
 
-    def _kills(self, op: AnyOp) -> Iterator[Value]:
+    def kills(self, op: AnyOp) -> Iterator[Value]:
         for result in op.results:
             yield from self.parts.get(result, ())
         for value, some in self.writes.get(op, {}).items():
             yield from (part for part, own in self.parts[value].items() if not own & ~some)
 
+    def kept(self, func: Func) -> Iterable[Value]:
+        return ()
+
 
 class InPlaceLiveness(ContentLiveness):
     """As that, and an instruction may write a tile over one whose content it needs last."""
 
-    def __init__(self, func: Func, target: Target) -> None:
-        super().__init__(func, target)
+    def __init__(self, func: Func, live: Liveness, target: Target) -> None:
+        super().__init__(func, live, target)
         self.over: dict[AnyOp, set[tuple[Value, Value]]] = {}
         self.together: dict[Value, set[Value]] = {}
         for op in self.named:
@@ -178,7 +189,7 @@ class InPlaceLiveness(ContentLiveness):
 def _known(func: Func, target: Target) -> Facts:
     """What holds in every iteration and branch: of numbers that regions get nothing is known."""
     facts = Facts(target)
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op) and not op.regions:
             facts.learn(op, facts.environment(op))
     return facts
@@ -196,7 +207,7 @@ def _is_tile(facts: Facts, value: Value) -> bool:
 
 def _renamed(func: Func) -> set[Value]:
     """Results that are handles on the bytes of others."""
-    aliases = (op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits)
+    aliases = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
     return {value for op in aliases for value in op.results}
 
 
@@ -205,7 +216,7 @@ def _windows(func: Func, whole: set[Value]) -> set[Value]:
 
     So may handles on what is not among the `whole`.
     """
-    aliases = [op for op in func.walk() if isinstance(op, Op) and ALIASES in op.page.traits]
+    aliases = [op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits]
     found, before = set[Value](), -1
     while len(found) > before:
         before = len(found)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from ptokit.analysis.aliases import Names, PointsTo, repeats, union
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.traits import ALLOCATES, DEALLOCATES
@@ -36,7 +37,7 @@ def deallocations(func: Func) -> Iterator[Diagnostic]:
     ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
     if not ends:
         return
-    storage, at = _Storage(func), {place: op for op, place in places.items()}
+    storage, at = facts_of(func).made(_Storage), {place: op for op, place in places.items()}
     for end in ends:
         made = {value: storage.definitions.get(value) for value in storage.used[end]}
         for value, op in made.items():

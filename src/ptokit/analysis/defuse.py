@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ptokit.analysis.liveness import Liveness
@@ -25,33 +25,30 @@ class ProgramPoint:
     index: int
 
 
-@dataclass
-class DefUse:
-    """Definitions and uses of every value of a function."""
-
-    defined: dict[Value, ProgramPoint] = field(default_factory=dict[Value, ProgramPoint])
-    used: dict[Value, list[ProgramPoint]] = field(default_factory=dict[Value, "list[ProgramPoint]"])
-    written: dict[Value, Op] = field(default_factory=dict[Value, Op])  # SSA outputs
-    clock: int = 0
+class DefUse(Liveness):
+    """Definitions and uses of every value of a function, and the liveness of values."""
 
     def __init__(self, func: Func) -> None:
-        self.defined, self.used, self.written, self.clock = {}, {}, {}, 0
+        self.defined: dict[Value, ProgramPoint] = {}
+        self.used: dict[Value, list[ProgramPoint]] = {}
+        self.written: dict[Value, Op] = {}  # SSA outputs
+        self.clock = 0
         self.undefined: dict[Value, None] = {}  # new tiles: without content
         self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
         start = ProgramPoint(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
-        self._block(func.body, ())
-        self.live = Liveness(func, self._uses, lambda op: op.results).after
+        self._points(func.body, ())
+        super().__init__(func)
 
-    def _block(self, block: Block, frames: tuple[Frame, ...]) -> None:
+    def _points(self, block: Block, frames: tuple[Frame, ...]) -> None:
         for index, op in enumerate(block.ops):
             self.clock += 1
             here = ProgramPoint(self.clock, frames, block, index)
-            for value in self._uses(op):
+            for value in self.uses(op):
                 self.used.setdefault(value, []).append(here)
             for number, region in enumerate(op.regions):
                 self.defined |= dict.fromkeys(region.args, here)
-                self._block(region, (*frames, (op, number)))
+                self._points(region, (*frames, (op, number)))
             if op.regions:
                 self.clock += 1
                 here = ProgramPoint(self.clock, frames, block, index)
@@ -59,12 +56,18 @@ class DefUse:
             if isinstance(op, Op):
                 self._results(op)
 
-    def _uses(self, op: AnyOp) -> Iterator[Value]:
+    def uses(self, op: AnyOp) -> Iterator[Value]:
         """The values an op uses, and the tiles whose bytes they name."""
         for value in self._needed(op):
             yield value
             if value in self.source:
                 yield self.source[value]
+
+    def kills(self, op: AnyOp) -> Iterable[Value]:
+        return op.results
+
+    def kept(self, func: Func) -> Iterable[Value]:
+        return ()
 
     def _needed(self, op: AnyOp) -> Iterator[Value]:
         """The values an op uses; an undefined tile that it only writes to is not needed."""
@@ -89,4 +92,4 @@ class DefUse:
 
     def needed_after(self, value: Value, write: Value) -> bool:
         """Whether `value` is used after the op that writes `write` has run."""
-        return value is not write and value in self.live[self.written[write]]
+        return value is not write and value in self.after[self.written[write]]

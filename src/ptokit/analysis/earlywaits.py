@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptokit.ir.module import Block, Func, Op
+from ptokit.ir.module import Block, Func, Op, once
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import FLAGS, FifoRole
 from ptokit.isa.model.targets import Target
@@ -98,9 +98,10 @@ def _signals(op: Op) -> list[_Signal]:
     return noted.found
 
 
+@once
 def has_flags(func: Func) -> bool:
     """Whether a function orders its pipes itself: else a compiler does."""
-    return any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.body.walk())
+    return any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.ops)
 
 
 def waits_apart(funcs: Iterable[Func], target: Target) -> bool:
@@ -113,10 +114,11 @@ def waits_apart(funcs: Iterable[Func], target: Target) -> bool:
 
 
 def _pops_and_pushes(func: Func) -> bool:
-    roles = {op.page.fifo_role for op in func.body.walk() if isinstance(op, Op)}
+    roles = {op.page.fifo_role for op in func.ops if isinstance(op, Op)}
     return {FifoRole.POPS, FifoRole.PUSHES} <= roles
 
 
+@once
 def waits_early(func: Func) -> bool:
     """Whether a function awaits a flag that only a line below raises, in another queue."""
     if not has_flags(func):

@@ -225,7 +225,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
 
 
 def _calls(func: Func) -> bool:
-    ops = (op for op in func.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     return any(CALLS in op.page.traits for op in ops)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ptokit.analysis.aliases import NONE, Names, redefined, repeats, union
-from ptokit.analysis.liveness import Interference, Storage, used
+from ptokit.analysis.liveness import Interference, Liveness, Storage, used
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 
@@ -33,12 +33,12 @@ class FirstUses(Interference):
     A tile that is carried into a region under another name is taken to hold something all the time.
     """
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, live: Liveness) -> None:
         self.alive: dict[AnyOp, Storages] = {}
         self.touched: dict[AnyOp, Storages] = {}
         self.changed: dict[AnyOp, Storages] = {}
-        super().__init__(func)
-        regions = [region for op in func.body.walk() for region in op.regions]
+        super().__init__(func, live)
+        regions = [region for op in func.ops for region in op.regions]
         renamed = {arg for region in regions for arg in region.args}
         carried = NONE.union(*(names for handle, names in self.namings if handle in renamed))
         self.late = {v for v, op in self.definitions.items() if _empty(op)} - carried

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ptokit.analysis.checker import CheckedRegion, Checker, check_func
+from ptokit.analysis.checker import CheckedRegion, Checker
 from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, violation
-from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
+from ptokit.diagnostics.diagnostic import Judge, Severity
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import AnyOp, Func, Op, Value
+from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
@@ -24,25 +24,6 @@ from ptokit.isa.model.targets import Target
 
 BEHIND = "the type has a `?`: the assembler accepts this, ptokit fails at run time"
 GUARDED = "an enclosing condition or loop bound is not known statically"
-
-
-def faults_of_run(
-    func: Func, target: Target, numbers: Mapping[Value, Any] | None = None
-) -> list[Diagnostic]:
-    """What is wrong with a function and ends its run before it begins.
-
-    What is wrong in a region that never runs is not: ranges of counters may exclude it, too.
-    """
-    said = check_func(func, target, numbers, running=True)
-    found = [problem for problem in said if problem.is_error]
-    if not found:
-        return []
-    intervals = IntervalAnalysis(target, numbers)
-    intervals.func(func)
-    dead = (op for block in intervals.dead for op in block.walk() if isinstance(op, Op))
-    never = {span for op in dead for span in op.spans.values()}
-    never -= {problem.span for problem in intervals.found}  # with any numbers
-    return [problem for problem in found if not problem.rule or problem.span not in never]
 
 
 class UndecidedRule(NamedTuple):

@@ -6,25 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import Any
 
 from ptokit.analysis.apart import sharing
-from ptokit.analysis.checker import learned
 from ptokit.analysis.coherence import incoherent
 from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
-from ptokit.analysis.intervalanalysis import IntervalAnalysis, UndecidedRule
-from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import Planned, check_addresses, plan
+from ptokit.analysis.facts import TargetFacts, facts_of
+from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.ranges import high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
+from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Module, Op, Value
+from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.traits import RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
@@ -99,12 +96,11 @@ def verdicts(
     `judge`: the source whose verdict decides; None: a program is refused that any of them refuses.
     `executed`: the form in which a run places the tiles of a function, where it is another.
     """
-    functions = [Interference(func) for func in module.funcs]
-    other = {func: Interference(form) for func, form in executed.items()}
-    both = [(f, other.get(f.func, f)) for f in functions]
 
     def verdict(target: Target) -> Verdict:
         here = [replace(d, targets=(target.name,)) for d in of_cores if target.kinds]
+        facts = [facts_of(func).on(target) for func in module.funcs]
+        both = [(f, facts_of(executed.get(f.func, f.func)).on(target)) for f in facts]
         return _verdict(both, target, trial, allow_unknown, judge, [*known, *here])
 
     return [verdict(target) for target in targets]
@@ -123,8 +119,16 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
     return list(together.values())
 
 
+def without_instructions(module: Module) -> Iterator[Diagnostic]:
+    """Nothing but comments, or nothing at all: some other tool may have written no program."""
+    if not any(not func.flat or func.body.ops or func.blocks for func in module.funcs):
+        help = "check the tool that wrote the file, or give another file"
+        title = CATALOGUE["empty-program"].title
+        yield Diagnostic("empty-program", title, None, Severity.WARNING, help=help)
+
+
 def _verdict(
-    functions: Iterable[tuple[Interference, Interference]],
+    functions: Iterable[tuple[TargetFacts, TargetFacts]],
     target: Target,
     trial: Trial,
     allow_unknown: bool,
@@ -134,8 +138,8 @@ def _verdict(
     judge = judge or target.judge
     found = list(known)
     left: list[UndecidedRule] = []
-    for interference, executed in functions:
-        here, waiting = judged(interference, executed, target, trial)
+    for facts, executed in functions:
+        here, waiting = judged(facts, executed, trial)
         found += here
         left += waiting
     unknown = Severity.WARNING if allow_unknown else Severity.ERROR
@@ -175,42 +179,38 @@ def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tupl
 
 
 def judged(
-    interference: Interference, executed: Interference, target: Target, trial: Trial
+    of: TargetFacts, executed: TargetFacts, trial: Trial
 ) -> tuple[list[Diagnostic], list[UndecidedRule]]:
     """Everything wrong with a function on a target, and what is deferred to run time.
 
     `executed` is the form of the function in which a run places its tiles.
     """
-    func = interference.func
-    intervals = IntervalAnalysis(target)
-    intervals.func(func)
+    func, target, intervals, facts = of.func, of.target, of.intervals, of.proved
     found, left = intervals.found, intervals.left
     if intervals.open:
-        search = Search(target, {}, func, intervals.open)
+        search = Search(target, {}, func, {op: [*rules] for op, rules in intervals.open.items()})
         search.search(func)
         found, left = found + search.found, left + search.left
-    facts = Facts(target, _numbers(intervals.facts), intervals.facts.types)
-    unwritten, waiting = uninitialised(interference, facts, intervals.dead, trial)
+    unwritten, waiting = uninitialised(of, trial)
     if waits_early(func):  # what is above in the text may come later
         unwritten = []
     else:
-        unwritten += undefined_stores(interference, facts, intervals.dead)
+        unwritten += undefined_stores(of)
     # nobody else looks at data
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
-    found += [*incoherent(interference, target), *deallocations(func)]
+    found += [*incoherent(of.base, target), *deallocations(func)]
     found.sort(key=lambda d: _line(d.span))
-    left += _perhaps_overlapping(interference, facts, intervals.facts.numbers)
+    left += _perhaps_overlapping(of)
     found += [*_resized_arguments(func, target), *_open_windows(func, target)]
     given = [] if func.flat else func.args
-    if executed.func is not func:
-        facts = learned(executed.func, target, {})
-    return found + list(check_addresses(executed, facts, given)), left
+    placement = of.proved_placement if executed is of else executed.placement
+    return [*found, *placement.faults(given)], left
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
     """Tiles that a caller gave: on hardware their valid regions are the caller's."""
-    changes = (op for op in func.walk() if isinstance(op, Op) and RESIZES in op.page.traits)
+    changes = (op for op in func.ops if isinstance(op, Op) and RESIZES in op.page.traits)
     for op in changes if target.kinds and not func.flat else ():
         (tile,) = op.bound(op.page.operands[0].name)
         if tile in func.args:
@@ -227,7 +227,7 @@ def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
 
 def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
     """Windows that leave open what their tile does not: older text does not state their type."""
-    windows = (op for op in func.walk() if isinstance(op, Op) and WINDOW in op.page.traits)
+    windows = (op for op in func.ops if isinstance(op, Op) and WINDOW in op.page.traits)
     for op in windows if target.chip else ():
         stated = any(op.bound(o.name) for o in op.page.ins() if o.many and not o.required)
         source = op.bound(op.page.ins()[0].name)[0].type
@@ -248,29 +248,22 @@ def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
                 )
 
 
-def _perhaps_overlapping(
-    interference: Interference, facts: Facts, numbers: Mapping[Value, Any]
-) -> Iterator[UndecidedRule]:
+def _perhaps_overlapping(of: TargetFacts) -> Iterator[UndecidedRule]:
     """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
-    planned: Planned | None = None
-    for op in interference.func.body.walk():
+    for op in of.func.ops:
         address = next(iter(op.bound("addr")), None) if isinstance(op, Op) else None
+        numbers = of.intervals.facts.numbers
         number = UNKNOWN if address is None else numbers.get(address, UNKNOWN)
         if isinstance(number, int) or not isinstance(op, Op) or address is None:
             continue
-        kind = facts.type_of(op.results[0])
+        kind = of.proved.type_of(op.results[0])
         if not isinstance(kind, TileType | ConvTileType):
             continue  # its type is left out, or unknown: said elsewhere
-        planned = planned or plan(interference, facts)
-        for start, end in planned.ranges(kind):
+        for start, end in of.proved_placement.planned.ranges(kind):
             if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
                 rule = f"the tile does not overlap placed tiles at {start} to {end - 1}"
                 why = f"%{address.name} is not known statically"
                 yield UndecidedRule(op.spans.get("addr"), op.name, rule, why)
-
-
-def _numbers(facts: Facts) -> dict[Value, Any]:  # Any: int or float
-    return {value: n for value, n in facts.numbers.items() if isinstance(n, int | float)}
 
 
 def _line(span: Span | None) -> int:

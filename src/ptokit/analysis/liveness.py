@@ -1,16 +1,15 @@
 """Liveness, and the interference of tiles that follows: which may not share bytes.
 
 Backward data flow over the regions of a function: a value is live where it may still be used before
-it is defined again. What uses and defines mean is the caller's: handles, or the content of tiles. A
-tile is live where a live handle may name it, and two tiles interfere if one is live where the other
-is defined.
+it is defined again. What uses and defines mean is told by `Liveness`, of handles, and by its
+refinements, of the content of tiles. A tile is live where a live handle may name it, and two tiles
+interfere if one is live where the other is defined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
@@ -21,21 +20,29 @@ from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 
-Values: TypeAlias = "Callable[[AnyOp], Iterable[Value]]"
-
 
 class Liveness:
-    """For each op the values live `after` it. `kept` are live at the end of the function.
+    """For each op the handles live `after` it; refinements say so of other values.
 
     An op ends the life of what it `kills`, before it and its regions, and starts that of what it
-    `uses`. A region with arguments of its own, or of an unknown op, may run again.
+    `uses`. `kept` values are live at the end of the function. A region with arguments of its own,
+    or of an unknown op, may run again.
     """
 
-    def __init__(self, func: Func, uses: Values, kills: Values, kept: Iterable[Value] = ()) -> None:
-        self.uses, self.kills = uses, kills
+    def __init__(self, func: Func) -> None:
         self.after: dict[AnyOp, frozenset[Value]] = {}
         self.exposed: dict[Block, frozenset[Value]] = {}
-        self._block(func.body, frozenset(kept))
+        self._block(func.body, frozenset(self.kept(func)))
+
+    def uses(self, op: AnyOp) -> Iterable[Value]:
+        return used(op)
+
+    def kills(self, op: AnyOp) -> Iterable[Value]:
+        return redefined(op)
+
+    def kept(self, func: Func) -> Iterable[Value]:
+        """The arguments and the results of a flat program: they are looked at after the run."""
+        return (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
 
     def _block(self, block: Block, live: frozenset[Value]) -> frozenset[Value]:
         """What is live before the block where `live` is live after it."""
@@ -105,11 +112,9 @@ class Storage:
 class Interference(PointsTo):
     """Which storage is live where other storage is defined, on any target."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, live: Liveness) -> None:
         self.args = frozenset(func.args)
-        # arguments and the results of a flat program are looked at after the run
-        kept = (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
-        self.live = Liveness(func, used, redefined, kept).after
+        self.live = live.after
         self.beside: dict[Value, set[Value]] = {}
         super().__init__(func)
 
@@ -160,7 +165,7 @@ def spoiled(op: Op, facts: Facts) -> list[str]:
 def _idle(func: Func, target: Target) -> set[Value]:
     """What is only scratch, of instructions that do without it on the target."""
     idle, busy = set[Value](), {*func.args}
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, OpaqueOp):
             busy.update(op.uses)
             continue
@@ -174,10 +179,10 @@ def _idle(func: Func, target: Target) -> set[Value]:
 class LiveRanges(Interference):
     """Interference, and the `last` of the ops by `number`, in text order, where storage is live."""
 
-    def __init__(self, func: Func) -> None:
-        self.number = {op: number for number, op in enumerate(func.body.walk())}
+    def __init__(self, func: Func, live: Liveness) -> None:
+        self.number = {op: number for number, op in enumerate(func.ops)}
         self.last: dict[Value, int] = {}
-        super().__init__(func)
+        super().__init__(func, live)
 
     def passed(self, op: AnyOp, names: Names) -> None:
         number = self.number[op]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ptokit.analysis.checker import learned
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.liveness import LiveRanges, Storage
-from ptokit.analysis.occupancy import peak_live_set
-from ptokit.analysis.placement import by_memory, place_beside_slots
+from ptokit.analysis.placement import by_memory, peak_live_set
 from ptokit.analysis.tileallocator import merged
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
@@ -79,8 +78,8 @@ class MemoryMap(Rich):
 
 def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
     """A map of each memory that a function in DPS form has tiles in, in order of their first."""
-    facts, ranges = learned(func, target, {}), LiveRanges(func)
-    tiles, _ = place_beside_slots(ranges, facts)
+    facts = facts_of(func)
+    ranges, (tiles, _) = facts.ranges, facts.on(target).placement.beside_slots
     lines = tuple(op.span.line if op.span else None for op in ranges.number)
     for space, there in by_memory(tiles.values()).items():
         known = {tile.value: _live_range(tile, ranges) for tile in there}

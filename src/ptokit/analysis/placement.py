@@ -13,15 +13,14 @@ of the memory, as close as they go, because programs count from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property
 
 from ptokit.analysis.fifoentries import fact
 from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
-from ptokit.analysis.occupancy import LiveSet, peak_live_set
 from ptokit.analysis.tileallocator import (
     Extent,
     PipesOfUse,
@@ -36,7 +35,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.lang.traits import RECEIVES, FifoRole
 from ptokit.isa.model.targets import MEMORY_RULES, PLANNED, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -84,82 +83,141 @@ def _inside(tile: Storage, target: Target) -> bool:
     return not capacity or (tile.start >= 0 and tile.end <= capacity)
 
 
-def plan(interference: Interference, facts: Facts) -> Planned:
-    """An address for each tile without one, and for those that FIFOs give: of a run."""
-    tiles, planned = place_beside_slots(interference, facts)
-    every = interference.tiles(facts, received=True)
-    for space, there in by_memory(t for v, t in every.items() if v not in tiles).items():
-        line, whole = facts.target.alignment, [(0, facts.target.capacity[space])]
-        found = TileAllocator(there, whole, SPACIOUS, line, dict).shortest()
-        for tile in there:
-            tile.address = planned.addresses[tile.value] = found[tile.value]
-        planned.tiles.setdefault(space, []).extend(there)
-        planned.behind[space] = max(tile.end for tile in there)
-    return planned
+class Placement:
+    """Where the tiles of a function lie on a target; each part is worked out when asked for.
 
-
-def place_beside_slots(
-    interference: Interference, facts: Facts
-) -> tuple[dict[Value, Storage], Planned]:
-    """The tiles at their places; those that FIFOs give are among them if all have room.
-
-    On hardware these lie in the buffers of their FIFOs.
+    `shorter` gives lives of tiles for where those of their handles are too long, one after another.
     """
-    for received in (True, False):
-        tiles = interference.tiles(facts, received=received)
-        planned = place_tiles(tiles, interference, facts)
-        slots = _places_of_slots(interference.func, tiles.values(), facts.target)
-        if planned.fits(facts.target) and not [*_without_room(slots, facts.target)]:
-            break
-    return tiles, planned
+
+    def __init__(
+        self,
+        interference: Interference,
+        facts: Facts,
+        shorter: Sequence[Callable[[], FirstUses]],
+    ) -> None:
+        self.interference, self.facts, self.shorter = interference, facts, shorter
+        self.func, self.target = interference.func, facts.target
+
+    @cached_property
+    def _own(self) -> tuple[dict[Value, Storage], Planned]:
+        """The tiles but for those that FIFOs give."""
+        tiles = self.interference.tiles(self.facts)
+        return tiles, self._placed(tiles)
+
+    @cached_property
+    def beside_slots(self) -> tuple[dict[Value, Storage], Planned]:
+        """The tiles at their places; those that FIFOs give are among them if all have room.
+
+        On hardware these lie in the buffers of their FIFOs.
+        """
+        made = filter(None, self.interference.definitions.values())
+        if any(RECEIVES in op.page.traits for op in made):
+            tiles = self.interference.tiles(self.facts, received=True)
+            planned = self._placed(tiles)
+            slots = _places_of_slots(self.func, tiles.values(), self.target)
+            if planned.fits(self.target) and not [*_without_room(slots, self.target)]:
+                return tiles, planned
+        return self._own
+
+    @cached_property
+    def planned(self) -> Planned:
+        """An address for each tile without one, and for those that FIFOs give: of a run."""
+        tiles, planned = self.beside_slots
+        every = self.interference.tiles(self.facts, received=True)
+        further = by_memory(tile for value, tile in every.items() if value not in tiles)
+        if further:
+            own = {space: [*there] for space, there in planned.tiles.items()}
+            planned = Planned({**planned.addresses}, own, planned.over)
+        for space, there in further.items():
+            line, whole = self.target.alignment, [(0, self.target.capacity[space])]
+            found = TileAllocator(there, whole, SPACIOUS, line, dict).shortest()
+            for tile in there:
+                tile.address = planned.addresses[tile.value] = found[tile.value]
+            planned.tiles.setdefault(space, []).extend(there)
+            planned.behind[space] = max(tile.end for tile in there)
+        return planned
+
+    def _placed(self, tiles: Mapping[Value, Storage]) -> Planned:
+        """An address for each of the tiles that has none."""
+        planned, target = Planned(), self.target
+        touched = cache(lambda: pipes_of_use(self.interference, self.facts))
+        slots = {s: sum(sizes.values()) for s, sizes in reserved(self.func).items()}
+        for space, there in by_memory(tiles.values()).items():
+            own = [tile for tile in there if not tile.explicit]
+            given = [tile for tile in there if tile.explicit]
+            room = max(target.capacity[space] - slots.get(space, 0), 0)
+            limit = max(min(target.usable.get(space, SPACIOUS) - slots.get(space, 0), room), 0)
+            places = _places(own, given, limit, target, touched)
+            for lives in self.shorter:
+                if any(at + tiles[v].kind.nbytes > room for v, at in places.items()):
+                    lives().shorten(own)
+                    places = _places(own, given, limit, target, touched)
+            for value, address in places.items():
+                tiles[value].address = planned.addresses[value] = address
+            planned.over.update(tile.value for tile in own if tile.coincides or tile.idle)
+            if own:
+                planned.tiles[space] = own
+        return planned
+
+    def slots(self) -> dict[Op, int]:
+        """A place for each buffer of slots, where no tile ever lies; PtoError if there is none."""
+        tiles, _ = self.beside_slots
+        places = _places_of_slots(self.func, tiles.values(), self.target)
+        if problems := [*_without_room(places, self.target)]:
+            raise PtoError(problems)
+        return {op: at for op, (_, at, _) in places.items()}
+
+    def faults(self, given: Collection[Value] = ()) -> Iterator[Diagnostic]:
+        """The tiles that ptokit places fit together, each at one address.
+
+        Where only the tiles `given` by a caller are too many it is a warning: the caller places
+        them.
+        """
+        tiles, target = self._own[0], self.target
+        for tile in tiles.values():
+            yield from memory_errors(tile.kind, target, f"%{tile.value.name}", tile.value.span)
+            brought = self.interference.definitions[tile.value]
+            computed = brought is not None and brought.page.executes  # a value: it has no address
+            if tile.outlives and not tile.explicit and not computed:
+                yield _outlives(tile)
+        yield from _received(self.interference, self.facts)
+        for there in by_memory(tiles.values()).values():
+            yield from _overflowing(there, target, given)
+        slots = _places_of_slots(self.func, tiles.values(), target)
+        fixed = {t.space for t in tiles.values() if t.explicit or not _inside(t, target)}
+        movable = {op: place for op, place in slots.items() if place[0] not in fixed}
+        yield from _without_room(movable, target)
+        yield from _crowded(tiles.values(), target)
 
 
-def place_tiles(
-    tiles: Mapping[Value, Storage], interference: Interference, facts: Facts
-) -> Planned:
-    """An address for each of the tiles that has none."""
-    planned, touched = Planned(), cache(lambda: pipes_of_use(interference, facts))
-    shorter = [cache(partial(each, interference.func, facts.target)) for each in SHORTER]
-    slots = {s: sum(sizes.values()) for s, sizes in reserved(interference.func).items()}
-    for space, there in by_memory(tiles.values()).items():
-        own = [tile for tile in there if not tile.explicit]
-        given = [tile for tile in there if tile.explicit]
-        room = max(facts.target.capacity[space] - slots.get(space, 0), 0)
-        limit = max(min(facts.target.usable.get(space, SPACIOUS) - slots.get(space, 0), room), 0)
-        places = _places(own, given, limit, facts.target, touched)
-        for lives in shorter:
-            if any(at + tiles[v].kind.nbytes > room for v, at in places.items()):
-                lives().shorten(own)
-                places = _places(own, given, limit, facts.target, touched)
-        for value, address in places.items():
-            tiles[value].address = planned.addresses[value] = address
-        planned.over.update(tile.value for tile in own if tile.coincides or tile.idle)
-        if own:
-            planned.tiles[space] = own
-    return planned
+@dataclass(frozen=True)
+class LiveSet:
+    """The tiles of a memory, in text order, that are live where one of them is defined."""
+
+    defined: Storage
+    live: tuple[Storage, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the live tiles; what tiles at known addresses share counts once."""
+        given = [t for t in self.live if t.explicit and t.address is not None]
+        others = sum(t.kind.nbytes for t in self.live if not (t.explicit and t.address is not None))
+        return others + sum(end - start for start, end in merged((t.start, t.end) for t in given))
 
 
-def _first_uses(func: Func, _: Target) -> FirstUses:
-    return FirstUses(func).swept()
+def peak_live_set(there: Iterable[Storage]) -> LiveSet:
+    """The live set of the most bytes, of the tiles of one memory; the first of several.
 
+    Tiles begin to live where they are defined, so there is no larger one between.
+    """
+    tiles = {tile.value: tile for tile in there}
+    order = {value: number for number, value in enumerate(tiles)}
 
-def _contents(func: Func, target: Target) -> FirstUses:
-    from ptokit.analysis.contentliveness import ContentLiveness  # it records bodies
+    def live_set(tile: Storage) -> LiveSet:
+        live = sorted({tile.value, *(tile.beside & tiles.keys())}, key=order.__getitem__)
+        return LiveSet(tile, tuple(tiles[value] for value in live))
 
-    return ContentLiveness(func, target).swept()
-
-
-def _in_place(func: Func, target: Target) -> FirstUses:
-    from ptokit.analysis.contentliveness import InPlaceLiveness
-
-    return InPlaceLiveness(func, target).swept()
-
-
-SHORTER = (
-    _first_uses,
-    _contents,
-    _in_place,
-)  # lives of tiles, where those of their handles are too long
+    return max(map(live_set, tiles.values()), key=lambda m: m.nbytes)
 
 
 def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
@@ -173,7 +231,7 @@ def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
 def reserved(func: Func) -> dict[str, dict[Op, int]]:
     """The bytes of each buffer for slots of FIFOs that the program does not place, by memory."""
     found: dict[str, dict[Op, int]] = {}
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op) and op.page.fifo_role is FifoRole.RESERVES and _unplaced(op):
             found.setdefault(SPACES[fact(op, "location")], {})[op] = fact(op, "size")
     return found
@@ -181,14 +239,6 @@ def reserved(func: Func) -> dict[str, dict[Op, int]]:
 
 def _unplaced(op: Op) -> bool:
     return fact(op, "base") is None and fact(op, "location") in SPACES
-
-
-def place_slots(func: Func, tiles: Iterable[Storage], target: Target) -> dict[Op, int]:
-    """A place for each of those buffers, where no tile ever lies; PtoError if there is none."""
-    places = _places_of_slots(func, tiles, target)
-    if problems := [*_without_room(places, target)]:
-        raise PtoError(problems)
-    return {op: at for op, (_, at, _) in places.items()}
 
 
 def _without_room(
@@ -324,31 +374,6 @@ def _who(peak: LiveSet) -> Iterator[Note]:
     if more := others[LISTED:]:
         nbytes = sum(tile.kind.nbytes for tile in more)
         yield Note(f"and {len(more)} more, {nbytes} bytes in total")
-
-
-def check_addresses(
-    interference: Interference, facts: Facts, given: Collection[Value] = ()
-) -> Iterator[Diagnostic]:
-    """The tiles that ptokit places fit together, each at one address.
-
-    Where only the tiles `given` by a caller are too many it is a warning: the caller places them.
-    """
-    tiles = interference.tiles(facts)
-    for tile in tiles.values():
-        yield from memory_errors(tile.kind, facts.target, f"%{tile.value.name}", tile.value.span)
-        brought = interference.definitions[tile.value]
-        computed = brought is not None and brought.page.executes  # a value: it has no address
-        if tile.outlives and not tile.explicit and not computed:
-            yield _outlives(tile)
-    yield from _received(interference, facts)
-    place_tiles(tiles, interference, facts)
-    for there in by_memory(tiles.values()).values():
-        yield from _overflowing(there, facts.target, given)
-    slots = _places_of_slots(interference.func, tiles.values(), facts.target)
-    fixed = {t.space for t in tiles.values() if t.explicit or not _inside(t, facts.target)}
-    movable = {op: place for op, place in slots.items() if place[0] not in fixed}
-    yield from _without_room(movable, facts.target)
-    yield from _crowded(tiles.values(), facts.target)
 
 
 def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:

@@ -37,7 +37,7 @@ def misused(module: Module) -> Iterator[Diagnostic]:
         threads = f"@{func.name} has {OF_THREADS}" if OF_THREADS in func.attrs else ""
         for block in (func.body, *func.blocks):
             yield from _nested(block, threads)
-        for op in func.walk():
+        for op in func.ops:
             if isinstance(op, Op) and THREADS in op.page.traits and not op.regions:
                 yield from _unfit(op, {other.name: other for other in module.funcs})
 
@@ -51,7 +51,7 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
     if func.declared and any(isinstance(kind, StructType) for kind in func.results):
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         yield Diagnostic("scope", message, func.span, seen="it returns a struct", help=OUTSIDE)
-    ops = [op for op in func.walk() if isinstance(op, Op)]
+    ops = [op for op in func.ops if isinstance(op, Op)]
     local = {v for op in ops if LOCAL in op.page.traits for v in op.results}
     for op in (op for op in ops if LOCAL not in op.page.traits):
         if any(isinstance(v.type, StructType) for v in op.results):
@@ -80,7 +80,7 @@ def _of_one_name(module: Module) -> Iterator[Diagnostic]:
 
 def _no_helper(func: Func) -> Iterator[Diagnostic]:
     """What the assembler does not take in helpers: they compute with registers alone."""
-    ops = [*func.walk()]
+    ops = func.ops
     foreign = [op for op in ops if not isinstance(op, Op) and _moves(op.name)]
     tiles = [
         op

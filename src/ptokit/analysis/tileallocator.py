@@ -33,7 +33,7 @@ def pipes_of_use(points_to: PointsTo, facts: Facts) -> PipesOfUse:
     for handle, named in points_to.namings:
         storage[handle] = storage.get(handle, NONE) | named
     found: dict[Value, tuple[Pipe | None, Pipe | None]] = {}
-    for op in points_to.func.body.walk():
+    for op in points_to.func.ops:
         if isinstance(op, Op) and op.page.executes and not op.regions:
             used = NONE.union(*(storage.get(v, NONE) for _, v in op.values()))
             pipe = _pipe(op, facts) if used else None

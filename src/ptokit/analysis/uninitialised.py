@@ -19,9 +19,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo
+from ptokit.analysis.aliases import AliasClasses
 from ptokit.analysis.apart import Stretch, bytes_of, stretches
 from ptokit.analysis.checker import CheckedRegion
+from ptokit.analysis.facts import TargetFacts
 from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
@@ -43,20 +44,15 @@ MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
-def uninitialised(
-    points_to: PointsTo, facts: Facts, dead: Container[Block], trial: Trial
-) -> tuple[list[Diagnostic], list[UndecidedRule]]:
-    """The tiles that are always read first, and those that are if a condition holds.
-
-    `dead` are the regions that never run.
-    """
-    func, storage = points_to.func, AliasClasses(points_to, facts)
+def uninitialised(of: TargetFacts, trial: Trial) -> tuple[list[Diagnostic], list[UndecidedRule]]:
+    """The tiles that are always read first, and those that are if a condition holds."""
+    func, storage, dead, facts = of.func, of.storage, of.intervals.dead, of.proved
     suspects = {op: some for op, some in _suspects(func, storage, dead, facts) if some}
     if not suspects:
         return [], []
     walk = FirstIterations(func, facts, suspects, storage, trial)
     walk.search(func)
-    tiles = AliasClasses(points_to)  # what another tile writes at the same address fills no input
+    tiles = of.base.classes  # what another tile writes at the same address fills no input
     if {tiles.of(value) for value in walk.read} <= _ever_written(func, tiles):
         return walk.found, walk.left
     return [replace(d, severity=Severity.WARNING, help=EXCERPT) for d in walk.found], walk.left
@@ -64,7 +60,7 @@ def uninitialised(
 
 def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
     """The storage that some instruction fills, wherever it stands."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     writing = [op for op in ops if op.page.executes and ALIASES not in op.page.traits]
     filled = {(op, storage.of(value)) for op in writing for _, value in _written(op)}
     if not any(op.results or not any(True for _ in _read(op)) for op, _ in filled):
@@ -225,20 +221,19 @@ class FirstIterations(Search):
         return tuple(UNKNOWN for _ in carried)
 
 
-def undefined_stores(
-    points_to: PointsTo, facts: Facts, dead: Container[Block]
-) -> Iterator[Diagnostic]:
+def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
     """Warn of stores that take elements which no instruction of the function computes.
 
     What is stored is the valid region of a tile of known extents, that has one handle. Where such
     elements come from further away, the run finds them.
     """
-    living = [op for op, _ in _living(points_to.func.body, dead, ())]
+    facts, points_to = of.proved, of.base.interference
+    living = [op for op, _ in _living(of.func.body, of.intervals.dead, ())]
     if any(isinstance(op, OpaqueOp) or CALLS in op.page.traits for op in living):
         return
     ops = [op for op in living if isinstance(op, Op)]
-    storage, writers = AliasClasses(points_to, facts), dict[Value, list[Op]]()
-    handles = Counter(storage.of(value) for value in points_to.func.named())
+    storage, writers = of.storage, dict[Value, list[Op]]()
+    handles = Counter(storage.of(value) for value in of.func.named())
     for op in ops:
         for _, value in _written(op) if ALIASES not in op.page.traits else ():
             writers.setdefault(storage.of(value), []).append(op)

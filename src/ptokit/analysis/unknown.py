@@ -100,6 +100,6 @@ def elided(value: Value) -> Diagnostic:
 
 def elided_values(func: Func) -> Iterator[Value]:
     """The arguments and results of known ops whose types are left out."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     results = (value for op in ops for value in op.results)
     return (value for value in (*func.args, *results) if isinstance(value.type, Elided))

@@ -10,9 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
-from ptokit.analysis.emptyprogram import without_instructions
 from ptokit.analysis.fifochecks import check_fifos
-from ptokit.analysis.legality import Verdict, merged, verdicts
+from ptokit.analysis.legality import Verdict, merged, verdicts, without_instructions
 from ptokit.analysis.scopes import misused
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
@@ -120,7 +119,7 @@ class Program(Rich):
         """`verdicts` on targets that run the program as it is; `known` are further errors."""
         level = level or level_of(self.module)
         every = [t.at(level) for t in targets]
-        from ptokit.forms.executedforms import executed_forms
+        from ptokit.forms.dps import executed_forms
         from ptokit.forms.inline import checked
 
         module, wrong = checked(self.module)

@@ -45,7 +45,7 @@ class SharedAccess:
 
 def asks_for_block(func: Func) -> bool:
     """Whether a function is meant for several blocks, of which none waits for another."""
-    ops = [op for op in func.walk() if isinstance(op, Op)]
+    ops = [op for op in func.ops if isinstance(op, Op)]
     meet = any(POLLS in op.page.traits or not CORES.isdisjoint(op.page.uses) for op in ops)
     return not meet and any(True for _ in block_queries(func))
 
@@ -122,7 +122,7 @@ class _OfFunction:
 
 def _counters(func: Func, open: frozenset[Value]) -> Iterator[Value]:
     """What changes from one iteration to the next of loops that arguments end."""
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op) and _iterates(op) and not open.isdisjoint(deciding(op)):
             yield from (arg for region in op.regions for arg in region.args)
 

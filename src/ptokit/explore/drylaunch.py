@@ -155,7 +155,7 @@ class DryLaunch:
     @cached_property
     def _sources(self) -> list[str]:
         """The names of what numbers are read from."""
-        every = [op for func in self.funcs for op in func.body.walk() if isinstance(op, Op)]
+        every = [op for func in self.funcs for op in func.ops if isinstance(op, Op)]
         return [*dict.fromkeys(source(op) for op in every if from_memory(op))]
 
     @cached_property

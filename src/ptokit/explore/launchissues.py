@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
-from ptokit.analysis.checker import check_func
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
 from ptokit.explore.blockconflicts import launches_of_blocks
@@ -133,7 +133,7 @@ def _endless(executable: Executable, problem: PtoError) -> bool:
 def _waits_depend_on_data(func: Func) -> bool:
     """Whether it depends on arguments or memory what a core waits for."""
     open = depending(func)
-    told = [op for op in func.walk() if isinstance(op, Op) and SIGNALS in op.page.uses]
+    told = [op for op in func.ops if isinstance(op, Op) and SIGNALS in op.page.uses]
     numbers = (value for op in told for _, value in op.values())
     return any(POLLS in op.page.traits for op in told) or not open.isdisjoint(numbers)
 
@@ -258,7 +258,7 @@ def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: 
         assert isinstance(bound, BoundKernel)
     else:
         bound = bind(executable.func, sample, target, {})
-        found = () if executable.options.judged else check_func(bound.func, target)
+        found = () if executable.options.judged else facts_of(bound.func).on(target).faults()
         problems = [p for p in found if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)

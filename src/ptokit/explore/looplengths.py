@@ -218,7 +218,7 @@ class LoopLengths:
 
     @cached_property
     def _ops(self) -> list[Op]:
-        every = (op for func in self.funcs for op in func.body.walk())
+        every = (op for func in self.funcs for op in func.ops)
         return [op for op in every if isinstance(op, Op)]
 
 
@@ -226,7 +226,7 @@ def _branches_by(func: Func, values: Collection[Value]) -> bool:
     """Whether flags of a branch depend on one of these, or which handle it gives, or flags of all
     iterations and what a branch issues.
     """
-    every = [op for op in func.body.walk() if isinstance(op, Op)]
+    every = [op for op in func.ops if isinstance(op, Op)]
     flags = [op for op in every if FLAGS in op.page.uses]
     rotate = any(value in values for op in flags for _, value in op.values())
     for op in every:

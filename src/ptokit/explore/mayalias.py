@@ -7,7 +7,8 @@ from collections.abc import Container, Hashable, Iterator
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo, repeats
+from ptokit.analysis.aliases import repeats
+from ptokit.analysis.facts import facts_of
 from ptokit.explore.openvalues import from_memory, keeps_numbers
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import ALLOCATES, FLAGS, FLOW
@@ -36,7 +37,7 @@ def placing(func: Func) -> frozenset[Value]:
     handles, places = _contested(func)
     return frozenset(
         number
-        for op in func.body.walk()
+        for op in func.ops
         if isinstance(op, Op) and FLOW not in op.page.uses and not keeps_numbers(op)
         for number in _places(op)
         if FLAGS in op.page.uses
@@ -47,7 +48,7 @@ def placing(func: Func) -> frozenset[Value]:
 
 def branching(func: Func) -> Iterator[Value]:
     """The conditions of branches around what goes into a queue, or orders it."""
-    for op in func.body.walk():
+    for op in func.ops:
         if not isinstance(op, Op) or any(repeats(op, region) for region in op.regions):
             continue
         inner = (one for region in op.regions for one in region.walk())
@@ -82,9 +83,9 @@ def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
 
     And those on such memory that is reached in several places, perhaps all by one of them.
     """
-    classes = AliasClasses(PointsTo(func))
+    classes = facts_of(func).classes
     reached, written = defaultdict[Value, set[Place]](set), set[Value]()
-    for op in func.body.walk():
+    for op in func.ops:
         if not isinstance(op, Op) or not moves(op):
             continue
         outs = {value for operand in op.page.outs() for value in op.bound(operand.name)}
@@ -93,8 +94,8 @@ def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
                 reached[classes.of(value)].add((value, *numbers_added(op)))
                 if value in outs:
                     written.add(classes.of(value))
-    inner = (region.args for op in func.body.walk() for region in op.regions)
-    made = [*chain(func.args, *inner, *(op.results for op in func.body.walk()))]
+    inner = (region.args for op in func.ops for region in op.regions)
+    made = [*chain(func.args, *inner, *(op.results for op in func.ops))]
     places = {one for one in written if len(reached[one]) > 1}
     handles = {one for one in places if len({handle for handle, *_ in reached[one]}) > 1}
 

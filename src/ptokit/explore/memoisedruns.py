@@ -172,7 +172,7 @@ class MemoisedLaunch:
     def __init__(self, launch: DryLaunch, bound: Bound, most: int, arrays: Collection[str]) -> None:
         """`most`: the instructions of one run. `arrays`: those whose numbers are given."""
         self.blocks, self.bound = launch.blocks, bound
-        reads = (op for op in bound.func.body.walk() if isinstance(op, Op) and from_memory(op))
+        reads = (op for op in bound.func.ops if isinstance(op, Op) and from_memory(op))
         self.held = HELD if any(source(op) not in arrays for op in reads) else HELD[-1:]
         core, target = Core(launch.target, CPU_READING, 0, launch.blocks), launch.target
         self.core, self.first = core, Issue(target, launch.alike.templates)
@@ -190,7 +190,7 @@ class MemoisedLaunch:
     @staticmethod
     def of(launch: DryLaunch, most: int, arrays: Collection[str]) -> MemoisedLaunch | None:
         """None where cores run at once, tiles are placed by numbers, or tiles change their size."""
-        ops = (op for func in launch.funcs for op in func.body.walk())
+        ops = (op for func in launch.funcs for op in func.ops)
         resized = any(isinstance(op, Op) and RESIZES in op.page.traits for op in ops)
         bound = launch.bound
         if resized or not (isinstance(bound, Bound) and launch.lasts):

@@ -19,14 +19,14 @@ SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 def block_queries(func: Func) -> Iterator[Value]:
     """What a function asks of its block in the launch."""
-    for op in func.walk():
+    for op in func.ops:
         if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
             yield from op.results
 
 
 def addresses(func: Func) -> Iterator[Value]:
     """The numbers that say where a function puts its tiles."""
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op) and ALLOCATES in op.page.traits:
             yield from (v for name, v in op.values() if not op.page.operand(name).counts)
 
@@ -48,7 +48,7 @@ def undecided(func: Func) -> frozenset[Value]:
     """
     free = {arg for arg in func.args if isinstance(arg.type, ScalarType)} | {*block_queries(func)}
     turning = set[Value]()
-    for op in func.body.walk():
+    for op in func.ops:
         inputs = [value for _, value in op.values()] if isinstance(op, Op) else []
         if (isinstance(op, Op) and from_memory(op)) or turning.isdisjoint(inputs):
             free.update(op.results)
@@ -69,7 +69,7 @@ def depends(
 
     `each_iteration`: those that do in some iteration, whichever is the last of a loop.
     """
-    read = (op for op in func.body.walk() if isinstance(op, Op) and from_memory(op))
+    read = (op for op in func.ops if isinstance(op, Op) and from_memory(op))
     found = {*unknown, *(v for op in read if source(op) not in given for v in op.results)}
     return _led(func, found, each_iteration)
 
@@ -134,7 +134,7 @@ def decided(func: Func, values: frozenset[Value]) -> bool:
 def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
     """The loops and branches that depend on one of these."""
     free = values & undecided(func)
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op):
             branches = FLOW in op.page.uses
             if not (values.isdisjoint(deciding(op)) if branches else free.isdisjoint(picking(op))):

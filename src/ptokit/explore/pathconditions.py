@@ -109,7 +109,7 @@ def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
 
 def constants_of(func: Func) -> dict[Value, int]:
     """The integers that the text of a function gives."""
-    every = (op for op in func.body.walk() if isinstance(op, Op) and op.page.asm.shape == CONSTANT)
+    every = (op for op in func.ops if isinstance(op, Op) and op.page.asm.shape == CONSTANT)
     given = ((op, op.attrs.get("value")) for op in every)
     return {op.results[0]: number for op, number in given if isinstance(number, int)}
 
@@ -129,7 +129,7 @@ def _range(op: Op, facts: Facts) -> object:
 
 def _pure(func: Func) -> Iterator[Op]:
     """The ops whose one result depends on their operands alone, or on the place in the launch."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op) and len(op.results) == 1)
+    ops = (op for op in func.ops if isinstance(op, Op) and len(op.results) == 1)
     return (op for op in ops if {CORE}.issuperset(op.page.uses) and not (op.regions or moves(op)))
 
 

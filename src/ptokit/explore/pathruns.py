@@ -96,7 +96,7 @@ def _on_lengths(launch: DryLaunch) -> list[Issue]:
 
 def _all_shown(funcs: Sequence[Func], issues: Sequence[Issue]) -> bool:
     """Whether each instruction and each flag is in one of these runs."""
-    shown, every = _shown(issues), (op for func in funcs for op in func.body.walk())
+    shown, every = _shown(issues), (op for func in funcs for op in func.ops)
     return all(id(op) in shown for op in every if isinstance(op, Op) and is_issued(op))
 
 

@@ -83,13 +83,13 @@ def kernels(program: OfFunctions) -> list[Func]:
 
 def synchronised(program: OfFunctions) -> bool:
     """Whether the program orders its pipes itself: somewhere in it is a flag, or a barrier."""
-    ops = (op for func in program.module.funcs for op in func.walk())
+    ops = (op for func in program.module.funcs for op in func.ops)
     return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
 
 
 def _in_turn(program: OfFunctions) -> bool:
     """Whether the scalar unit alone does anything: there is no other pipe to wait for."""
-    ops = (op for func in program.module.funcs for op in func.walk())
+    ops = (op for func in program.module.funcs for op in func.ops)
     return all(isinstance(op, Op) and _scalar(op) for op in ops)
 
 

@@ -47,7 +47,7 @@ def rotation(funcs: Iterable[Func], target: Target) -> int:
     found = 1
     for func in funcs:
         constants = constants_of(func)
-        for op in func.body.walk():
+        for op in func.ops:
             if isinstance(op, Op) and loop_bounds(op) is not None:
                 found = max(found, *_periods(op.regions[0], constants, target), 1)
     return found

@@ -68,7 +68,7 @@ def bounds_of(funcs: Sequence[Func]) -> list[int]:
     compared, combined = set[int](), set[int]()
     for func in funcs:
         constants, open = constants_of(func), depending(func)
-        for op in func.body.walk():
+        for op in func.ops:
             if isinstance(op, Op) and not (from_memory(op) or open.isdisjoint(op.results)):
                 given = {constants[v] for _, v in op.values() if v in constants}
                 (combined if _combines(op) else compared).update(given)

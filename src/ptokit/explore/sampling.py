@@ -80,7 +80,7 @@ def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
 def _open_extents(func: Func) -> frozenset[Value]:
     """The values that depend on arguments or on memory, with tiles that are resized by such."""
     open = depending(func)
-    every = [[*op.values()] for op in func.body.walk() if isinstance(op, Op) and _resizes(op)]
+    every = [[*op.values()] for op in func.ops if isinstance(op, Op) and _resizes(op)]
     resized = [values[0][1] for values in every if not open.isdisjoint(v for _, v in values)]
     return depends(func, open | {*resized})
 
@@ -91,7 +91,7 @@ def _resizes(op: Op) -> bool:
 
 def _issued_ops(funcs: Sequence[Func]) -> Iterator[Op]:
     for func in funcs:
-        for op in func.body.walk():
+        for op in func.ops:
             if isinstance(op, Op) and is_issued(op) and FLAGS not in op.page.uses:
                 yield op
 

@@ -204,7 +204,7 @@ def _deciding_arrays(places: Mapping[Func, frozenset[Value]]) -> list[str]:
     found = dict[str, None]()
     for func, some in places.items():
         reads = defaultdict[str, set[Value]](set)
-        for op in func.body.walk():
+        for op in func.ops:
             if isinstance(op, Op) and from_memory(op):
                 reads[source(op)].update(op.results)
         led = (

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from ptokit.analysis.content import keeps, written_tiles
 from ptokit.analysis.defuse import DefUse, ProgramPoint
-from ptokit.diagnostics.diagnostic import Note
+from ptokit.analysis.facts import facts_of
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.forms.structure import structured
 from ptokit.forms.tilehandles import names_handles, with_tiles
 from ptokit.ir.editing import is_dynamic, is_tile, refuse
@@ -24,7 +25,7 @@ from ptokit.text.read.names import allocation
 
 def is_dps(func: Func) -> bool:
     """Whether every output is an operand."""
-    return not any(isinstance(op, Op) and op.ssa for op in func.walk())
+    return not any(isinstance(op, Op) and op.ssa for op in func.ops)
 
 
 def func_to_dps(func: Func) -> Func:
@@ -39,11 +40,11 @@ class _ToDps:
 
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.chains = DefUse(func)
+        self.chains = facts_of(func).made(DefUse)
         self.parent: dict[Value, Value] = {}
         self.tile: dict[Value, Value] = {}  # the value that stands for the class of another
         self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before
-        ops = (op for op in func.body.walk() if isinstance(op, Op))
+        ops = (op for op in func.ops if isinstance(op, Op))
         self.makers = {result: op for op in ops for result in op.results}
         self._unite_all()
         self._choose_tiles()
@@ -61,7 +62,7 @@ class _ToDps:
             self.parent[second] = first
 
     def _unite_all(self) -> None:
-        for op in self.func.body.walk():
+        for op in self.func.ops:
             if isinstance(op, OpaqueOp):
                 continue
             for name, value in op.named_results():
@@ -71,7 +72,7 @@ class _ToDps:
                         self._unite(old, value)  # else a tile of its own with the same extents
             if op.regions:
                 self._unite_region(op)
-        for op in self.func.body.walk():
+        for op in self.func.ops:
             if isinstance(op, Op) and op.ssa:
                 self._unite_storage(op)
 
@@ -94,21 +95,18 @@ class _ToDps:
 
     def _unite_region(self, op: Op) -> None:
         """What flows in, around and out of a loop, or out of a branch."""
-        for _, _, pairs in op.flows():
-            for value, name in pairs:
-                if is_tile(name):
-                    self._unite(value, name)
+        for value, name in (pair for _, _, pairs in op.flows() for pair in pairs):
+            if is_tile(name):
+                self._unite(value, name)
 
     def _choose_tiles(self) -> None:
         classes: dict[Value, list[Value]] = {}
+        united = {*self.parent, *self.parent.values()}
         for value in self.chains.defined:
-            if value in self.chains.written or value in self.parent or value in self._roots():
+            if value in self.chains.written or value in united:
                 classes.setdefault(self._find(value), []).append(value)
         for members in classes.values():
             self._choose(members)
-
-    def _roots(self) -> set[Value]:
-        return set(self.parent.values())
 
     def _choose(self, members: list[Value]) -> None:
         """The tile for a class: one that exists, or a new one before the first write."""
@@ -138,7 +136,7 @@ class _ToDps:
     def _require_no_alias(self, members: list[Value]) -> None:
         if len(members) < 2:
             return
-        direct = {v: op for op in self.func.body.walk() for v in written_tiles(op).values()}
+        direct = {v: op for op in self.func.ops for v in written_tiles(op).values()}
         for write in members:
             if write in direct:
                 op = direct[write]
@@ -275,9 +273,25 @@ def _index_in(block: Block, point: ProgramPoint, depth: int) -> int:
     return next(i for i, op in enumerate(block.ops) if op is point.frames[depth][0])
 
 
-__all__ = ["Kind", "func_to_dps"]
-
-
 def to_dps(module: Module) -> Module:
     """The module with every output an operand but handles; PtoError where tiles share no buffer."""
     return module.mapped(lambda func: func if names_handles(func) else func_to_dps(func))
+
+
+def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, ...]]:
+    """Return the functions that run in another form, and why `run` refuses functions without one.
+
+    The values of a refused function would have to share a tile.
+    """
+    forms, refused = dict[Func, Func](), list[Diagnostic]()
+    for func in module.funcs:
+        try:
+            form = func_to_dps(func)
+        except PtoError as problem:
+            note = Note("`run` refuses this program: it executes the DPS form")
+            for found in problem.diagnostics:
+                notes = (*found.notes, note)
+                refused.append(replace(found, severity=Severity.WARNING, notes=notes))
+        else:
+            forms |= {} if is_dps(func) else {func: form}
+    return forms, tuple(refused)

@@ -29,7 +29,7 @@ DEEPEST = 100  # functions that call one another
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """The calls of a function, and whom they name."""
-    for op in func.walk():
+    for op in func.ops:
         if isinstance(op, Op) and CALLS in op.page.traits:
             yield op, str(op.attrs[op.page.attrs[0].name])
 
@@ -200,7 +200,7 @@ def _buffer_of(memref: Type, kind: Type) -> bool:
 
 def _has_peer(func: Func) -> bool:
     """Whether it reserves a buffer for a function of the other kind of core, or takes its one."""
-    ops = (op for op in func.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     return any(op.page.fifo_role in (FifoRole.RESERVES, FifoRole.IMPORTS) for op in ops)
 
 

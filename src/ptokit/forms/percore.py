@@ -13,7 +13,7 @@ from ptokit.analysis.cores import core_of, kind_of
 from ptokit.analysis.fifoentries import fact
 from ptokit.diagnostics.diagnostic import error
 from ptokit.forms.inline import calls, inlined
-from ptokit.ir.editing import renamed
+from ptokit.ir.editing import renamed, rewritten
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FifoRole
@@ -47,7 +47,7 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
     if cores:
         return cores
     alone = inlined(module, func)
-    ops = [op for op in alone.body.walk() if isinstance(op, Op)]
+    ops = [op for op in alone.ops if isinstance(op, Op)]
     if all(CORES.isdisjoint(op.page.uses) for op in ops) and not always:
         return {}
     kind = kind_of(module, func) or core_alone(alone)
@@ -57,7 +57,7 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
 
 def core_alone(func: Func) -> KernelKind:
     """The core that runs a function which says of none: that of its first op of one kind."""
-    own = (core_of(op) for op in func.body.walk() if isinstance(op, Op))
+    own = (core_of(op) for op in func.ops if isinstance(op, Op))
     return next((kind for kind in own if kind is not None), VECTOR)
 
 
@@ -81,13 +81,13 @@ def peer_of(module: Module, func: Func) -> Func | None:
 
 def _fifos(func: Func) -> set[object]:
     """The ids of the FIFOs that a function sets up."""
-    ops = (op for op in func.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     return {fact(op, "id") for op in ops if op.page.fifo_role is FifoRole.OPENS}
 
 
 def _peers(func: Func) -> set[str]:
     """The functions whose buffers a function takes."""
-    ops = (op for op in func.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     return {
         symbol_name(str(fact(op, "peer"))) for op in ops if op.page.fifo_role is FifoRole.IMPORTS
     }
@@ -123,32 +123,21 @@ def only(module: Module, func: Func, kind: KernelKind) -> Func:
 
 def part_of(func: Func, kind: KernelKind) -> Func:
     """What the cores of one kind run of a function that calls no other one."""
-    return replace(func, body=_block(func.body, kind))
+    return replace(func, body=rewritten(func.body, lambda op: _of(op, kind)))
 
 
 def section_kinds(func: Func) -> Iterator[KernelKind]:
     """The kinds of core that have sections of their own."""
-    for op in func.walk():
+    for op in func.ops:
         if isinstance(op, Op) and op.page.core is not None and op.regions:
             yield op.page.core
 
 
-def _block(block: Block, kind: KernelKind) -> Block:
-    ops = [one for op in block.ops for one in _of(op, kind)]
-    return replace(block, ops=ops)
-
-
-def _of(op: AnyOp, kind: KernelKind) -> Iterator[AnyOp]:
+def _of(op: AnyOp, kind: KernelKind) -> list[AnyOp]:
     """An instruction, what is inside of a section, or nothing."""
     own = core_of(op) if isinstance(op, Op) else None
-    if own is OTHER[kind]:
-        return
-    if isinstance(op, Op) and op.page.core is kind and op.regions and not op.results:
-        yield from _block(op.regions[0], kind).ops
-    elif op.regions:
-        yield replace(op, regions=[_block(region, kind) for region in op.regions])
-    else:
-        yield op
+    section = isinstance(op, Op) and op.page.core is kind and op.regions and not op.results
+    return [] if own is OTHER[kind] else op.regions[0].ops if section else [op]
 
 
 def whole_kernel(module: Module, func: Func) -> Func:

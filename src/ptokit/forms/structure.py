@@ -18,7 +18,7 @@ from ptokit.forms.switches import by_case, of_two_regions, two_way
 from ptokit.ir.builder import new_op
 from ptokit.ir.editing import FreshNames, refuse, renamed, shaped, terminator_of
 from ptokit.ir.graph import FlowGraph, inner_uses, sent
-from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Comments, Func, Op, Value
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Comments, Func, Op, Value, once
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.text.read.comments import spaced
@@ -26,12 +26,13 @@ from ptokit.text.read.cursor import DEEPEST
 from ptokit.text.read.names import allocation, constant_page
 
 
+@once
 def structured(func: Func) -> Func:
     """The function as one block, and each region; branches with two regions at most.
 
     Itself if it is so. PtoError where a loop has two entries.
     """
-    holders = [op for op in func.walk() if op.regions]
+    holders = [op for op in func.ops if op.regions]
     several = any(region.following for op in holders for region in op.regions)
     cases = any(map(by_case, holders))
     if not (func.blocks or several or cases):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from ptokit.ir.builder import new_op
-from ptokit.ir.editing import FreshNames, shaped, terminator_of
+from ptokit.ir.editing import FreshNames, rewritten, shaped, terminator_of
 from ptokit.ir.graph import sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
@@ -39,16 +39,11 @@ def by_case(op: AnyOp) -> bool:
 
 def of_two_regions(func: Func, names: FreshNames) -> Func:
     """The function in which branches have two regions at most."""
-    return replace(func, body=_with_branches(func.body, names))
 
+    def few(op: AnyOp) -> list[AnyOp]:
+        return _branches(op, names) if isinstance(op, Op) and by_case(op) else [op]
 
-def _with_branches(block: Block, names: FreshNames) -> Block:
-    ops: list[AnyOp] = []
-    for op in block.ops:
-        regions = [_with_branches(region, names) for region in op.regions]
-        new = replace(op, regions=regions) if regions else op
-        ops += _branches(new, names) if isinstance(new, Op) and by_case(new) else [new]
-    return replace(block, ops=ops)
+    return replace(func, body=rewritten(func.body, few))
 
 
 def _branches(op: Op, names: FreshNames) -> list[AnyOp]:

@@ -6,20 +6,22 @@ instruction's own form: a tile that is allocated and becomes the handle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ptokit.ir.builder import new_op
-from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
+from ptokit.ir.editing import rewritten
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Func, Op, Value, once
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, Kind, Type
 from ptokit.text.read.names import allocation, constant_page
 
 
+@once
 def names_handles(func: Func) -> bool:
     """Whether outputs are operands, and results only where they are handles on tiles' bytes."""
-    ops = [op for op in func.walk() if isinstance(op, Op)]
+    ops = [op for op in func.ops if isinstance(op, Op)]
     results = [op for op in ops if op.ssa]
     if not results:
         return True
@@ -32,25 +34,16 @@ def with_tiles(func: Func) -> Func:
     Where the valid region of its type is dynamic, it is that of the source's allocation if they
     have one shape, else the whole tile: the text says no more.
     """
-    if not any(isinstance(op, Op) and op.ssa for op in func.walk()):
+    if not any(isinstance(op, Op) and op.ssa for op in func.ops):
         return func
-    ops = (op for op in func.walk() if isinstance(op, Op))
+    ops = (op for op in func.ops if isinstance(op, Op))
     makers = {op.results[0]: op for op in ops if ALLOCATES in op.page.traits}
-    blocks = [_block(block, makers) for block in func.blocks]
-    return replace(func, body=_block(func.body, makers), blocks=blocks)
 
+    def lowered(op: AnyOp) -> Iterable[AnyOp]:
+        return _lowered(op, makers) if isinstance(op, Op) and op.ssa else (op,)
 
-def _block(block: Block, makers: dict[Value, Op]) -> Block:
-    new = replace(block, ops=[])
-    for op in block.ops:
-        new.ops += _lowered(op, makers) if isinstance(op, Op) and op.ssa else [_inner(op, makers)]
-    return new
-
-
-def _inner(op: AnyOp, makers: dict[Value, Op]) -> AnyOp:
-    if not op.regions:
-        return op
-    return replace(op, regions=[_block(region, makers) for region in op.regions])
+    body, *blocks = (rewritten(block, lowered) for block in (func.body, *func.blocks))
+    return replace(func, body=body, blocks=blocks)
 
 
 def _lowered(op: Op, makers: dict[Value, Op]) -> Iterator[AnyOp]:

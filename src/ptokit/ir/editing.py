@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -71,6 +71,16 @@ def replaced(binding: Binding, now: Mapping[Value, Value]) -> Binding:
     if isinstance(binding, tuple):
         return tuple(now.get(v, v) for v in binding)
     return now.get(binding, binding)
+
+
+def rewritten(block: Block, change: Callable[[AnyOp], Iterable[AnyOp]]) -> Block:
+    """The block with what `change` makes of each op, whose regions are rewritten before."""
+    ops: list[AnyOp] = []
+    for op in block.ops:
+        if op.regions:
+            op = replace(op, regions=[rewritten(region, change) for region in op.regions])
+        ops += change(op)
+    return replace(block, ops=ops)
 
 
 def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
@@ -234,7 +235,7 @@ class Func:
     `body` is the block it begins with; `blocks` are further ones that branches go to, in text
     order. Passes and executors see functions of one block: `forms.structure` makes them.
     `declared`: only a declaration, without a body. `arg_attrs`, `res_attrs`: attributes by position
-    of an argument or a result.
+    of an argument or a result. `known`: what was worked out of the function, see `once`.
     """
 
     name: str
@@ -249,6 +250,11 @@ class Func:
     arg_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
     res_attrs: dict[int, dict[str, object]] = field(default_factory=dict[int, dict[str, object]])
     blocks: list[Block] = field(default_factory=list[Block])
+    known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """A copy may be changed: it has no facts yet."""
+        return {**vars(self), "known": dict[object, Any]()}
 
     @property
     def args(self) -> list[Value]:
@@ -264,6 +270,11 @@ class Func:
         for block in (self.body, *self.blocks):
             yield from block.walk()
 
+    @property
+    def ops(self) -> Sequence[AnyOp]:
+        """The ops that `walk` gives, listed once."""
+        return _ops(self)
+
     def named(self) -> Iterator[Value]:
         """Every value that has a name at the top of the function, in a block or inside."""
         yield from self.args
@@ -271,6 +282,27 @@ class Func:
             yield from block.args
         for op in self.walk():
             yield from op.results
+
+
+def once(work: Callable[[Func], T]) -> Callable[[Func], T]:
+    """Decorate a function that works out a fact of a `Func`: it runs when first asked.
+
+    The fact is kept with the function and holds as long as nothing changes the function. Passes
+    make new functions, and copies have no facts.
+    """
+
+    @wraps(work)
+    def found(func: Func) -> T:
+        if work not in func.known:
+            func.known[work] = work(func)
+        return func.known[work]
+
+    return found
+
+
+@once
+def _ops(func: Func) -> Sequence[AnyOp]:
+    return tuple(func.walk())
 
 
 class Alias(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from ptokit.analysis.aliases import written_args
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.unknown import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
@@ -61,7 +61,8 @@ def bind(
     _require_types(func)
     converted = func_to_dps(func)
     free = tuple(v for v in converted.args if v.name in open)
-    return Bound(converted, arrays, _by_name(converted, numbers), written_args(converted), free)
+    written = facts_of(converted).written_args
+    return Bound(converted, arrays, _by_name(converted, numbers), written, free)
 
 
 def named_arguments(
@@ -172,7 +173,7 @@ def _require_range(arg: Value, given: float) -> None:
 
 def _require(func: Func, arrays: Mapping[str, Any]) -> None:
     given = all(arrays.get(arg.name) is not None for arg in func.args)
-    outs = () if given else {*written_args(func), *_outputs(func), *_workspaces(func)}
+    outs = () if given else {*facts_of(func).written_args, *_outputs(func), *_workspaces(func)}
     for arg in func.args:
         inner = isinstance(arg.type, PtrType) and arg.type.space != "gm"
         if inner or isinstance(arg.type, MultiTileType):
@@ -243,7 +244,7 @@ def _workspaces(func: Func) -> set[Value]:
     A handle on what a pointer points to reads nothing: what reads it does.
     """
     read = set[Value]()
-    for op in reversed([*func.body.walk()]):
+    for op in reversed(func.ops):
         if isinstance(op, OpaqueOp):
             read |= {*op.uses}
         elif read & {*op.results} or not _makes_handles(op):
@@ -259,6 +260,6 @@ def _makes_handles(op: Op) -> bool:
 
 def _outputs(func: Func) -> Iterator[Value]:
     """The operands that instructions write, or make handles of others: none needs to be given."""
-    for op in func.body.walk():
+    for op in func.ops:
         if isinstance(op, Op):
             yield from (v for operand in op.page.outs() for v in op.bound(operand.name))

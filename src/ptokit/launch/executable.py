@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.analysis.intervalanalysis import faults_of_run
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
@@ -311,7 +311,8 @@ class Executable:
         _require_global(bound, shared, options.blocks)
         if options.judged:
             return bound
-        if problems := faults_of_run(bound.func, options.target, bound.numbers):
+        facts = facts_of(bound.func).on(options.target, bound.numbers)
+        if problems := facts.faults_of_run():
             raise PtoError(problems)
         return bound
 

@@ -51,4 +51,4 @@ class StandardOutput:
 
 def prints(func: Func) -> bool:
     """Whether the function writes to standard output: a run that did cannot begin again."""
-    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in func.body.walk())
+    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in func.ops)

@@ -79,7 +79,7 @@ def lost_in(handle: Any) -> Iterator[LostElements]:  # Any: a handle or a number
 
 def written_tiles(func: Func) -> frozenset[Value]:
     """Return the tiles that instructions of a function write, as they are named there."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op) and op.page.executes)
+    ops = (op for op in func.ops if isinstance(op, Op) and op.page.executes)
     return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ptokit.analysis.checker import learned
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.fifos import KernelFifos, kernel_fifos
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
@@ -184,7 +184,7 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 
 def _signals(func: Func | None) -> Iterator[Op]:
     """The signals between cores: what they wait for besides entries of FIFOs."""
-    ops = (op for op in (func.body.walk() if func else ()) if isinstance(op, Op))
+    ops = (op for op in (func.ops if func else ()) if isinstance(op, Op))
     return (op for op in ops if SIGNALS in op.page.uses)
 
 
@@ -194,5 +194,5 @@ def _names_second(bound: BoundKernel, target: Target) -> bool:
     signals = [op for op in _signals(cube.func if cube else None) if op.page.of_one_core]
     if cube is None or not signals:
         return False
-    facts = learned(cube.func, target, cube.numbers)
+    facts = facts_of(cube.func).on(target, cube.numbers).known
     return any(op.page.names_second({**op.attrs, **facts.environment(op)}) for op in signals)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ptokit.ir.module import AnyOp, Block, Func, Module, Op
+from ptokit.ir.editing import rewritten
+from ptokit.ir.module import AnyOp, Func, Module, Op
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, STOPS
 from ptokit.isa.model.targets import Target
@@ -43,18 +44,9 @@ def desynchronise(module: Module, target: Target) -> Module:
         telling = any(not CORES.isdisjoint(op.page.uses) for op in ops)
         gone = {id(op) for op in own_flags([func]) if not meets(op)}
         gone |= {id(op) for op in func.body.walk() if _is_barrier(op) and not telling}
-        return replace(func, body=_without(func.body, gone))
+        return replace(func, body=rewritten(func.body, lambda op: () if id(op) in gone else (op,)))
 
     return module.mapped(bare)
-
-
-def _without(block: Block, gone: Container[int]) -> Block:
-    ops: list[AnyOp] = []
-    for op in block.ops:
-        if id(op) not in gone:
-            regions = [_without(region, gone) for region in op.regions]
-            ops.append(replace(op, regions=regions) if regions else op)
-    return replace(block, ops=ops)
 
 
 def _is_barrier(op: AnyOp) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from ptokit.analysis.checker import learned
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import check_addresses, place_beside_slots, place_slots
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.editing import FreshNames, refuse
-from ptokit.ir.module import Block, Func, Op, Value
+from ptokit.ir.editing import FreshNames, refuse, rewritten
+from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
@@ -27,22 +25,22 @@ def place(func: Func, target: Target) -> Func:
     tile lies at an address of the program's own that only the run knows: the run would compare it
     with placed tiles.
     """
-    facts, interference = learned(func, target, {}), Interference(func)
-    problems = [p for p in check_addresses(interference, facts) if p.is_error]
+    placement = facts_of(func).on(target).placement
+    problems = [p for p in placement.faults() if p.is_error]
     if problems:
         raise PtoError(problems)
-    tiles, planned = place_beside_slots(interference, facts)
+    tiles, planned = placement.beside_slots
     for tile in tiles.values():
         if tile.explicit and tile.address is None and planned.tiles.get(tile.space):
             message = f"%{tile.value.name}: its address is not known statically"
             raise refuse(message, tile.value.span, "give every tile of this memory an address")
-    for op in func.body.walk():
+    for op in func.ops:
         made = isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr")
         if made and op.results[0] not in tiles:
             message = f"%{op.results[0].name}: its type is not known, so no address can be assigned"
             raise refuse(message, op.span, "write the type of the tile")
-    written = _Written(planned.addresses, place_slots(func, tiles.values(), target))
-    body, names = written.block(func.body), FreshNames(func)
+    written = _Written(planned.addresses, placement.slots())
+    body, names = rewritten(func.body, written.op), FreshNames(func)
     for address, op in written.numbers.items():
         op.results[0].name = names.name(f"at_{address}")
     return replace(func, body=replace(body, ops=[*written.numbers.values(), *body.ops]))
@@ -50,7 +48,7 @@ def place(func: Func, target: Target) -> Func:
 
 def placed(func: Func) -> bool:
     """Whether every tile that the function allocates has an address."""
-    ops = (op for op in func.body.walk() if isinstance(op, Op) and ALLOCATES in op.page.traits)
+    ops = (op for op in func.ops if isinstance(op, Op) and ALLOCATES in op.page.traits)
     return all(op.bound("addr") for op in ops)
 
 
@@ -62,19 +60,14 @@ class _Written:
     slots: Mapping[Op, int]
     numbers: dict[int, Op] = field(default_factory=dict[int, Op])  # address -> its constant
 
-    def block(self, block: Block) -> Block:
-        new = Block(block.args, trailing=block.trailing)
-        for op in block.ops:
-            if op.regions:
-                op = replace(op, regions=[self.block(region) for region in op.regions])
-            elif isinstance(op, Op) and op in self.slots:
-                op = replace(op, attrs={**op.attrs, "auto": False, "base": self.slots[op]})
-            elif isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr"):
-                number = self._number(self.addresses[op.results[0]])
-                page = op.page if "addr" in _inputs(op.page) else _at_address()
-                op = replace(op, page=page, operands={**op.operands, "addr": number})
-            new.ops.append(op)
-        return new
+    def op(self, op: AnyOp) -> Iterator[AnyOp]:
+        if isinstance(op, Op) and op in self.slots:
+            op = replace(op, attrs={**op.attrs, "auto": False, "base": self.slots[op]})
+        elif isinstance(op, Op) and ALLOCATES in op.page.traits and not op.bound("addr"):
+            number = self._number(self.addresses[op.results[0]])
+            page = op.page if "addr" in _inputs(op.page) else _at_address()
+            op = replace(op, page=page, operands={**op.operands, "addr": number})
+        yield op
 
     def _number(self, address: int) -> Value:
         """The constant of an address."""

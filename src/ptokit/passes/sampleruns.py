@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
-from ptokit.analysis.aliases import written_args
 from ptokit.analysis.cores import kind_of
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.mayalias import shown
@@ -298,4 +298,4 @@ def _bound(func: Func, sample: Mapping[str, object]) -> Bound:
     """The function on a sample."""
     own = {arg.name: sample[arg.name] for arg in func.args}
     numbers = {a: own[a.name] for a in func.args if isinstance(a.type, ScalarType)}
-    return Bound(func, own, numbers, written_args(func))
+    return Bound(func, own, numbers, facts_of(func).written_args)

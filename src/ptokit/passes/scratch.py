@@ -5,13 +5,13 @@ That is at level 3, and on targets where older text leaves out what an instructi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ptokit.analysis.checker import learned
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
-from ptokit.ir.editing import FreshNames
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.ir.editing import FreshNames, rewritten
+from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import Target
@@ -20,7 +20,7 @@ from ptokit.text.read.names import allocation
 from ptokit.values.dtypes import u8
 from ptokit.values.extents import Shape
 
-LACKING = ("level", "operand-count")
+LACKING = {"level", "operand-count"}
 
 
 def name_scratch(func: Func, target: Target) -> Func:
@@ -29,23 +29,15 @@ def name_scratch(func: Func, target: Target) -> Func:
     Its type is the first one of `_kinds` that breaks no rule. An
     instruction with which none agrees stays as it is: `check --level 3` says what it wants.
     """
-    facts = learned(func, target.at(3), {})
-    return replace(func, body=_block(func.body, facts, FreshNames(func)))
+    facts = facts_of(func).on(target.at(3)).known
+    names = FreshNames(func)
 
+    def completed(op: AnyOp) -> Iterable[AnyOp]:
+        if isinstance(op, Op) and not op.regions and _broken(op, facts) & LACKING:
+            return _with_tiles(op, facts, names)
+        return (op,)
 
-def _block(block: Block, facts: Facts, names: FreshNames) -> Block:
-    ops = [new for op in block.ops for new in _completed(op, facts, names)]
-    return replace(block, ops=ops)
-
-
-def _completed(op: AnyOp, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
-    """The op, behind the allocations of the scratch tiles that it lacks."""
-    if op.regions:
-        yield replace(op, regions=[_block(region, facts, names) for region in op.regions])
-    elif isinstance(op, Op) and not _broken(op, facts).isdisjoint(LACKING):
-        yield from _with_tiles(op, facts, names)
-    else:
-        yield op
+    return replace(func, body=rewritten(func.body, completed))
 
 
 def _broken(op: Op, facts: Facts) -> set[str]:

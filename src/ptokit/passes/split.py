@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ptokit.analysis.aliases import Names, PointsTo, union
 from ptokit.analysis.cores import KIND, kind_of
+from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.forms.percore import OTHER, section_kinds
 from ptokit.ir.builder import new_op
@@ -83,7 +84,7 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
     halves = {kind: _Half(func, kind, assignment, found, target) for kind in named}
     _require_apart(halves)
     if not found:
-        first = next(op for op in func.walk() if assignment.core_for(op) is not None)
+        first = next(op for op in func.ops if assignment.core_for(op) is not None)
         help = "write two kernels, or a section for each kind of core"
         raise cannot_split(first, "no value crosses between the kinds of cores", help)
     made: list[Func] = []
@@ -233,13 +234,13 @@ class _GlobalAccess(PointsTo):
 
     def __init__(self, func: Func) -> None:
         self.read: dict[Value, Op] = {}
-        self.written: dict[Value, Op] = {}
+        self.writes: dict[Value, Op] = {}
         super().__init__(func)
 
     def _op(self, op: Op, names: Names) -> None:
         if not any(isinstance(v.type, PtrType | GlobalType) for v in op.results):
             for name, value in op.values():
-                found = self.written if op.page.operand(name).written else self.read
+                found = self.writes if op.page.operand(name).written else self.read
                 for argument in union(names, (value,)):
                     found.setdefault(argument, op)
         super()._op(op, names)
@@ -247,12 +248,12 @@ class _GlobalAccess(PointsTo):
 
 def _require_apart(halves: Mapping[KernelKind, _Half]) -> None:
     """What one core writes into global memory the other one neither reads nor writes."""
-    seen = {kind: _GlobalAccess(half.func) for kind, half in halves.items()}
+    seen = {kind: facts_of(half.func).made(_GlobalAccess) for kind, half in halves.items()}
     for kind, own in seen.items():
         other = seen[OTHER[kind]]
         for argument in halves[kind].func.args:
-            theirs = other.read.get(argument) or other.written.get(argument)
-            if (mine := own.written.get(argument)) is not None and theirs is not None:
+            theirs = other.read.get(argument) or other.writes.get(argument)
+            if (mine := own.writes.get(argument)) is not None and theirs is not None:
                 note = Note(f"the {OTHER[kind].text} core uses it here", theirs.span)
                 message = f"the {kind.text} core writes %{argument.name}, which the other core uses"
                 raise cannot_split(mine, message, NOT_SHARED, note)

@@ -6,11 +6,12 @@ is carried by the loop; one written in a branch whose content matters afterwards
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from ptokit.analysis.aliases import AliasClasses, PointsTo
 from ptokit.analysis.content import keeps, overwritten, read_tiles, writes_inside, written_tiles
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.liveness import Liveness
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.diagnostics.source import Span
@@ -36,7 +37,7 @@ Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its conte
 
 def is_ssa(func: Func) -> bool:
     """Whether every tile output is a result."""
-    return not any(written_tiles(op) for op in func.walk())
+    return not any(written_tiles(op) for op in func.ops)
 
 
 def func_to_ssa(func: Func) -> Func:
@@ -47,22 +48,31 @@ def func_to_ssa(func: Func) -> Func:
     return conversion.finished(conversion.block(conversion.func.body, {}))
 
 
+class _TileLiveness(Liveness):
+    """Liveness of what tiles hold, each as a whole."""
+
+    def uses(self, op: AnyOp) -> Iterable[Value]:
+        return read_tiles(op)
+
+    def kills(self, op: AnyOp) -> Iterable[Value]:
+        return overwritten(op)
+
+    def kept(self, func: Func) -> Iterable[Value]:
+        """The tiles of a flat program: their content is its result."""
+        return func.named() if func.flat else ()
+
+
 class _ToSsa:
     """The conversion of one function."""
 
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.buffers = {v: None for op in func.body.walk() for v in written_tiles(op).values()}
+        self.buffers = {v: None for op in func.ops for v in written_tiles(op).values()}
         self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
-        # what a flat program leaves in its tiles is its result
-        self.live = Liveness(func, read_tiles, overwritten, func.named() if func.flat else ())
-        self.classes, self.tiles = (
-            AliasClasses(PointsTo(func)),
-            [v for v in values_defined(func) if is_tile(v)],
-        )
-        aliases = (
-            op for op in func.body.walk() if isinstance(op, Op) and ALIASES in op.page.traits
-        )
+        self.live = facts_of(func).made(_TileLiveness)
+        self.classes = facts_of(func).classes
+        self.tiles = [v for v in values_defined(func) if is_tile(v)]
+        aliases = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
         self.views = {v for op in aliases for v in (*written_tiles(op).values(), *op.results)}
         self._require_values()
 
@@ -71,7 +81,7 @@ class _ToSsa:
     def _require_values(self) -> None:
         """Every tile that is written must be one that nothing else can see change."""
         local: set[Value] = set()
-        for op in self.func.body.walk():
+        for op in self.func.ops:
             if isinstance(op, Op) and ALLOCATES in op.page.traits and op.results:
                 addressed = next((v for n, v in op.values() if n == "addr"), None)
                 if addressed is None:
@@ -113,7 +123,7 @@ class _ToSsa:
             raise refuse(message, op.span, "change the tile itself, or a copy of the part")
 
     def _write_of(self, buffer: Value) -> Span | None:
-        for op in self.func.body.walk():
+        for op in self.func.ops:
             for name, value in written_tiles(op).items():
                 if value is buffer and isinstance(op, Op):
                     return op.span_of(name)

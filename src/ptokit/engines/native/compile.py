@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.analysis.checker import learned
 from ptokit.analysis.earlywaits import has_flags, waits_early
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference, spoiled
-from ptokit.analysis.placement import Planned, plan
+from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.placement import Planned
 from ptokit.engines.native.cachekey import described
 from ptokit.engines.native.generator import Compiler
 from ptokit.engines.native.issuequeues import QueueingCompiler
@@ -56,10 +56,10 @@ class CompiledBody:
     def __init__(self, bound: Bound, target: Target, *, queued: bool = False) -> None:
         """`queued`: its pipes have queues, if it has flags."""
         self.func = bound.func
-        self.known = learned(bound.func, target, bound.numbers)
-        self.planned = plan(Interference(bound.func), self.known)
+        facts = facts_of(bound.func).on(target, bound.numbers)
+        self.known, self.planned = facts.known, facts.placement.planned
         self.shown = bound.candidate_outputs
-        self.things = [t for op in bound.func.body.walk() for t in (op, *op.regions)]
+        self.things = [t for op in bound.func.ops for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
         self.queued = waits_early(bound.func) or (queued and has_flags(bound.func))
 
@@ -110,7 +110,7 @@ class CompiledFunction(CompiledBody):
         super().__init__(bound, how.target)
         self.how = how
         self.prints = prints(bound.func)  # block after block, and once
-        self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.body.walk()))
+        self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.ops))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
 

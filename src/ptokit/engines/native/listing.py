@@ -49,7 +49,7 @@ def _called(compiler: Compiler, parts: Sequence[str]) -> list[str]:
 
 def _mnemonics(func: Func, name: str) -> list[str]:
     """The mnemonics of the function's instructions that `name` may mean."""
-    ops = [op for op in func.body.walk() if isinstance(op, Op)]
+    ops = [op for op in func.ops if isinstance(op, Op)]
     present = dict.fromkeys(op.name for op in ops)
     found = {page.mnemonic() for page in lookup(name)}
     wanted = [m for m in present if m in found]

@@ -58,7 +58,7 @@ def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
 def _possible_views(func: Func) -> set[Value]:
     """Tiles that are views of parts on some paths only: of which the text does not tell."""
     found = set[Value]()
-    windows = [op for op in func.body.walk() if isinstance(op, Op) and WINDOW in op.page.traits]
+    windows = [op for op in func.ops if isinstance(op, Op) and WINDOW in op.page.traits]
     if windows:
         for block, op in _placed(func.body):
             if ALIASES in op.page.traits:

@@ -55,7 +55,7 @@ def slots_behind(
     rings, ends = Rings(), dict(behind)
     if not isinstance(core, GroupedCore) or core.target.releases:
         return rings, ends
-    for op in func.body.walk():
+    for op in func.ops:
         fifo = core.ends.get(op) if isinstance(op, Op) else None
         if fifo is None or not isinstance(op, Op) or op.page.fifo_role is not FifoRole.POPS:
             continue

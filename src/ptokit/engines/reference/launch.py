@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ptokit.analysis.checker import learned
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
-from ptokit.analysis.liveness import Interference
-from ptokit.analysis.placement import Planned, plan
+from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
@@ -67,5 +66,4 @@ class InterpretedFunction:
 
 def placed(bound: Bound, target: Target) -> Planned:
     """Where the tiles of a function are placed."""
-    known = learned(bound.func, target, bound.numbers)
-    return plan(Interference(bound.func), known)
+    return facts_of(bound.func).on(target, bound.numbers).placement.planned

@@ -95,7 +95,7 @@ def viewed(bound: Bound, unsized: Collection[str], how: LaunchSettings) -> dict[
 
 def _unused(func: Func) -> set[str]:
     """The names of arguments that no op uses, as those that only the other core needs."""
-    used = {value for op in func.walk() for _, _, value in inner_uses(op)}
+    used = {value for op in func.ops for _, _, value in inner_uses(op)}
     return {arg.name for arg in func.args if arg not in used}
 
 

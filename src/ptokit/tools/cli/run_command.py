@@ -173,7 +173,7 @@ class RunCall:
         if self.show_code is not None:
             click.echo(program.code(self.show_code, given, **how), nl=False)
             return
-        from ptokit.analysis.emptyprogram import without_instructions
+        from ptokit.analysis.legality import without_instructions
         from ptokit.tools.cli.looking import looking
 
         start = time.perf_counter()
