@@ -8,6 +8,7 @@ import pytest
 
 from ptokit.api.cxx import callwords
 from ptokit.api.cxx.callforms import forms
+from ptokit.api.cxx.calloperands import Types
 from ptokit.api.cxx.headers import (
     GENERATED,
     INCLUDE,
@@ -21,6 +22,7 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.words import Pipe
+from ptokit.values.dtypes import DTYPES
 from ptokit.values.enumerations import LEFT, Loc
 
 # Numbers of the public interface, which kernels also write as numbers.
@@ -97,3 +99,10 @@ def test_headers_are_our_own_words() -> None:
 def test_attributes_follow_the_template() -> None:
     form = next(f for f in forms()["TQUANT"] if f.page.__name__ == "TQuantMx")
     assert [a.name for a in form.attrs][:2] == ["axis", "interleave"]  # TQUANT<0, alg, true>
+
+
+def test_lines_of_four_bit_integers_have_a_byte_for_each_on_chips() -> None:
+    number = [d.name for d in DTYPES].index("i4")
+    types = Types(TARGETS["a2a3"])
+    tile = types.tile(types.add_tile((0, number, 2, 128, 0, 0, 512, 0, 0, 2, 128)), 2, 128)
+    assert (tile.nbytes, tuple(tile.valid)) == (256, (2, 128))

@@ -166,11 +166,12 @@ def _narrow(x: Array, dst: str, mode: str, saturate: bool) -> Array:
 
 
 # what does not saturate unless asked to
+BY_WORDS = ("f16 i8", "f16 i16", "f32 i16")
 WRAPPING = ("f16 u8", "f16 i8", "f16 i16", "f32 i16", "i64 i32", "i32 i16")
 
 
 @meaning("TCvt")
-def tile_conversion(dst: Seen, src: Seen, rmode: str, sat_mode: str | None) -> Array:
+def tile_conversion(dst: Seen, src: Seen, rmode: str, sat_mode: str | None, target: str) -> Array:
     if dst.dtype == src.dtype == "f32":
         with np.errstate(all="ignore"):
             whole = integral(src.values.astype(np.float64), rmode)
@@ -178,7 +179,16 @@ def tile_conversion(dst: Seen, src: Seen, rmode: str, sat_mode: str | None) -> A
             return quieted(whole.astype(np.float32), "f32")
     pair = f"{src.dtype} {dst.dtype}"
     saturate = pair not in WRAPPING if sat_mode is None else sat_mode == "ON"
-    return converted(src.values, src.dtype, dst.dtype, rmode, saturate=saturate)
+    if target == "a2a3" and not saturate and pair in BY_WORDS:
+        words = converted(src.values, src.dtype, "i32", rmode, saturate=True)
+        return converted(words, "i32", dst.dtype, rmode, saturate=False)
+    made = converted(src.values, src.dtype, dst.dtype, rmode, saturate=saturate)
+    if target == "a5" and dst.dtype.startswith("f4"):  # whole bytes, in cleared rows
+        rows, cols = made.shape
+        line = np.zeros((rows, dst.codes.shape[1]), made.dtype)
+        line[:, : cols // 2 * 2] = made[:, : cols // 2 * 2]
+        return line
+    return made
 
 
 @meaning("TPack")

@@ -8,9 +8,12 @@ import numpy as np
 
 from oracles.conversions import converted
 from oracles.formats import FORMATS, Array, quieted, typed, wrapped
-from oracles.registry import Seen, arithmetic, binary, meaning, number, ternary
+from oracles.registry import Seen, arithmetic, binary, by_target, meaning, number, ternary
 
 add, subtract, multiply = map(arithmetic, (np.add, np.subtract, np.multiply))
+
+
+Bits = Callable[[int, int, int], int]  # two integers and the width of their type
 
 
 def name_of(x: Array) -> str:
@@ -81,6 +84,16 @@ def right(x: int, n: int, width: int) -> int:
     return x >> n if 0 <= n < width else -(x < 0)
 
 
+def on_halves(wide: Bits, others: Bits) -> Bits:
+    """64-bit integers otherwise than shorter ones."""
+    return lambda x, y, width: (wide if width == 64 else others)(x, y, width)
+
+
+def modulo_64(f: Bits) -> Bits:
+    """Amounts of 64-bit integers modulo 64 (X119)."""
+    return lambda x, n, width: f(x, n % 64 if width == 64 else n, width)
+
+
 def rectified(x: Array) -> Array:
     """G12: 0 where it is not greater than 0, NaN too."""
     return np.where(x > 0, x, np.zeros_like(x))
@@ -119,14 +132,11 @@ power = either(in_double(np.power), modular)
 binary(
     TDiv=quotient,
     TMin=smaller,
-    TRem=modulus,
     TFmod=remainder,
     TPRelu=sloped,
     TAnd=np.bitwise_and,
     TOr=np.bitwise_or,
     TXor=np.bitwise_xor,
-    TShl=whole(left),
-    TShr=whole(right),
     TAddRelu=in_register(np.add),
     TSubRelu=in_register(np.subtract),
     TSubS=subtract,
@@ -135,15 +145,15 @@ binary(
     TSDiv=quotient,
     TMinS=smaller,
     TMaxS=larger,
-    TRemS=modulus,
     TFmodS=remainder,
     TLRelu=sloped,
     TAndS=np.bitwise_and,
     TOrS=np.bitwise_or,
     TXorS=np.bitwise_xor,
-    TShlS=whole(left),
-    TShrS=whole(right),
 )
+by_target(modulus, "TRem", "TRemS", a5=either(floored, on_halves(left_over, rounded_down)))
+by_target(whole(left), "TShl", "TShlS", a5=whole(modulo_64(left)))
+by_target(whole(right), "TShr", "TShrS", a5=whole(modulo_64(right)))
 ternary(
     TAddC=lambda a, b, c: add(add(a, b), c),
     TSubC=lambda a, b, c: add(subtract(a, b), c),

@@ -147,6 +147,12 @@ def binary(ulp: int = 0, **functions: Callable[[Array, Array], Array]) -> None:
         ULPS[page] = ulp
 
 
+def by_target(usual: Callable[..., Array], *names: str, **others: Callable[..., Array]) -> None:
+    """Elementwise pages that some targets, by name, compute in a way of their own."""
+    for page in names:
+        say(page, lambda given: _each(others.get(given["target"], usual))(given))
+
+
 def ternary(**functions: Callable[[Array, Array, Array], Array]) -> None:
     """Pages with three inputs of one type and one region: tiles, or numbers converted to it."""
     for page, f in functions.items():

@@ -19,6 +19,7 @@ from oracles.registry import (
     Seen,
     arithmetic,
     binary,
+    by_target,
     meaning,
     number,
     say,
@@ -71,6 +72,11 @@ def inverse_root(x: Array) -> Array:
     return 1 / np.sqrt(x)
 
 
+def root_first(x: Array) -> Array:
+    """The root is rounded, then its reciprocal (X118)."""
+    return in_double(inverse)(in_double(np.sqrt)(x))
+
+
 def one_over(x: Array) -> Array:
     """G10: integers truncate; what is divided by 0 is target-defined, here 0."""
     if x.dtype.kind in "iu":
@@ -84,9 +90,9 @@ unary(
     TNeg=negative,
     TNot=lambda x: ~x,
     TSqrt=in_double(np.sqrt),
-    TRsqrt=in_double(inverse_root),
     TRecip=one_over,
 )
+by_target(in_double(inverse_root), "TRsqrt", a5=root_first)
 unary(ulp=1, TLog=in_double(np.log))
 unary(ulp=1, TExp=arithmetic(exponential))  # G8
 

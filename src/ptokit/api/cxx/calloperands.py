@@ -19,7 +19,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import CompactMode, GlobalLayout
-from ptokit.values.dtypes import DTYPES, DType
+from ptokit.values.dtypes import DTYPES, DType, i4
 from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout
 from ptokit.values.extents import Shape
 from ptokit.values.layouts import Layout
@@ -174,7 +174,8 @@ class Types:
         layout = LAYOUTS.get((list(BLayout)[big], list(SLayout)[small]), Layout.ND)
         padded = CustomPad(pad & (CUSTOM - 1)) if pad >= CUSTOM else list(PadValue)[pad]
         how = (fractal, padded, list(CompactMode)[compact])
-        kind = TileType(LOCS[loc], element(dtype), rows, cols, Shape(rows, cols), layout, *how)
+        of, wide = element(dtype), element(dtype) is i4 and self.target.is_chip  # a byte for each
+        kind = TileType(LOCS[loc], of, rows, cols << wide, Shape(rows, cols), layout, *how)
         self._tiles.append((self.target.resolve(kind), (valid[0], valid[1])))
         return len(self._tiles)
 

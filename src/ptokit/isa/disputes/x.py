@@ -328,4 +328,24 @@ X: dict[str, Dispute] = {
         "a tile of other extents is plain storage on a5",
         "boards run a 64x4 tile that receives 2x128 exponents",
     ),
+    "X117": Dispute(
+        "what does infinity become in a conversion to narrow integers that does not saturate?",
+        "CPU simulator: 0. Code and golden data of A2/A3: the nearest i32, then its low bits.",
+        "0; on a2a3 of f16 to i8 and i16 and of f32 to i16 -1, of -infinity 0",
+        "each target as it does",
+    ),
+    "X118": Dispute(
+        "how often does a reciprocal root round?",
+        "CPU simulator: it divides by a root of the host. Code and golden data of A5: the root "
+        "is rounded, then its reciprocal, in either precision.",
+        "once; twice on a5",
+        "each target as it does; once is nearest",
+    ),
+    "X119": Dispute(
+        "how do shifts and remainders of 64-bit integers work on A5?",
+        "Other types: E3 and E4. Code and golden data of A5: amounts modulo 64, and the remainder "
+        "of truncated division, with the sign of the dividend.",
+        "on a5 as its code does",
+        "it has no such instructions: the code works on halves",
+    ),
 }

@@ -81,6 +81,8 @@ class Resource(Enum):
     FIRST = "first_columns"  # whether of a block in each row the first value counts
     STREAMS = "mask_streams"  # whether masks with room for elements take a stream of bits
     CLEARS = "zero_pads"  # whether a null pad is 0
+    BY_WORD = "words_first"  # whether floats become narrow integers by way of i32
+    ROOTS = "rounded_roots"  # whether reciprocal roots are rounded twice
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
     FLAGS = "flags"  # the flags between its pipes
@@ -93,4 +95,5 @@ class Resource(Enum):
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
-CLEARS, REGISTERS, PRINTS, FLAGS, CORE, FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[9:]
+CLEARS, BY_WORD, ROOTS, REGISTERS, PRINTS, FLAGS, CORE, FIFO = list(Resource)[9:17]
+SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[17:]

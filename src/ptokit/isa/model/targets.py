@@ -67,6 +67,7 @@ FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 ZERO_PADS = "zero-pads"
+WORDS_FIRST, ROUNDED_ROOTS = "words-first", "rounded-roots"
 AS = "as-"  # begins the readings that name the judge who decides
 READINGS = {
     ZERO_PADS: "a load into a tile with a null pad clears all of the tile's other elements",
@@ -78,6 +79,8 @@ READINGS = {
     ROW_BLOCKS: "a row expand repeats all values of the 32 bytes in each row",
     MASK_STREAMS: "a mask with a byte for each element takes a comparison as one stream of bits",
     MASK_ROWS: "a mask with a byte for each element takes each row of a comparison as a row",
+    WORDS_FIRST: "floats become i8 or i16 by way of the nearest i32, of which low bits are kept",
+    ROUNDED_ROOTS: "a reciprocal root is rounded twice: the root, then its reciprocal",
     PEDANTIC: "what assertions of debug builds refuse, though hardware does it, is a warning",
     **{f"{AS}{judge}": f"the verdict of {judge} decides" for judge in Judge},
 }
@@ -244,6 +247,14 @@ class Target:
     def mask_streams(self) -> bool:
         return MASK_STREAMS in self.readings and MASK_ROWS not in self.readings
 
+    @property
+    def words_first(self) -> bool:
+        return WORDS_FIRST in self.readings
+
+    @property
+    def rounded_roots(self) -> bool:
+        return ROUNDED_ROOTS in self.readings
+
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
 
@@ -363,6 +374,7 @@ A2A3_TARGET = Target(
         **{"PTO_NPU_ARCH_A2A3": "1", "MEMORY_BASE": "1"},
     },
     dav="C220",
+    readings=(WORDS_FIRST,),
 )
 A5_TARGET = Target(
     A5,
@@ -381,7 +393,7 @@ A5_TARGET = Target(
         **{"PTO_NPU_ARCH_A5": "1", "REGISTER_BASE": "1"},
     },
     dav="C310",
-    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS),
+    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS, ROUNDED_ROOTS),
     infers_nz=False,
 )
 

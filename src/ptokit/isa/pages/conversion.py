@@ -41,6 +41,7 @@ UNSATURATED = (
 )
 
 
+BY_WORDS = ((f16, i8), (f16, i16), (f32, i16))
 DECLARED = "declare as many rows and columns of dst as of src"
 PADDED = "C++ takes lines padded on their own, the assembler wants equal ones"
 
@@ -64,13 +65,21 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in UNSATURATED if mode is None else mode is SaturationMode.ON
 
 
-class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E24", "E58")):
+class TCvt(
+    Instr,
+    verb="cast",
+    pipe=V,
+    uses=(BY_WORD, CHIP),
+    disputes=("E16", "E17", "E22", "E23", "E24", "E58", "X117"),
+):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
     With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
     in integers and in floats of a smaller range than src's; in others it stays (f16 to f32), as do
     infinities. Off, integers keep the low bits (NaN and infinities give 0), floats become infinite
-    (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither: they saturate in any case.
+    (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither: they saturate in any case,
+    and A5 stores whole bytes of them: the rest of each row is 0, and so is an odd last element.
+    On A2/A3 f32 and f16 become i16, and f16 i8, by way of the nearest i32: there infinity is -1.
     Without it, the table says. f32 to f32 rounds to whole numbers and keeps NaN and infinities.
     """
 
@@ -157,10 +166,24 @@ class TCvt(Instr, verb="cast", pipe=V, disputes=("E16", "E17", "E22", "E23", "E2
                 yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
     @staticmethod
-    def run(dst: Cells, src: Cells, rmode: RoundMode, sat_mode: SaturationMode | None) -> None:
-        x, how = src[dst.valid], Rounding[rmode.name]
+    def run(
+        dst: Cells,
+        src: Cells,
+        rmode: RoundMode,
+        sat_mode: SaturationMode | None,
+        words_first: bool,
+        chip: bool,
+    ) -> None:
+        rows, cols = dst.valid
+        if chip and dst.dtype in FP4:
+            cols = cols // 2 * 2
+            dst[:rows, : dst.cols] = dst.constant(0)
+        x, how = src[:rows, :cols], Rounding[rmode.name]
         if dst.dtype == f32 and src.dtype == f32:
             y = x.rint(how)
         else:
-            y = x.cast(dst.dtype, how, saturates(src.dtype, dst.dtype, sat_mode))
-        dst[dst.valid] = y
+            wraps = not saturates(src.dtype, dst.dtype, sat_mode)
+            if words_first and wraps and (src.dtype, dst.dtype) in BY_WORDS:
+                x = x.cast(i32, how, saturate=True)
+            y = x.cast(dst.dtype, how, not wraps)
+        dst[:rows, :cols] = y

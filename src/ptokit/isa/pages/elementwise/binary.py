@@ -64,6 +64,7 @@ class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
 class TRem(
     BinaryTmp,
     f=floor_remainder,
+    uses=(CHIP,),
     rules=(
         pointwise(*TILES, a2a3=(f32, i32), a5=DIVIDED),
         of_remainders(TMP, DST),
@@ -79,12 +80,17 @@ class TRem(
     """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
 
     It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0.
+    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
     """
 
     apart = IN_STEPS
     precision = precision(REM)
-    disputes = ("E4", "E40")
+    disputes = ("E4", "E40", "X119")
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool = False) -> None:
+        f = Array.remainder if chip and dst.dtype.size == 8 else cls.f
+        dst[dst.valid] = f(src0[dst.valid], src1[dst.valid])
 
 
 class TFmod(

@@ -39,12 +39,26 @@ class TXor(
     apart = IN_STEPS
 
 
-class TShl(Bits, inner_flags=(A2A3,), f=Array.__lshift__, rules=bits(INTEGERS), disputes=("E3",)):
-    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0."""
+class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disputes=("E3", "X119")):
+    """dst = f(src0, src1): chips take amounts of 64-bit elements modulo 64."""
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool = False) -> None:
+        amount = src1[dst.valid]
+        wraps = chip and dst.dtype.size == 8
+        dst[dst.valid] = cls.f(src0[dst.valid], amount & 63 if wraps else amount)
 
 
-class TShr(Bits, inner_flags=(A2A3,), f=Array.__rshift__, rules=bits(INTEGERS), disputes=("E3",)):
+class TShl(ShiftedBits, f=Array.__lshift__, rules=bits(INTEGERS)):
+    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0.
+
+    A5 takes amounts of 64-bit elements modulo 64.
+    """
+
+
+class TShr(ShiftedBits, f=Array.__rshift__, rules=bits(INTEGERS)):
     """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
+    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    of 64-bit elements modulo 64.
     """

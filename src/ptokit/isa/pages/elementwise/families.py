@@ -15,14 +15,16 @@ def pointwise(
     dst: Operand, *sources: Operand, a2a3: DTypes = (), a5: DTypes = (), cpu: DTypes = NUMBERS
 ) -> tuple[Ruled, ...]:
     """The rules of an elementwise instruction: one type, one region."""
+    return (of_one_kind(dst, *sources, a2a3=a2a3, a5=a5, cpu=cpu), row_major(dst, *sources))
+
+
+def of_one_kind(
+    dst: Operand, *sources: Operand, a2a3: DTypes, a5: DTypes, cpu: DTypes
+) -> tuple[Ruled, ...]:
+    """As `pointwise`, in any layout."""
     tiles = (dst, *sources)
-    return (
-        elements(dst, cpu=cpu, a2a3=a2a3, a5=a5),
-        one_type(*tiles),
-        over_region(*tiles),
-        in_vec(*tiles),
-        row_major(*tiles),
-    )
+    types = elements(dst, cpu=cpu, a2a3=a2a3, a5=a5)
+    return (types, one_type(*tiles), over_region(*tiles), in_vec(*tiles))
 
 
 def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
@@ -182,13 +184,29 @@ class WithInteger(WithScalar, abstract=True):
 
 
 def with_scalar(
-    a2a3: DTypes, a5: DTypes, cpu: DTypes = NUMBERS, *, anyhow: bool = False
+    a2a3: DTypes,
+    a5: DTypes,
+    cpu: DTypes = NUMBERS,
+    *,
+    anyhow: bool = False,
+    columns: bool = False,
 ) -> tuple[Ruled, ...]:
     """The rules of a tile-scalar instruction.
 
-    The CPU simulator has many of them row-major only; `anyhow`: this one in any layout.
+    The CPU simulator has many of them row-major only; `anyhow`: this one in any layout. A2/A3
+    computes `columns` of consecutive elements as rows.
     """
     dst, src = WithScalar.dst, WithScalar.src
     rows = both(dst.blayout == BLayout.ROW_MAJOR, src.blayout == BLayout.ROW_MAJOR)
     layout = () if anyhow else on(CPU, named("layout", rows))
-    return (pointwise(dst, src, cpu=cpu, a2a3=a2a3, a5=a5), layout)
+    if not columns:
+        return (pointwise(dst, src, cpu=cpu, a2a3=a2a3, a5=a5), layout)
+    column = both(*(both(t.layout == DN, t.cols == 1) for t in (dst, src)))
+    in_lines = either(both(dst.layout == ND, src.layout == ND), column)
+    return (
+        of_one_kind(dst, src, cpu=cpu, a2a3=a2a3, a5=a5),
+        layout,
+        on(A5, row_major(dst, src)),
+        on(A2A3, named("layout", in_lines, help=AS_ROWS)),
+        on(A2A3, by(ASSEMBLER, named("layout", dst.layout == ND, help=AS_ROWS))),
+    )

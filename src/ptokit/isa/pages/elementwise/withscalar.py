@@ -15,18 +15,23 @@ STEPS_OF_INTEGERS = STEPS._replace(condition=DST.dtype.isin(i16, i32))
 FLOATS_LEFT = Spoiled(WithScalar.src, (A2A3,), DST.dtype.isin(i16, i32))
 
 
-class TAddS(WithScalar, f=operator.add, rules=with_scalar(VEC_A2A3, VEC_A5)):
+class TAddS(WithScalar, f=operator.add, rules=with_scalar(VEC_A2A3, VEC_A5, columns=True)):
     """dst[i, j] = src[i, j] + scalar; integers wrap."""
 
 
-class TSubS(WithScalar, f=operator.sub, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True)):
+class TSubS(
+    WithScalar, f=operator.sub, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True, columns=True)
+):
     """dst[i, j] = src[i, j] - scalar; integers wrap."""
 
 
 class TMulS(
     WithScalar,
     f=operator.mul,
-    rules=(with_scalar(VEC_A2A3, (*MULTIPLIED, i8, u8)), taken(DST, A5, i8, u8)),
+    rules=(
+        with_scalar(VEC_A2A3, (*MULTIPLIED, i8, u8), columns=True),
+        taken(DST, A5, i8, u8),
+    ),
 ):
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
@@ -81,21 +86,28 @@ class TSDiv(
     disputes = ("E12", "E32", "E40")
 
 
-class TMaxS(WithScalar, f=Array.maximum, rules=with_scalar(VEC_A2A3, VEC_A5), disputes=("E2",)):
+class TMaxS(
+    WithScalar,
+    f=Array.maximum,
+    rules=with_scalar(VEC_A2A3, VEC_A5, columns=True),
+    disputes=("E2",),
+):
     """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN."""
 
 
-class TMinS(WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True)):
+class TMinS(
+    WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True, columns=True)
+):
     """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN."""
 
     disputes = ("E2",)
 
 
-class TRemS(WithScalarTmp, f=floor_remainder):
+class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
     It has the sign of the scalar and is rounded only where that is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0.
+    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
     """
 
     apart = (STEPS,)
@@ -108,7 +120,13 @@ class TRemS(WithScalarTmp, f=floor_remainder):
         of_remainders(TMP, DST),
         scratch(TMP, A2A3, a_row(TMP, DST), whole_line),
     )
-    disputes = ("E4", "E40")
+    disputes = ("E4", "E40", "X119")
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
+        x = src[dst.valid]
+        f = Array.remainder if chip and dst.dtype.size == 8 else cls.f
+        dst[dst.valid] = f(x, x.number(scalar))
 
 
 class TFmodS(WithScalar, f=Array.remainder):
@@ -198,19 +216,32 @@ class TXorS(
     apart = (OWN_STORAGE, STEPS)
 
 
+class ShiftS(BitsS, abstract=True, uses=(CHIP,), disputes=("E3", "X119")):
+    """dst = f(src, scalar): chips take amounts of 64-bit elements modulo 64."""
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
+        x = src[dst.valid]
+        amount = x.number(scalar)
+        dst[dst.valid] = cls.f(x, amount & 63 if chip and dst.dtype.size == 8 else amount)
+
+
 class TShlS(
-    BitsS,
+    ShiftS,
     f=Array.__lshift__,
     rules=(bits(SMALL, INTEGERS), taken(DST, A2A3, i8, u8), on(HARDWARE, NOT_BACK)),
-    disputes=("E3",),
 ):
-    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0."""
+    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0.
+
+    A5 takes amounts of 64-bit elements modulo 64.
+    """
 
 
-class TShrS(BitsS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS), disputes=("E3",)):
+class TShrS(ShiftS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
     """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0.
+    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    of 64-bit elements modulo 64.
     """
 
 
