@@ -23,8 +23,18 @@ from click.testing import CliRunner, Result
 import ptokit as pto
 from fuzz.scale import FACTOR, sampled
 from native import test_kernel_ranges as several
-from native.test_block_ranges import APART, text
-from native.test_blocks_in_order import MEETINGS, PART, RELU, ROWS, T, load, program, store
+from native.test_blocks_in_order import (
+    APART,
+    MEETINGS,
+    PART,
+    RELU,
+    ROWS,
+    T,
+    load,
+    program,
+    store,
+    text,
+)
 from ptokit.api import workers
 from ptokit.api.cluster import Launch
 from ptokit.tools import cli

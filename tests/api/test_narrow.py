@@ -1,8 +1,9 @@
-"""Arrays of types that NumPy has not: files and Python programs give back every bit they take."""
+"""Arrays of types that NumPy has not: files, programs and kernels give back every bit they take."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import en_dtypes
 import ml_dtypes
@@ -100,3 +101,24 @@ def test_types_of_other_libraries_are_known_by_their_names(name: str, dtype: str
     assert f"{dtype} 4x32" in repr(pto.tensor(given, dtype=dtype))
     with pytest.raises(ValueError, match=f"holds {name}, not"):
         pto.tensor(given, dtype="f8e4m3")
+
+
+load: Any = pto.load  # Any: of an array or of a file, which parts of arrays leave open
+
+
+def test_kernels_count_elements_and_print_pairs() -> None:
+    @pto.kernel
+    def copied(x: Any, y: Any) -> None:
+        for row in pto.range(0, 32, 16):
+            pto.store(y[row : row + 16, 64:128], load(x[row : row + 16, 64:128]))
+
+    codes = np.random.default_rng(1).integers(0, 16, (32, 256)).astype(np.uint8)
+    codes[codes == 8] = 0
+    x = codes.view(ml_dtypes.float4_e2m1fn)
+    text = copied.program(x, np.zeros_like(x)).text("dps")
+    assert "16x32x!pto.f4E2M1x2" in text
+    found = pto.loads(text).run(x=x, y=np.zeros_like(x))["y"]
+    wanted = np.zeros_like(codes)
+    wanted[:, 64:128] = codes[:, 64:128]
+    assert np.array_equal(found.view(np.uint8), wanted)
+    assert pto.loads(text).text("dps") == text

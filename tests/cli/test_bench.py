@@ -8,7 +8,6 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from shutil import which
 
 import pytest
 
@@ -42,20 +41,6 @@ def test_a_row_of_the_bench(tmp_path: Path) -> None:
     assert all(row["ns"] > 0 for row in figures["rows"])
     assert [limit["bound"] for limit in figures["limits"]][:2] == [2.0, 2.0]
     assert figures["starts_ms"] == {}
-
-
-def test_a_row_next_to_plain_c() -> None:
-    """Where nothing compiles it, the row has no opponent."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "bench" / "run.py", "tmuls", "--quick"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "tmuls             f32 64x128 -> f32 64x128 " in done.stdout
-    assert ("geometric mean of 1 row" in done.stdout) == (which("cc") is not None)
 
 
 def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,11 +59,6 @@ def test_any_number_of_blocks_multiplies_the_same(
     assert sum(done.instructions.values()) == 3344  # whoever does the work
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-def test_the_grid_example_is_legal(target: str) -> None:
-    assert GEMM.check(target) == []
-
-
 def test_blocks_run_in_ascending_order_on_shared_memory() -> None:
     text = part("here", "row") + (
         "  %next = arith.addi %row, 1 : index\n" + part("there", "next") + ALLOC
@@ -94,46 +89,10 @@ def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     assert [n.message for n in found.notes] == ["in block 1"]
 
 
-def test_each_block_has_flags_and_registers_of_its_own() -> None:
-    up = "  pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
-    done = program(up).execute({"x": X}, blocks=4)
-    assert done.instructions == {"pto.set_flag": 4}
-
-
-def test_a_query_knows_the_grid() -> None:
-    ask = """  %blocks = pto.get_block_num
-  %lane = pto.get_subblock_idx
-  %lanes = pto.get_subblock_num
-  %num = arith.index_cast %blocks : i64 to index
-  %last = arith.subi %num, 1 : index
-  %a = arith.index_cast %lane : i64 to index
-  %b = arith.index_cast %lanes : i64 to index
-  %sum = arith.addi %a, %b : index
-  %end = arith.muli %last, %sum : index
-"""
-    copy = program(part("here", "row") + ask + part("there", "end") + ALLOC)
-    text = copy.text().replace("  return\n", load("there", "t") + store("t", "here") + "  return\n")
-    found = pto.loads(text).run(x=X, blocks=3)["x"]
-    assert np.array_equal(found, X[[2, 2, 2, 3]])
-
-
-def test_one_block_has_no_note() -> None:
-    with pytest.raises(pto.PtoError) as caught:
-        program(part("here", "row") + ALLOC + store("t", "here")).run(x=X, strict=True)
-    assert caught.value.diagnostics[0].notes == ()
-
-
 @pytest.mark.parametrize("blocks", [0, -1, 65536, 10**30])
 def test_a_launch_has_some_blocks(blocks: int) -> None:
     with pytest.raises(ValueError, match="1 to 65535"):
         program("").run(x=X, blocks=blocks)
-
-
-def test_a_tile_argument_is_for_one_block() -> None:
-    copy = pto.loads("%dst = tmov %src : !pto.tile_buf<vec, 4x16xf32>\n")
-    assert np.array_equal(copy.run(src=X)["dst"], X)
-    with pytest.raises(pto.CallError, match="local-argument"):
-        copy.run(src=X, blocks=2)
 
 
 def test_engines_are_named() -> None:

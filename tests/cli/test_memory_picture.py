@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
-from account.files import ROOT
 from ptokit.tools.cli import main
 
 FITS = """!t = !pto.tile_buf<vec, 128x128xf32>
@@ -69,25 +68,6 @@ def capacity_of(picture: ElementTree.Element) -> float:
     """Where the line of the capacity is drawn."""
     (line,) = (p for p in picture.iter(f"{SVG}path") if p.get("stroke") == "#c00")
     return float(line.get("d", "").split("H")[0].split()[1])
-
-
-def test_no_two_rectangles_overlap(tmp_path: Path) -> None:
-    """Of a real program, in no memory: placed tiles that live together have bytes of their own."""
-    path = tmp_path / "memory.svg"
-    CliRunner().invoke(main, ["check", str(ROOT / "examples/gemm.pto"), "--memory", str(path)])
-    panels = ElementTree.fromstring(path.read_text(encoding="utf-8")).iter(f"{SVG}g")
-    boxes = [
-        [
-            [float(r.get(k, 0)) for k in ("x", "y", "width", "height")]
-            for r in panel.iter(f"{SVG}rect")
-            if r.get("class") == "tile"
-        ]
-        for panel in panels
-    ]
-    assert [len(panel) for panel in boxes] == [2, 1, 1, 1]
-    (x, y, width, height), (u, v, wide, high) = boxes[0]
-    assert min(x + width, u + wide) > max(x, u)
-    assert min(y + height, v + high) <= max(y, v) + 0.2
 
 
 def test_other_tools_get_the_same_facts() -> None:

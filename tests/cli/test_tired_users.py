@@ -28,31 +28,19 @@ def array(tmp_path: Path) -> Path:
 
 # our own faults
 
+# what each command is given, and a function that it calls
 COMMANDS = {
-    "run": (GEMM,),
-    "check": (GEMM,),
-    "fmt": (GEMM,),
-    "convert": (GEMM, "--to", "ssa"),
-    "opt": (GEMM, "--passes", "place"),
-    "explain": ("textract",),
-    "layout": ("f16", "16x32", "nd"),
-    "replay": (str(ROOT),),
-    "new": ("kernel", "scaled"),
-    "profile": (GEMM, "--target", "a2a3"),
-    "cxx": ("build", GEMM),
-}
-FAULTS = {
-    "run": "ptokit.api.kernel.loading.load",
-    "check": "ptokit.api.program.Program.verdicts",
-    "fmt": "ptokit.api.program.Program.text",
-    "convert": "ptokit.text.write.printer.print_module",
-    "opt": "ptokit.passes.pipeline.run_passes",
-    "new": "ptokit.launch.files.write_files",
-    "explain": "ptokit.tools.manual.explain",
-    "layout": "ptokit.tools.draw.layout_picture",
-    "replay": "ptokit.tools.replay.replay",
-    "profile": "ptokit.api.kernel.loading.load",
-    "cxx": "ptokit.api.cxx.cxxkernel.CxxKernel.build",
+    "run": ((GEMM,), "ptokit.api.kernel.loading.load"),
+    "check": ((GEMM,), "ptokit.api.program.Program.verdicts"),
+    "fmt": ((GEMM,), "ptokit.api.program.Program.text"),
+    "convert": ((GEMM, "--to", "ssa"), "ptokit.text.write.printer.print_module"),
+    "opt": ((GEMM, "--passes", "place"), "ptokit.passes.pipeline.run_passes"),
+    "explain": (("textract",), "ptokit.tools.manual.explain"),
+    "layout": (("f16", "16x32", "nd"), "ptokit.tools.draw.layout_picture"),
+    "replay": ((str(ROOT),), "ptokit.tools.replay.replay"),
+    "new": (("kernel", "scaled"), "ptokit.launch.files.write_files"),
+    "profile": ((GEMM, "--target", "a2a3"), "ptokit.api.kernel.loading.load"),
+    "cxx": (("build", GEMM), "ptokit.api.cxx.cxxkernel.CxxKernel.build"),
 }
 
 
@@ -68,9 +56,10 @@ def test_a_fault_is_one_line_with_status_3(
     def broken(*_: object, **__: object) -> None:
         raise kind("a broken part")
 
-    monkeypatch.setattr(FAULTS[command], broken)
+    words, part = COMMANDS[command]
+    monkeypatch.setattr(part, broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    result = ptokit(command, *COMMANDS[command])
+    result = ptokit(command, *words)
     assert result.exit_code == 3
     (line,) = result.output.splitlines()
     match = re.fullmatch(r"internal error in ptokit, please report: (\S+) has the traceback", line)
@@ -87,7 +76,7 @@ def test_a_signal_while_python_makes_a_class_is_no_fault(monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise RuntimeError("Error calling __set_name__") from Ended(signal.SIGINT)
 
-    monkeypatch.setattr(FAULTS["fmt"], interrupted)
+    monkeypatch.setattr(COMMANDS["fmt"][1], interrupted)
     result = ptokit("fmt", GEMM)
     assert result.exit_code == 128 + signal.SIGINT
     assert result.output == "ended by SIGINT: nothing was written\n"
@@ -97,7 +86,7 @@ def test_a_fault_without_room_for_a_file_is_still_told(monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(FAULTS["fmt"], broken)
+    monkeypatch.setattr(COMMANDS["fmt"][1], broken)
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     result = CliRunner().invoke(cli.main, ["fmt", GEMM])
     assert result.exit_code == 3

@@ -1,9 +1,10 @@
-"""Programs on which the engines once differed: outputs and errors must be the same."""
+"""Programs and numbers on which the engines once differed: outputs and errors must be the same."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -397,3 +398,70 @@ def test_an_interrupt_ends_a_grid_whose_output_grows(monkeypatch: pytest.MonkeyP
     text = BLOCKS.replace("PLACE", "").replace("[%o, %c0]", "[%r, %c0]")
     with pytest.raises(KeyboardInterrupt):
         pto.loads(text).run(engine="native", blocks=4, g=np.zeros((512, 16), np.float32))
+
+
+INFINITY = float("inf")
+# instruction, and operands without a result
+INVALID = {
+    "tsqrt": ((-1.0,), (-INFINITY,), (-1e-40,)),
+    "trsqrt": ((-1.0,), (-INFINITY,)),
+    "tlog": ((-1.0,), (-INFINITY,)),
+    "tsub": ((INFINITY, INFINITY),),
+    "tmul": ((INFINITY, 0.0), (0.0, -INFINITY)),
+    "tdiv": ((0.0, 0.0), (-0.0, 0.0), (INFINITY, -INFINITY)),
+    "tfmod": ((1.0, 0.0), (-1.0, 0.0), (INFINITY, 2.0), (-INFINITY, -2.0)),
+    "trem": ((1.0, 0.0), (-1.0, 0.0), (-INFINITY, 2.0)),
+    "tpow": ((-2.0, 0.5), (-0.1, 1.5)),
+}
+
+
+@pytest.mark.parametrize("cols", [1, 37])
+@pytest.mark.parametrize("name", INVALID)
+def test_no_result_is_the_positive_quiet_nan(name: str, cols: int, engine: str) -> None:
+    tile = f"!pto.tile_buf<vec, 8x64xf32, valid=8x{cols}>"
+    count = len(INVALID[name][0])
+    names, types = ", ".join(["%x", "%y"][:count]), ", ".join([tile] * count)
+    program = pto.loads(
+        f"func.func @f(%x: {tile}, %y: {tile}, %z: {tile}) {{\n"
+        f"  pto.{name} ins({names} : {types}) outs(%z : {tile})\n  return\n}}\n"
+    )
+    for operands in INVALID[name]:
+        x, y = (np.full((8, cols), v, np.float32) for v in (*operands, 1.0)[:2])
+        given = {"x": x, "y": y, "z": np.zeros_like(x)}
+        found = np.asarray(program.execute(given, engine=engine).outputs["z"])
+        assert set(found.view(np.uint32).ravel().tolist()) == {0x7FC00000}, operands
+
+
+L0A = "!pto.tile_buf<left, 16x64xf8E4M3FN, valid=9x40, blayout=col_major, slayout=row_major>"
+RIGHT = "!pto.tile_buf<right, 64x16xf8E4M3FN, valid=40x11, slayout=col_major>"
+OF_LEFT = "!pto.tile_buf<scaleleft, 16x2xf8E8M0FNU, slayout=row_major, fractal=32>"
+OF_RIGHT = (
+    "!pto.tile_buf<scaleright, 2x16xf8E8M0FNU, blayout=col_major, slayout=col_major, fractal=32>"
+)
+SUMS = (
+    "!pto.tile_buf<acc, 16x16xf32, valid=9x11, blayout=col_major, slayout=row_major, fractal=1024>"
+)
+PRODUCT = f"""\
+func.func @f(%c: {SUMS}, %a: {L0A}, %u: {OF_LEFT}, %b: {RIGHT}, %v: {OF_RIGHT}) {{
+  pto.tmatmul.mx.acc ins(%c, %a, %u, %b, %v) outs(%c)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("scales", [(100, 150), (0, 3), (252, 255), (126, 256)])
+def test_both_engines_give_the_same_bytes(scales: tuple[int, int]) -> None:
+    """Short factors; f32 denormals; what f32 cannot hold; NaN."""
+    rng = np.random.default_rng(scales)
+    codes = {"a": rng.integers(0, 256, (9, 40)), "b": rng.integers(0, 256, (40, 11))}
+    given: dict[str, Any] = {  # Any: NumPy arrays
+        n: (c % 127).astype(np.uint8).view(ml_dtypes.float8_e4m3fn) for n, c in codes.items()
+    }
+    for name, shape in (("u", (16, 2)), ("v", (2, 16))):
+        drawn = rng.integers(*scales, shape).astype(np.uint8)
+        given[name] = drawn.view(ml_dtypes.float8_e8m0fnu)
+    given["c"] = rng.standard_normal((9, 11)).astype(np.float32)
+    program = pto.loads(PRODUCT)
+    both = [program.run(engine=engine, **given)["c"] for engine in ("reference", "native")]
+    assert both[0].tobytes() == both[1].tobytes()
+    assert np.isnan(both[0]).any() == (scales[1] > 255)

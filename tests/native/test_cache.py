@@ -377,22 +377,6 @@ def test_each_processor_has_code_of_its_own(folder: Path, generated: list[str]) 
 
 # What code depends on is part of its name: programs that differ in one thing do not meet.
 
-OTHERS = {
-    "op": TEXT.replace("pto.tadd", "pto.tmul"),
-    "operand": TEXT.replace("ins(%a, %b", "ins(%b, %b"),
-    "element type": TEXT.replace("xf32", "xi32"),
-    "layout": TEXT.replace("8x16xf32>", "8x16xf32, blayout=col_major>"),
-}
-
-
-@pytest.mark.parametrize("what", OTHERS)
-def test_another_program_has_other_code(folder: Path, what: str) -> None:
-    added()
-    text = OTHERS[what]
-    kind = np.int32 if what == "element type" else np.float32
-    expected, got = (added(A.astype(kind), B.astype(kind), e, text) for e in ENGINES)
-    assert np.array_equal(got, expected)
-
 
 SQUARE = tile_type(VEC, f32, 16, 16)
 

@@ -1,4 +1,7 @@
-"""What goes wrong while a program runs is said by both engines in the same words."""
+"""What goes wrong while a program runs is said by both engines in the same words.
+
+Flags too, of which nothing is left from one block to the next; tiles are named as the text does.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from native.outcomes import refused
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -286,3 +290,92 @@ func.func @f(%rows: index, %out: {one}) {{
     before = np.arange(32, dtype=np.float32).reshape(1, 32)
     found = pto.loads(text).run(engine=engine, rows=0, out=before)
     assert np.array_equal(found.get("out", before), before)
+
+
+TILE = "!pto.tile_buf<vec, 1x64xf32>"
+TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
+  %inner = pto.alloc_tile : {TILE}
+  %result = scf.for %i = 0 to 1 step 1 iter_args(%carried = %inner) -> ({TILE}) {{
+    scf.yield %inner : {TILE}
+  }}
+  %v = pto.tgetval ins(%NAME, 0 : {TILE}, index) outs : f32
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("name", ["inner", "result"])
+def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> None:
+    program = pto.loads(TEXT.replace("NAME", name))
+    with pytest.raises(pto.PtoError, match=f"%{name} has undefined elements that are read"):
+        program.run(p=np.zeros(64, np.float32), engine=engine)
+
+
+OPEN = "!pto.tile_buf<vec, 8x64xf32, valid=?x?>"
+RESIZED = f"""func.func @f(%n: index) {{
+  %open = pto.alloc_tile valid_row = %n valid_col = %n : {OPEN}
+  pto.set_validshape %open, %n, %n : {OPEN}
+  pto.tadd ins(%open, %open : {OPEN}, {OPEN}) outs(%open : {OPEN})
+  %v = pto.tgetval ins(%open, %n : {OPEN}, index) outs : f32
+  return
+}}
+"""
+
+
+def test_a_tile_whose_valid_region_is_set_keeps_its_name(engine: str) -> None:
+    with pytest.raises(pto.PtoError, match="%open has undefined elements that are read"):
+        pto.loads(RESIZED).run(n=4, engine=engine)
+
+
+PAIR = "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
+
+
+def flagged(body: str) -> pto.Program:
+    return pto.loads(f"""\
+func.func @f(%x: !pto.ptr<f32>, %id: index) {{
+{body}
+  return
+}}""")
+
+
+FLAGGED = {"x": np.zeros(4, np.float32), "id": 2}
+LEFT_UP = flagged(f"  pto.set_flag{PAIR}")
+IN_A_LOOP = f"""\
+  scf.for %i = 0 to 3 step 1 {{
+    pto.set_flag{PAIR}
+    pto.wait_flag{PAIR}
+    pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %i]
+    pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %i]
+  }}"""
+
+
+def test_each_block_and_each_run_begins_with_flags_that_are_down() -> None:
+    made = LEFT_UP.compile(engine="native", blocks=3)
+    for _ in range(3):
+        made.execute(FLAGGED)
+
+
+def test_flags_in_loops_call_nobody_back() -> None:
+    from ptokit.engines.native.compile import compile_program
+    from ptokit.isa.model.targets import CPU_TARGET
+    from ptokit.machine.arguments import Bound
+    from ptokit.values.fixpipe import CPU_READING
+
+    bound = flagged(IN_A_LOOP).compile(engine="native").bound(FLAGGED)
+    assert isinstance(bound, Bound)
+    assert not compile_program(bound, CPU_TARGET, CPU_READING, 1).plan.by_reference
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"  pto.set_flag{PAIR}\n  pto.set_flag{PAIR}",
+        f"  pto.wait_flag{PAIR}",
+        f"  pto.set_flag{PAIR}\n  pto.wait_flag{PAIR}\n  pto.wait_flag{PAIR}",
+        IN_A_LOOP.replace(f"    pto.wait_flag{PAIR}\n", ""),
+        "  pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %id]\n"
+        "  pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID3>]",
+    ],
+)
+def test_both_engines_report_the_same(body: str) -> None:
+    assert refused(flagged(body), FLAGGED).slug.startswith("event-")

@@ -12,7 +12,6 @@ import pytest
 import ptokit as pto
 from fuzz.scale import scaled
 from native.pipekernel import BACK, TAKE, kernel
-from native.test_any_text_order import expected
 from native.test_issue_queues import (
     ALL,
     PART,
@@ -27,7 +26,7 @@ from native.test_issue_queues import (
     store,
     views,
 )
-from native.textorder import ARGS, Writer, arrays, flag, written
+from native.textorder import ARGS, Writer, arrays, expected, flag, written
 from ptokit.engines.reference.interpretedkernel import InterpretedJob
 
 RANKS = 2

@@ -1,4 +1,7 @@
-"""What waits for another core holds up its queue alone on A5, and the whole core on A2/A3."""
+"""Queues that wait: for another core, alone on A5 and with the whole core on A2/A3.
+
+The order of the text between queues makes no difference where flags leave one order.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,7 @@ import ptokit as pto
 from fuzz.scale import scaled
 from native import outcomes
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
-from native.test_any_text_order import expected
-from native.textorder import STYLES, Writer, arrays, written
+from native.textorder import STYLES, Writer, arrays, expected, written
 from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 X: Any = np.arange(256, dtype=np.float32).reshape(16, 16)
@@ -135,3 +137,32 @@ def test_a_check_finds_the_deadlocks_that_runs_have(style: str, target: str, see
     if ran == "right":
         of_run = program.races(target, **arrays(every))
         assert {d.slug for d in of_run if d.is_error} == slugs
+
+
+SEEDS = scaled(1)
+
+
+def shown(text: str, found: Any, want: dict[str, Any]) -> None:
+    for name, array in want.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=text)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@pytest.mark.parametrize("style", STYLES)
+def test_lines_of_other_queues_may_stand_anywhere(style: str, target: str, seed: int) -> None:
+    random = Random(f"{style} {target} {seed}")
+    in_place = target == "a5"
+    pops = ("MTE1", "V") if in_place else ("MTE2", "MTE2")
+    entries, iterations = random.choice([(1, 3), (2, 2), (3, 2), (2, 4)])
+    shared = style not in ("views", "signals") and random.random() < 0.5
+    whole = target == "a2a3" or (style == "signals" and not in_place)
+    writer = Writer(style, shared, entries, pops, whole=whole)
+    want, given = expected(entries * iterations), arrays(entries * iterations)
+    plain = written(writer, iterations, seed, anyhow=False)
+    shown(plain, pto.loads(plain).run(target=target, **given), want)
+    text = written(writer, iterations, seed, anyhow=True)
+    shown(text, pto.loads(text).run(target=target, engine="reference", **given), want)
+    by_reference = AssertionError("the reference ran it")
+    with patch.object(InterpretedKernel, "run", side_effect=by_reference):
+        shown(text, pto.loads(text).run(target=target, engine="native", **given), want)

@@ -356,3 +356,12 @@ def arrays(entries: int) -> dict[str, Any]:
     x = np.arange(entries * 256, dtype=np.float32).reshape(-1, 16) % 251
     zeros = {name: np.zeros_like(x) for name in ("room", "z")}
     return {"x": x, **zeros, "y": np.zeros((16, 16), np.float32)}
+
+
+def expected(entries: int) -> dict[str, Any]:
+    """What the kernel computes, by NumPy."""
+    x = arrays(entries)["x"].reshape(entries, 16, 16) + 1
+    folded = np.zeros((16, 16), np.float32)
+    for entry in x:
+        folded = folded * 2 + entry
+    return {"y": folded, "z": x.reshape(-1, 16)}

@@ -1,4 +1,7 @@
-"""A loop that begins at an argument: samples with which it only fits empty are not the whole."""
+"""Samples with which loops iterate not at all, or most of a program does nothing.
+
+Others are looked for, or barriers put in.
+"""
 
 from __future__ import annotations
 
@@ -74,3 +77,86 @@ def test_what_the_first_sample_does_not_issue_is_looked_at(name: str, chip: str)
     lines = [line for line in made.splitlines() if NEEDED[name] not in line]
     assert len(lines) < len(made.splitlines())
     assert pto.loads("\n".join(lines)).races(chip)
+
+
+OPEN = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=64, v_row=?, v_col=?, \
+blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+HEAD = f"""\
+func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index, %m: index) {{
+  %c0 = arith.constant 0 : index
+  %v = pto.make_tensor_view %x, shape = [8, 64], strides = [64, 1] : {V}
+  %w = pto.make_tensor_view %y, shape = [8, 64], strides = [64, 1] : {V}
+"""
+WHOLE = f"    %t = pto.alloc_tile valid_row = 8 valid_col = 64 : {OPEN}\n"
+
+
+def kernel(body: str) -> str:
+    return f"{HEAD}{body}  return\n}}\n"
+
+
+def work(row: str = "%c0") -> str:
+    """Load %t from a row of %v on, double it and store it."""
+    return f"""\
+    %p = pto.partition_view %v, offsets = [{row}, %c0], sizes = [8, 64] : {V} -> {P}
+    %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [8, 64] : {V} -> {P}
+    pto.tload ins(%p : {P}) outs(%t : {OPEN})
+    pto.tmuls ins(%t, 2.0 : {OPEN}, f32) outs(%t : {OPEN})
+    pto.tstore ins(%t : {OPEN}) outs(%q : {P})
+"""
+
+
+# the first legal numbers make empty tiles: rows 0, columns 1
+EMPTY = kernel(f"    %t = pto.alloc_tile valid_row = %n valid_col = %m : {OPEN}\n{work()}")
+# what is left of a long row of numbers is no legal extent unless it is long enough for all of them
+LEFT = kernel(f"""\
+  scf.for %i = %c0 to 64 step 1 {{
+    %some = arith.cmpi slt, %i, %n : index
+    scf.if %some {{
+{WHOLE}\
+    %from = arith.muli %i, 64 : index
+    %rest = arith.subi %m, %from : index
+    %wide = arith.minsi %rest, 64 : index
+    pto.set_validshape %t, 8, %wide : {OPEN}
+    pto.set_validshape %t, 8, 64 : {OPEN}
+{work()}\
+    }}
+  }}
+""")
+# the other way of the branch is legal with any number
+OTHERS = kernel(f"""\
+  scf.for %i = %c0 to %n step 1 {{
+    %here = arith.cmpi ne, %i, %m : index
+    scf.if %here {{
+{WHOLE}{work("%m")}\
+    }}
+  }}
+""")
+# nobody guesses that the first row is one of few numbers
+FEW = kernel(f"""\
+  %here = arith.cmpi sle, 5000, %n : index
+  scf.if %here {{
+    %row = arith.subi %n, 5000 : index
+{WHOLE}{work("%row")}\
+  }}
+""")
+
+
+def synchronised(text: str) -> str:
+    made = run_passes(pto.loads(text).module, ["synchronise"], TARGETS["a2a3"])
+    return Program(made).text()
+
+
+@pytest.mark.parametrize("text", [EMPTY, LEFT, OTHERS], ids=["empty", "left", "others"])
+def test_a_sample_that_reaches_all_is_looked_for(text: str) -> None:
+    made = synchronised(text)
+    assert "<PIPE_MTE2>, <PIPE_V>" in made
+    assert "<PIPE_V>, <PIPE_MTE3>" in made
+
+
+def test_what_no_sample_reaches_waits_for_all_pipes() -> None:
+    made = synchronised(FEW)
+    lines = [line.split()[0] for line in made.splitlines() if "pto." in line]
+    at = lines.index("pto.tload")
+    assert lines[at - 1 : at + 5 : 2] == ["pto.barrier"] * 3
+    assert lines[at : at + 6 : 2] == ["pto.tload", "pto.tmuls", "pto.tstore"]
+    assert synchronised(made) == made, "the barriers stand there once"

@@ -1,14 +1,23 @@
-"""No instruction of a timeline starts before what it depends on is complete, in any program."""
+"""No instruction of a timeline starts before what it depends on is complete, in any program.
+
+And bytes are in use until their last reader is complete.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pipes.dependences import Dependences
+from pipes.stream import RIGHT, stream
 from pipes.test_timeline import PROGRAMS
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 import ptokit as pto
+from examples.kernels.attention import flash
+from examples.kernels.matrix import gemm
 from fuzz.scale import sampled
 from ptokit.api.profiling import Profile
 from ptokit.api.profiling import profile as predict
@@ -16,7 +25,10 @@ from ptokit.api.program import Program
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.types import ScalarType
+from ptokit.order.byteregions import MemorySpace
 from ptokit.order.hazards import find
+from ptokit.order.lifetimes import lifetimes
+from ptokit.order.timeline import Bar
 from pykernels.cases import CASES
 
 CHIPS = ("a2a3", "a5")
@@ -89,3 +101,49 @@ def test_python_kernels() -> None:
             yield f"{case} {target}", case.kernel.profile(*args, target=target, **case.how)
 
     assert not broken(profiles(), len(cases))
+
+
+def of_attention() -> Profile:
+    half, single = np.zeros((128, 64), np.float16), np.zeros((128, 64), np.float32)
+    return flash.profile(half, half, half, single, target="a5")
+
+
+def of_stream() -> Profile:
+    return pto.loads(stream(*RIGHT)).profile(n=6, target="a2a3")
+
+
+def of_gemm() -> Profile:
+    a, b, c = ((100, 90), np.float16), ((90, 80), np.float16), ((100, 80), np.float32)
+    return gemm.profile(*(np.zeros(*one) for one in (a, b, c)), target="a2a3", blocks=2)
+
+
+@pytest.mark.parametrize("made", [of_stream, of_attention, of_gemm])
+def test_bytes_are_in_use_until_their_last_reader_is_complete(made: Callable[[], Profile]) -> None:
+    profile = made()
+    said: dict[tuple[MemorySpace, Bar], int] = {}
+    for life in lifetimes(profile.timeline, profile.issue.footprints.regions):
+        key = life.region.space, life.writer
+        said[key] = max(said.get(key, 0), life.end)
+    assert said == by_byte(sorted(profile.timeline.bars, key=lambda bar: bar.start))
+
+
+def by_byte(bars: list[Bar]) -> dict[tuple[MemorySpace, Bar], int]:
+    """Until when some byte that an instruction wrote is read; what is changed in place stays."""
+    writers: dict[MemorySpace, NDArray[np.int64]] = defaultdict(lambda: np.full(1 << 19, -1))
+    ends: dict[tuple[MemorySpace, Bar], int] = {}
+    for number, bar in enumerate(bars):
+        for region in (r for r in bar.entry.reads if r.space.core is not None):
+            parts = [writers[region.space][low:high] for low, high in region.ranges]
+            sources: list[int] = np.unique(np.concatenate(parts)).tolist()
+            for source in sources:
+                if source >= 0:
+                    key = region.space, bars[source]
+                    ends[key] = max(ends[key], bar.complete)
+        for region in (r for r in bar.entry.writes if r.space.core is not None):
+            held = writers[region.space]
+            if region in bar.entry.reads and held[region.start] >= 0:
+                continue
+            ends[region.space, bar] = bar.complete
+            for low, high in region.ranges:
+                held[low:high] = number
+    return ends

@@ -77,16 +77,6 @@ def test_other_element_types_extents_and_values_are_captured_anew() -> None:
     assert len(kernel.captures) == 4
 
 
-def test_blocks_share_the_items() -> None:
-    x, y = arrays(50)
-    scaled_rows.on(blocks=4)(x, y, 1)
-    assert (y == x * 2 + 1).all()
-    one = np.zeros_like(y)
-    scaled_rows.debug(x, one, 1, block=1, blocks=4)
-    assert (one[8:16] == y[8:16]).all()
-    assert not one[:8].any()
-
-
 def test_the_engines_and_debug_print_the_same(capfd: pytest.CaptureFixture[str]) -> None:
     x, y = arrays(2, 8)
     printed: list[str] = []

@@ -1,4 +1,7 @@
-"""The reader goes on after a broken statement: each is reported once, and nothing that follows."""
+"""The reader goes on after a broken statement: each is reported once, where it stands.
+
+Nothing that follows is reported, and every operand and attribute knows its place in the text.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from corpus import corpus
 
 from fuzz.scale import scaled
 from growth import growth
+from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op
@@ -260,3 +264,43 @@ func.func @f(%c: i1, %n: index) {{
     assert len(found) == 2
     assert any(message in line for line in found)
     assert "%unknown is not defined" in found
+
+
+def test_every_operand_and_attribute_has_a_place() -> None:
+    for text in corpus():
+        for func in read(text).funcs:
+            for op in func.body.walk():
+                if isinstance(op, Op):
+                    assert {*op.operands, *op.attrs} <= op.spans.keys(), f"{op}\n{text}"
+
+
+def below(text: str) -> str:
+    """The text below the carets of the only diagnostic."""
+    try:
+        (found,) = [d for d in loads(text).check("a5") if d.is_error]
+    except PtoError as problem:
+        (found,) = problem.diagnostics
+    assert found.span is not None
+    return text[found.span.start : found.span.end]
+
+
+TILE = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("set_flag[<PIPE_V>, <PIPE_V>, <EVENT_ID0>]", "<PIPE_V>"),
+        ("pto.barrier <PIPE_Q>", "<PIPE_Q>"),
+        ("pto.barrier <PIPE_V>", "<PIPE_V>"),
+        (f"%d = pto.tmov %x {{reluPreMod = [1, 2]}} : {TILE} -> {TILE}", "reluPreMod"),
+        (
+            f"%d = pto.tmov %x {{accToVecMode = dual_mode_split_m}} : {TILE} -> {TILE}",
+            "accToVecMode = dual_mode_split_m",
+        ),
+        (f"%d = pto.tmov %x {{reluPreMode = <no>}} : {TILE} -> {TILE}", "<no>"),
+        ("%a = arith.cmpi slt, %b, %c : !pto.ptr<f32>", "%b"),
+    ],
+)
+def test_carets_point_at_what_is_wrong(text: str, place: str) -> None:
+    assert below(text) == place

@@ -1,13 +1,14 @@
-"""Where statements end, and what conversions keep: programs that were read or printed wrongly."""
+"""Where statements end, what conversions keep, and ops that are all words."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from readback import refused
 
 import ptokit as pto
 from ptokit.forms.dps import to_dps
-from ptokit.ir.module import Op
+from ptokit.ir.module import Op, OpaqueOp
 from ptokit.ir.same import same
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.model.targets import TARGETS
@@ -283,3 +284,82 @@ def test_tiles_larger_than_any_memory_are_not_looked_at() -> None:
     src, tmp, dst = (f"!pto.tile_buf<vec, {size}>" for size in sizes)
     text = f"%d = trowsum %s, %t : {src}, {tmp} -> {dst}"
     assert "out-of-memory" in {d.slug for d in pto.loads(text).check("a5")}
+
+
+ANY = "!pto.tile<...>"
+
+
+def test_assign_as_a_statement_gives_the_name_a_new_meaning() -> None:
+    module = read("pto.tassign %arg0, @tile(0x1000)\n%dst = textract %arg0[0, 64]\n")
+    number, _, _, assign, extract = module.funcs[0].body.ops
+    assert isinstance(number, Op)
+    assert isinstance(assign, Op)
+    assert isinstance(extract, Op)
+    assert number.attrs == {"value": 0x1000}
+    assert extract.bound("src") == tuple(assign.results)
+    assert print_module(module, "as") == (
+        f"%arg0_1 = tassign %arg0, 4096 : {ANY} -> {ANY}\n"
+        f"%dst = textract %arg0_1[0, 64] : {ANY} -> {ANY}\n"
+    )
+
+
+def test_configuration_ops_are_read() -> None:
+    module = read("pto.SETFMATRIX ins(%cfg : !pto.fmatrix_config) outs()\n")
+    assert isinstance(module.funcs[0].body.ops[0], Op)
+    assert same(read(print_module(module, "dps")), module)
+
+
+def test_ops_of_unknown_types_are_kept() -> None:
+    text = "pto.tload ins(%a : memref<16xf16>) outs(%b : memref<16xf16>)\n"
+    module = read(text)
+    assert isinstance(module.funcs[0].body.ops[0], OpaqueOp)
+    assert print_module(module, "dps") == text
+
+
+LOADED = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
+EVENT = "pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TMOV_M2L>, <EVENT_ID1>]"
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        (LOADED, LOADED),
+        (
+            "pto.set_flag [#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]",
+            LOADED,
+        ),
+        ("set_flag[PIPE_MTE2, PIPE_V, EVENT_ID0] loc(#loc1)", LOADED),
+        (
+            "pto.record_event [#pto.pipe_event_type<TLOAD>, #pto.sync_op_type<TMOV_M2L>, "
+            "<EVENT_ID1>]",
+            EVENT,
+        ),
+        (
+            "pto.wait_flag_dyn [#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_MTE3>, %eid]",
+            "pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %eid]",
+        ),
+        ("pto.barrier <PIPE_ALL> // all", "pto.barrier <PIPE_ALL> // all"),
+        ("pto.barrier #pto.pipe<PIPE_ALL>", "pto.barrier <PIPE_ALL>"),
+        ("pto.barrier_sync [<TVEC>]", "pto.barrier_sync[<TVEC>]"),
+        ("tsync.op <TADD>", "pto.tsync.op #pto.op<TADD>"),
+    ],
+)
+def test_words(text: str, printed: str) -> None:
+    module = read(text)
+    assert print_module(module) == printed + "\n"
+    for form in ("as", "ssa", "dps"):
+        assert same(read(print_module(module, form)), module)
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("pto.set_flag[<PIPE_MTE2>, <PIPE_V>]", "syntax-error"),
+        ("pto.set_flag[<PIPE_MTE9>, <PIPE_V>, <EVENT_ID0>]", "unknown-word"),
+        ("pto.barrier", "syntax-error"),
+        ("%x = pto.barrier <PIPE_ALL>", "operand-count"),
+        ("pto.wait_flag_dyn[<PIPE_V>, <PIPE_M>, 3", "syntax-error"),
+    ],
+)
+def test_wrong_words(text: str, slug: str) -> None:
+    assert refused(text) == {slug}
