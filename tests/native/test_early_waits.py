@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from native.textorder import flag
 from ptokit.engines.reference.interpreter import OpExecution
 
 CHIPS = pytest.mark.parametrize("target", ["a2a3", "a5"])
 TILE = "!pto.tile_buf<vec, 8x32xf32>"
 PART = "!pto.partition_tensor_view<8x32xf32>"
 VIEW = "!pto.tensor_view<?x?xf32>"
-
-
-def flag(word: str, source: str, target: str, event: int = 0) -> str:
-    return f"pto.{word}_flag[<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID{event}>]"
 
 
 LOAD = f"pto.tload ins(%p : {PART}) outs(%t : {TILE})"
@@ -29,18 +26,16 @@ ALL = "pto.barrier <PIPE_ALL>"
 
 def program(*lines: str) -> pto.Program:
     """A tile is loaded, added to and stored, in the order of these lines."""
-    names = "\n  ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 8, 32))
     body = "\n  ".join(lines)
-    shape = "shape = [%c8, %c32], strides = [%c32, %c1]"
+    shape = "shape = [8, 32], strides = [32, 1]"
     return pto.loads(f"""
 func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {{
-  {names}
   %t = pto.alloc_tile addr = 0 : {TILE}
   %u = pto.alloc_tile addr = 1024 : {TILE}
   %from = pto.make_tensor_view %x, {shape} : {VIEW}
   %to = pto.make_tensor_view %y, {shape} : {VIEW}
-  %p = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c8, %c32] : {VIEW} -> {PART}
-  %q = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c8, %c32] : {VIEW} -> {PART}
+  %p = pto.partition_view %from, offsets = [0, 0], sizes = [8, 32] : {VIEW} -> {PART}
+  %q = pto.partition_view %to, offsets = [0, 0], sizes = [8, 32] : {VIEW} -> {PART}
   {body}
   return
 }}
