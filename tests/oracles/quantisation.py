@@ -122,7 +122,8 @@ def by_groups(
 def note(x: Array, dtype: str, cut: bool) -> InStorage:
     """Numbers of groups one after another; `cut`: the upper halves of f32."""
     if cut:
-        return InStorage((quieted(x, "f32").view(np.uint32) >> 16).astype(np.uint16).view("f2"))
+        upper = (quieted(x, "f32").view(np.uint32) >> 16).astype(np.uint16)
+        return InStorage(upper.view("f2").ravel())
     return InStorage(converted(quieted(x, "f32"), "f32", dtype).ravel())
 
 
