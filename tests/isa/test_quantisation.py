@@ -222,49 +222,6 @@ def test_groups_that_a5_would_store_elsewhere(
     assert not [d for d in program.check("cpu") if d.slug == "dynamic-valid"]
 
 
-A_NAN = """
-func.func @f(%src: !pto.tile_buf<vec, 32x128xf32>, %dst: !pto.tile_buf<vec, 32x128xi8>,
-             %exp: {bytes}, %max: {notes}, %scaling: {notes}) {{
-  pto.tquant.mx ins(%src : !pto.tile_buf<vec, 32x128xf32>)
-    outs(%dst, %exp, %max, %scaling : !pto.tile_buf<vec, 32x128xi8>, {bytes}, {notes}, {notes})
-    {{quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis axis{axis}>{more}}}
-  return
-}}
-"""
-
-
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize("target", ["cpu", "a5"])
-@pytest.mark.parametrize("scale", ["", ", quantScaleAlg = #pto<quant_scale_alg NV>"])
-@pytest.mark.parametrize(("axis", "first"), [(0, 3), (1, 0)])
-def test_a_nan_takes_its_group_with_it_on_a5(
-    engine: str, target: str, scale: str, axis: int, first: int
-) -> None:
-    """The others are 256, or 448 with NV, so that every exponent is 127."""
-    largest = 448 if scale else 256
-    x = np.full((32, 128), largest, np.float32)
-    x[0, 3] = np.nan
-    exp = "1x128xui8" if axis == 0 else "32x32xui8, valid=32x4"
-    tile, notes = "!pto.tile_buf<vec, {}>", "!pto.tile_buf<vec, 1x128xf32>"
-    room = (1, 128) if axis == 0 else (32, 4)
-    given: dict[str, Any] = {
-        "src": x,
-        "dst": np.zeros((32, 128), np.int8),
-        "exp": np.zeros(room, np.uint8),
-    }
-    given |= {n: np.zeros((1, 128), np.float32) for n in ("max", "scaling")}
-    program = pto.loads(A_NAN.format(axis=axis, more=scale, bytes=tile.format(exp), notes=notes))
-    found = program.run(target=target, engine=engine, **given)
-    wanted = np.full(room, 127, np.uint8)
-    codes = np.full((32, 128), 0x7E if scale else 0x78, np.uint8)
-    codes[0, 3] = 0x7F
-    if target == "a5":
-        wanted[0, first] = 255
-        codes[(slice(None), 3) if axis == 0 else (0, slice(0, 32))] = 0x7F
-    assert np.array_equal(found["exp"], wanted)
-    assert np.array_equal(np.asarray(found["dst"]).view(np.uint8), codes)
-
-
 SHORT = """
 func.func @f(%src: !pto.tile_buf<vec, 2x32xbf16, valid=2x20>, %dst: !pto.tile_buf<vec, 2x32xi8>,
              %exp: !pto.tile_buf<vec, 1x32xui8, valid=1x2>,

@@ -19,13 +19,8 @@ from ptokit.values.dtypes import (
     f32,
     hif8,
     i8,
-    i16,
     i32,
-    i64,
     u8,
-    u16,
-    u32,
-    u64,
 )
 from ptokit.values.formats import decode, encode
 
@@ -60,18 +55,6 @@ def test_invalid_operations_give_the_positive_quiet_nan() -> None:
     assert codes(numbers([1, 1], f32).matmul(column)) == [[QUIET[f32]]]
 
 
-@pytest.mark.parametrize("dtype", list(PAYLOADS), ids=repr)
-def test_choices_move_bits(dtype: DType) -> None:
-    first, second = PAYLOADS[dtype]
-    one, minus_zero = codes(numbers([1, -0.0], dtype))[0]
-    x, y = array([first, one, 0, minus_zero], dtype), array([one, second, minus_zero, 0], dtype)
-    assert codes(x.maximum(y)) == codes(x)
-    assert codes(x.minimum(y)) == codes(x)
-    assert codes((x > 9).where(x, y)) == codes(y)
-    assert codes(x.fold("max", 1)) == [[first]]
-    assert codes(array([one, first, second], dtype).fold("max", 1)) == [[one]]
-
-
 @pytest.mark.parametrize("dtype", [f16, bf16], ids=repr)
 def test_a_number_takes_the_type_before_it_is_used(dtype: DType) -> None:
     third = decode(encode(np.array([1 / 3]), dtype), dtype)[0]
@@ -99,32 +82,6 @@ def test_a_fold_has_an_axis_and_a_start() -> None:
     assert values(halves.fold("mul", 1, 1)) == [[0.75]]
     none = NumpyArray(np.zeros((0, 2), np.uint32), f32)
     assert values(none.fold("add", 0, 7)) == [[7, 7]]
-
-
-def test_truth_values_are_packed_into_bits_and_back() -> None:
-    """The first value is the lowest bit; the bits that none stands for are 0."""
-    x = numbers([[1, 0, 0, 1, 0, 0, 0, 0, 1, 1], [0] * 9 + [1]], f32)
-    packed = (x > 0).packed()
-    assert packed.dtype is u8
-    assert codes(packed) == [[9, 3], [0, 2]]
-    assert codes(packed.bits(10)) == codes(x > 0)
-    assert codes(packed.bits(3)) == [[1, 0, 0], [0, 0, 0]]
-
-
-@pytest.mark.parametrize("dtype", [i8, u8, i16, u16, i32, u32, i64, u64], ids=repr)
-def test_shifts_take_any_amount(dtype: DType) -> None:
-    """By the width or more, and by less than 0, every bit leaves."""
-    top = 1 << dtype.bits - 1
-    mask = 2 * top - 1
-    for code in (0, 1, 5, top - 1, top, mask):
-        value = code - 2 * top if dtype.signed and code >= top else code
-        for amount in (0, 1, dtype.bits - 1, dtype.bits, dtype.bits + 1, top - 1, top, mask):
-            less = dtype.signed and amount >= top
-            x, by = array([code], dtype), array([amount], dtype)
-            left = 0 if less or amount >= dtype.bits else value << amount
-            right = -(value < 0) if less or amount >= dtype.bits else value >> amount
-            assert codes(x << by) == [[left & mask]], (code, amount)
-            assert codes(x >> by) == [[right & mask]], (code, amount)
 
 
 def test_a_number_is_one_element_of_the_type() -> None:

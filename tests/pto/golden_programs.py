@@ -13,11 +13,6 @@ def numbers(random: Random, *shape: int) -> np.ndarray:
     return random.integers(-9, 10, shape).astype(f32)
 
 
-def parameter(scale: float) -> int:
-    """The fix pipe's parameter for signed bytes: the bits of the factor, and the sign bit."""
-    return int(np.array(scale, f32).view(np.uint32)) | 1 << 46
-
-
 @golden()
 def blocks_of_code(_: Random) -> tuple[Arrays, Arrays]:
     now, iterations, x = 11, 0, np.arange(8, dtype=i32)

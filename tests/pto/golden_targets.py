@@ -5,7 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 from golden import Arrays, Random, golden
-from golden_programs import numbers, parameter
+from golden_programs import numbers
+
+from tiles import parameter
 
 f16, f32, f64, i32 = np.float16, np.float32, np.float64, np.int32
 e4m3, e5m2, powers = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float8_e8m0fnu

@@ -7,7 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from golden import Arrays, Random, golden
-from golden_programs import numbers, parameter
+from golden_programs import numbers
+
+from tiles import parameter
 
 f16, f32, f64, i32 = np.float16, np.float32, np.float64, np.int32
 bf16 = ml_dtypes.bfloat16
