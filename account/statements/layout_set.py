@@ -7,13 +7,13 @@ from account.statements.model import Document
 TEXT = """
 # Layout And Rearrangement Instruction Set
 meaning 2: the set reorganises the data of tiles
-  -> test_operations test_copy test_transpose test_reshape
+  -> test_operations test_plain_forms_move_bits test_transpose test_reshape
 meaning 2: they only move data and never change a value
   -> test_plain_forms_move_bits test_values_change_only_on_request C12
 
 # Operations
 table row 6: TMOV(dst, src): copy a tile
-  -> test_copy test_signatures
+  -> test_plain_forms_move_bits test_signatures
 table row 7: TMOV_FP(dst, src, fp): copy with fill/pad
   -> test_fp_is_the_fix_pipe test_signatures C2
 table row 8: TRESHAPE(dst, src, newShape): change the shape
@@ -43,7 +43,7 @@ table row 19: TIMG2COL(dst, src, cfg): unroll an image
 
 # Copy (TMOV, TMOV_FP)
 meaning 22: all elements are copied from src to dst
-  -> test_copy
+  -> test_plain_forms_move_bits
 meaning 22: the FP variant also fills the padding with a value
   -> test_fp_is_the_fix_pipe C2
 

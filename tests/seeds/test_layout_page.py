@@ -89,15 +89,6 @@ def test_values_change_only_on_request(target: str) -> None:
         assert np.array_equal(byte.numpy(), np.clip(np.rint(x * 0.5), -128, 127))
 
 
-@pytest.mark.parametrize("target", ALL)
-def test_copy(target: str) -> None:
-    x = ramp(16, 32)
-    with pto.target(target):
-        dst = made("vec f32 16x32")
-        pto.tmov(dst, made("vec f32 16x32", x))
-    assert np.array_equal(dst.numpy(), x)
-
-
 @pytest.mark.parametrize("name", ["tmov_fp", "textract_fp", "tinsert_fp"])
 @pytest.mark.parametrize("target", ALL)
 def test_fp_is_the_fix_pipe(name: str, target: str) -> None:
