@@ -9,10 +9,21 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from operands import STYLES, Bytes, content, family, numbers, parameters, random_bytes, varied
-from space import Placed, Space, State
-from witness import HARDEST, refusals
+from operands import (
+    STYLES,
+    Bytes,
+    content,
+    family,
+    numbers,
+    parameters,
+    random_bytes,
+    sample,
+    varied,
+)
+from space import REGISTERS, Placed, Space, State
+from witness import HARDEST, Walk, refusals
 
+from fuzz.scale import sampled
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import call, environment
@@ -34,6 +45,7 @@ Said: TypeAlias = "list[tuple[str, str, str | None]]"
 PLACES = ("apart", "same", "over", "own", "part")  # where a tile lies; see `_Layout`
 ARRAYS = ("packed", "padded", "short")  # how a global array is laid out
 LINE = 32
+SETTINGS = ("given", *REGISTERS)
 
 
 @dataclass(frozen=True)
@@ -260,6 +272,29 @@ def drawn(page: type[Instr], number: int) -> Case:
         registers=random.random() < 0.7,
     )
     return case if legal(case) else replace(case, place="apart")
+
+
+def worded(page: type[Instr]) -> Iterator[Case]:
+    """A case for each word of an attribute, and for another value of each setting.
+
+    On all targets; in a sample on the strictest. Random cases seldom have unusual words.
+    """
+    words, outs = {attr.name for attr in page.attrs}, {out.name for out in page.outs()}
+    for target in sampled(targets(page), 3):
+        kin, random = family(page, target), Random(f"{page.__name__} {target} words")
+        for (name, word), domain in kin.space.domains.items():
+            if name not in words and (name not in outs or word != "pad") and word not in SETTINGS:
+                continue
+            taken = 0
+            for value in domain:
+                walk = Walk.holding(kin.found, sample(page, target, 0), random)
+                if value == walk.state[name, word] or not walk.stays({(name, word): value}):
+                    continue
+                how = {"styles": ("ordinary", "edges"), "seed": random.getrandbits(30)}
+                case = case_of(kin.space, dict(walk.state), random, **how)
+                if (name in words or not taken) and legal(case):
+                    taken += 1
+                    yield case
 
 
 def _padded(kind: GlobalType, random: Random) -> GlobalType:

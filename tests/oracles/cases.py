@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import drawn
+from engines import drawn, worded
 
 import ptokit as pto
 from fuzz.scale import scaled
@@ -105,6 +105,9 @@ def check_cases(page: type[Instr]) -> None:
         found = complaints(case, compiled=number < COMPILED)
         assert not found, "\n".join([*found, str(case)])
         compared += found is not None
+    for case in worded(page):
+        found = complaints(case, compiled=False)
+        assert not found, "\n".join([*found, str(case)])
     assert compared, f"{page.__name__}: no case was compared"
 
 

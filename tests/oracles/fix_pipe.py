@@ -35,6 +35,8 @@ F32_MAX = float(np.finfo(np.float32).max)
 
 def plainly(values: Array, src: str, dst: str, *, relu: bool) -> Array:
     """A conversion without a parameter; relu clears what is not positive, NaN and -0 too."""
+    if relu and src == "f8e8m0":
+        raise Undefined("a type without zero")
     with np.errstate(invalid="ignore"):
         kept = np.where(values > 0, values, np.zeros_like(values)) if relu else values
     return converted(kept.astype(values.dtype, copy=False), src, dst)

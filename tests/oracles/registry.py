@@ -182,6 +182,8 @@ def number(value: float, dtype: str) -> Array:
     if is_float(dtype):
         with np.errstate(all="ignore"):
             return np.asarray([[value]], np.float64).astype(FORMATS[dtype][1])
+    if not np.isfinite(value):
+        raise Undefined("no whole number")
     return wrapped(np.array([[int(value)]], np.int64), dtype)
 
 
