@@ -258,3 +258,11 @@ def test_a_scale_below_the_normal_range() -> None:
 def test_the_saturation_bit_of_the_parameter_has_no_effect() -> None:
     """Bit 48 belongs to a control register: `saturate` is its option."""
     assert one(math.inf, "f32", "f16", parameter(1, saturate=1)) == math.inf
+
+
+def test_the_relu_of_a_move_keeps_nan_and_minus_zero() -> None:
+    values = np.array([[math.nan, -0.0, -1.0, 2.0, -math.inf, 1.0, 0.0, -3e-9]], np.float32)
+    dst = made("vec f32 16x16 valid 1x8")
+    pto.tmov(dst, made("acc f32 16x16 nz valid 1x8", values), relu="normal")
+    wanted = np.array([[math.nan, -0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0]], np.float32)
+    assert dst.numpy().view(np.uint32).tolist() == wanted.view(np.uint32).tolist()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import ptokit as pto
 from naming import named
 from oracles.feature_maps import patches
+from ptokit.launch.settings import current_core
 
 SHAPE = (1, 1, 3, 4, 8)
 HOW: dict[str, Any] = {"filter": (2, 2), "padding": (1, 0, 1, 0)}
@@ -78,6 +79,15 @@ def test_manual_modes_read_what_was_set(target: str) -> None:
         assert problem(lambda: pto.timg2col(dst, src)).rule == "FMATRIX_A == 0x1000100030004"
     with pto.target(target):  # another run: nothing is set
         assert problem(lambda: pto.timg2col(dst, src)).slug == "register-not-set"
+
+
+def test_the_register_of_the_pad_value() -> None:
+    """Bits of the element type; eight bits stand twice."""
+    for dtype, value, bits in (("i8", -2, 0xFEFE), ("f16", 1.5, 0x3E00)):
+        src = pto.conv_tile(dtype, (1, 1, 1, 1, 16), layout="nc1hwc0", pad_value=value)
+        with pto.target("a5"):
+            pto.set_img2col_padding(src, mode="b_manual")
+            assert current_core().state.registers == {"PADDING_B": bits}
 
 
 def test_a2a3_has_no_place_to_repeat_into() -> None:

@@ -146,3 +146,33 @@ def test_rows_of_bf16_are_added_to_a_table(engine: str, target: str) -> None:
         table[rows[0, at]] += s[at]
     found = pto.loads(ADDED).run(target=target, engine=engine, s=s, i=rows, t=given)["t"]
     assert (found.reshape(8, 16) == table).all()
+
+
+SUMS = "pto.tpairreducesum ins(%a : {0}) outs(%c : {0})\n"
+
+
+@ENGINES
+@pytest.mark.parametrize(("target", "last"), [("cpu", 7), ("a2a3", 0), ("a5", 0)])
+def test_chips_leave_out_a_column_that_has_no_pair(engine: str, target: str, last: int) -> None:
+    program = pto.loads(SUMS.format(ROW.format("f32", 7)))
+    a = np.tile(np.arange(1, 8).astype("f4"), (4, 1))
+    found = program.run(target=target, engine=engine, a=a, c=np.ones((4, 7), "f4"))["c"]
+    assert (found == [3, 7, 11, last, 0, 0, 0]).all()
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_a5_rounds_a_product_of_halves_and_its_sum_once(engine: str, target: str) -> None:
+    shape, rng = (16, 64), np.random.default_rng(5)
+    x, y = (rng.uniform(-4, 4, shape).astype(np.float16) for _ in range(2))
+    tile = "!pto.tile_buf<vec, 16x64xf16>"
+    program = pto.loads(
+        f"func.func @f(%x: {tile}, %y: {tile}, %s: f16) {{\n"
+        f"  pto.taxpy ins(%x, %s : {tile}, f16) outs(%y : {tile})\n  return\n}}\n"
+    )
+    found = program.run(target=target, engine=engine, x=x, y=y, s=np.float16(0.7))["y"]
+    product = x.astype(np.float64) * np.float64(np.float16(0.7))
+    once = (product + y).astype(np.float16)
+    twice = (product.astype(np.float16).astype(np.float64) + y).astype(np.float16)
+    assert (once != twice).any()
+    assert np.array_equal(np.asarray(found), once if target == "a5" else twice)

@@ -164,3 +164,22 @@ def test_of_32_bytes_in_each_row_the_first_value_or_each_counts(engine: str, swa
     ):
         found = program.run(target=target, engine=engine, d=np.zeros_like(a), **given)["d"]
         assert (found == (narrow - a if swapped else a - narrow)).all(), target
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_what_neither_of_two_parts_has_loses_on_a5(engine: str) -> None:
+    tile = "!pto.tile_buf<vec, 8x32xKIND{}>"
+    a, b, d = (tile.format(v) for v in (", valid=5x32", ", valid=8x20", ""))
+    text = f"pto.tpartWORD ins(%a, %b : {a}, {b}) outs(%d : {d})\n"
+    for kind in ("f32", "i16", "u16"):
+        dtype = np.dtype({"f32": "f4", "i16": "i2", "u16": "u2"}[kind])
+        limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+        for word, loses in (("max", limits.min), ("min", limits.max), ("add", 0), ("mul", 0)):
+            program = pto.loads(text.replace("KIND", kind).replace("WORD", word))
+            given: dict[str, Any] = {"a": np.ones((5, 32), dtype), "b": np.ones((8, 20), dtype)}
+            for target, fill in (("a5", loses), ("cpu", 0)):
+                d = np.full((8, 32), 7, dtype)
+                found = program.run(target=target, engine=engine, d=d, **given)["d"]
+                assert (found[5:, 20:] == fill).all(), (kind, word, target)
+                assert (found[:5, 20:] == 1).all()
+                assert (found[5:, :20] == 1).all()
