@@ -42,6 +42,9 @@ def as_moved(
         return _upper_left(view, tile) if stored else None
     if tile.dtype.pairs and (whole := _in_whole_bytes(view, tile)) != (view, tile):
         return as_moved(*whole, target, stored=stored) or whole
+    if tile.loc is ACC and view.layout is GlobalLayout.NHWC:  # points of images are rows
+        rows = view.laid_out(GlobalLayout.ND)
+        return as_moved(rows, tile, target, stored=stored) or (rows, tile)
     if tile.loc is ACC and view.layout in PLANES:
         return _of_planes(view, tile), tile
     if tile.loc is ACC and view.layout in IMAGES:
