@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ml_dtypes import bfloat16, float4_e2m1fn
+from ml_dtypes import bfloat16, float4_e2m1fn, float8_e4m3fn
 
 import ptokit as pto
 
@@ -80,3 +80,25 @@ def test_fours_of_a5_are_stored_in_whole_bytes(engine: str) -> None:
         found = pto.loads(text).run(target=target, engine=engine, a=a, b=none)["b"]
         assert found[:, :64].astype(np.float32).all() == 1
         assert found[:, 64].astype(np.float32).tolist() == [last, last]
+
+
+BOXES = "!pto.tile_buf<mat, 16x128xf8E4M3FN, valid=16x{0}, blayout=col_major, slayout=row_major>"
+
+
+@ENGINES
+@pytest.mark.parametrize("target", ["cpu", "a5"])
+def test_rows_that_become_boxes_end_with_zeros_on_chips(engine: str, target: str) -> None:
+    program = pto.loads(
+        f"func.func @f(%a: !pto.ptr<f8E4M3FN>, %t: {BOXES.format(128)}) {{\n"
+        "  %c1 = arith.constant 1 : index\n  %c16 = arith.constant 16 : index\n"
+        "  %c120 = arith.constant 120 : index\n"
+        "  %v = pto.make_tensor_view %a, shape = [%c16, %c120], strides = [%c120, %c1]"
+        " : !pto.tensor_view<16x120xf8E4M3FN>\n"
+        f"  %part = pto.treshape %t : {BOXES.format(128)} -> {BOXES.format(120)}\n"
+        "  pto.tload ins(%v : !pto.tensor_view<16x120xf8E4M3FN>)"
+        f" outs(%part : {BOXES.format(120)})\n  return\n}}\n"
+    )
+    a = np.ones((16, 120), float8_e4m3fn)
+    found = program.run(target=target, engine=engine, a=a, t=np.full((16, 128), 2, a.dtype))["t"]
+    wanted = np.pad(np.ones((16, 120)), ((0, 0), (0, 8)), constant_values=2 * (target == "cpu"))
+    assert np.array_equal(np.asarray(found).reshape(16, 128).astype(np.float32), wanted)

@@ -20,7 +20,12 @@ NARROW = {
 }
 SHIFT = {("i32", "i16"): "shift"}
 FLOATS = {("f32", "f16"): "clipped", ("f32", "bf16"): "clipped"}
-A5_ONLY = {("f32", "hif8"): "scaled", ("f32", "f8e4m3"): "scaled", ("i32", "bf16"): "scaled"}
+A5_ONLY = {
+    ("f32", "f32"): "scaled",
+    ("f32", "hif8"): "scaled",
+    ("f32", "f8e4m3"): "scaled",
+    ("i32", "bf16"): "scaled",
+}
 # (source, destination) -> how, by target and kind of parameter
 MODES: dict[tuple[str, str], dict[tuple[str, str], str]] = {
     ("cpu", "scalar"): NARROW | SHIFT | FLOATS,

@@ -18,7 +18,15 @@ def load(dst: Seen, src: Seen, target: str) -> Array:
     """Bits move; the whole of dst's storage outside takes the pad, or stays (X96)."""
     rows, cols = dst.valid
     codes = src.codes[:rows, :cols].astype(dst.codes.dtype)
-    return typed(codes, dst.dtype) if str(dst.kind.pad) == "null" else padded(dst, codes, target)
+    if str(dst.kind.pad) != "null":
+        return padded(dst, codes, target)
+    kind = dst.kind
+    into_boxes = (
+        str(kind.loc) == "mat" and kind.layout.name == "NZ" and src.kind.layout.name != "NZ"
+    )
+    if target != "cpu" and into_boxes:
+        codes = np.pad(codes, ((0, 0), (0, -cols % kind.c0)))
+    return typed(codes, dst.dtype)
 
 
 # the planes of a view of five extents, as [n, c, d, h, w]

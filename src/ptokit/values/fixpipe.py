@@ -30,7 +30,7 @@ class FixPipe:
     saturating_shift: shift modes saturate to 16 bits (else they wrap).
     saturate: control bit 48: inf becomes the largest finite value, NaN zero.
     clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
-    every_pair: a scale also applies to f32 to fp8 and hif8, to i32 to bf16, and with a vector to
+    every_pair: a scale also applies to f32 to f32, fp8 and hif8, to i32 to bf16, and by columns to
         f32 to f16 and bf16. Set on targets that have these modes (A5); else such pairs convert
         plainly.
     scaled_i16: i16 is scaled, rounded and clipped (else i32 is shifted). Set on targets whose
@@ -67,7 +67,8 @@ class Mode(Enum):
 
 _B8 = {(src, dst): Mode.B8 for src in (t.f32, t.i32) for dst in (t.i8, t.u8)}
 _INT = {(t.i32, t.f16): Mode.HALF, (t.i32, t.i16): Mode.SHIFT}
-_SCALED = ((t.f32, t.f16), (t.f32, t.bf16), (t.f32, t.hif8), (t.f32, t.f8e4m3), (t.i32, t.bf16))
+_FLOATS = (t.f32, t.f16, t.bf16, t.hif8, t.f8e4m3)
+_SCALED = (*((t.f32, dtype) for dtype in _FLOATS), (t.i32, t.bf16))
 _WIDE = {pair: Mode.FLOAT for pair in _SCALED}
 
 # with one scalar parameter, and with a vector of them; A5 has more pairs
@@ -168,7 +169,7 @@ def _to_float(x: Array, dtype: DType, mode: Mode, *, relu: bool, how: FixPipe) -
     limit = HALF_MAX if dtype is t.f16 else FLT_MAX
     if mode is Mode.HALF:
         x = x.clamp(-limit, limit)
-    elif dtype in (t.f16, t.bf16):
+    elif dtype in (t.f16, t.bf16) or (dtype is t.f32 and how.saturate):
         x = _clip(x, limit, how)
     if relu:
         x = x.maximum(0.0)

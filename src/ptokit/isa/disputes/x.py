@@ -239,8 +239,10 @@ X: dict[str, Dispute] = {
         "what does a load with a null pad leave outside of the tile's valid region?",
         "Documentation: undefined. CPU simulator: 0. Headers of A2/A3 and A5: rows below are not "
         "touched, columns to the next 32 bytes hold anything.",
-        "what was there: elements that nothing computed have no value",
-        "the same answer for a load of 0 rows and of some; nobody may rely on zeros",
+        "what was there: elements that nothing computed have no value; on chips zeros to the next "
+        "32 bytes of rows that become boxes in L1",
+        "the same answer for a load of 0 rows and of some; the unit that makes boxes writes whole "
+        "lines, and public suites of products over k = 120 rely on its zeros",
         'target "a5:zero-pads" in Python, --reading zero-pads at the command line',
     ),
     "X73": Dispute(

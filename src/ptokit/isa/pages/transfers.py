@@ -84,11 +84,12 @@ def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     return {} if found is None else {view: found[0], tile: found[1]}
 
 
-class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
+class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value; with a null pad
-    nothing computes those elements, and they hold what they held.
+    nothing computes those elements, and they hold what they held. Chips fill up the last line of 32
+    bytes of each row with zeros where lines become boxes of a mat tile.
     Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
@@ -204,10 +205,14 @@ class TLoad(Instr, uses=(FINITE, CLEARS), specials=NAN_MOVES, pipe=MTE2):
     recorded = {form: {} for form in forms.split()}
 
     @staticmethod
-    def run(dst: Cells, src: Cells, finite_pads: bool, zero_pads: bool) -> None:
+    def run(dst: Cells, src: Cells, finite_pads: bool, zero_pads: bool, chip: bool) -> None:
         x = src[dst.valid].bitcast(dst.dtype)
+        rows, cols = dst.valid
         if zero_pads or dst.pad is not PadValue.NULL:
             dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
+        elif chip and dst.loc is MAT and dst.layout is NZ and str(src.layout) != "nz":
+            whole = -(-cols // dst.c0) * dst.c0
+            dst[:rows, cols:whole] = dst.constant(0)
         dst[dst.valid] = x
 
 
