@@ -226,22 +226,13 @@ def header(shape: str, descr: str = "'<f4'", version: bytes = b"\1\0") -> bytes:
 CLAIMS = {
     "one element more": header("(2, 17)") + X.tobytes(),
     "a huge shape": header("(1099511627776, 1048576)") + X.tobytes(),
-    "more than 64 bits": header(f"({1 << 70},)"),
-    "more than 64 bits beside none": header(f"(0, {1 << 70})"),
-    "a negative extent": header("(-2, -16)") + X.tobytes(),
-    "negative bytes": header("(2, -16)") + X.tobytes(),
-    "no tuple": header("7"),
     "deep brackets": header("(" * 5000),
     "a long header": b"\x93NUMPY\2\0\xff\xff\xff\xff{",
     "records": header("(2, 16)", "[('a', '<f4')]") + X.tobytes(),
     "records with long names": header("(2, 16)", "[('é', '<f4')]", b"\3\0") + X.tobytes(),
     "arrays in arrays": header("(2,)", "('<f4', (16,))") + X.tobytes(),
     "text": header("(2, 16)", "'<U1'") + X.tobytes(),
-    "bytes": header("(2, 16)", "'|S4'") + X.tobytes(),
     "objects": header("(2, 16)", "'|O'") + X.tobytes(),
-    "dates": header("(2, 8)", "'<M8[s]'") + X.tobytes(),
-    "no bytes": header(f"({1 << 62},)", "'|V0'"),
-    "no type": header("(2, 16)", "'nonsense'") + X.tobytes(),
     "cut": header("(2, 16)") + X.tobytes()[:-1],
 }
 

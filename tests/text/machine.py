@@ -16,10 +16,6 @@ from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 UNDEFINED = "?"
 
 
-class Undefined(Exception):
-    """The program reads a tile that nothing has written."""
-
-
 @dataclass(eq=False)
 class Cell:
     """A tile's storage."""
@@ -93,6 +89,5 @@ class Toy:
 def _content(value: object) -> object:
     if not isinstance(value, Cell):
         return value
-    if value.content == UNDEFINED:
-        raise Undefined
+    assert value.content != UNDEFINED, "the program reads a tile that nothing has written"
     return value.content

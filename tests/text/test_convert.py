@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from machine import Toy, Undefined
+from machine import Toy
 
 from fuzz.scale import scaled
 from ptokit.api.kernel.loading import loads
@@ -24,58 +24,6 @@ from ptokit.text.write.printer import print_module
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 T, P = "!pto.tile_buf<vec, 16x16xf16>", "!pto.partition_tensor_view<16x16xf16>"
 HEAD = f"!t = {T}\nfunc.func @f(%g: {P}, %b: i1, %n: index) {{\n"
-
-
-@st.composite
-def sources(draw: st.DrawFn) -> str:
-    """A destination-passing function: tiles written, read and stored in loops and branches."""
-    lines: list[str] = []
-    count = [0]
-
-    def fresh(pool: list[str], pad: str) -> None:
-        count[0] += 1
-        lines.append(f"{pad}%t{count[0]} = pto.alloc_tile : !t")
-        if draw(st.integers(0, 5)):
-            lines.append(f"{pad}pto.tload ins(%g : {P}) outs(%t{count[0]} : !t)")
-        pool.append(f"%t{count[0]}")
-
-    def block(pool: list[str], depth: int) -> None:
-        pad = "  " * depth
-        for _ in range(draw(st.integers(1, 5))):
-            kind = draw(st.integers(0, 9))
-            a, b, c = (draw(st.sampled_from(pool)) for _ in range(3))
-            if kind == 0 and depth < 4:
-                count[0] += 1
-                lines.append(f"{pad}scf.for %i{count[0]} = %n to %n step %n {{")
-                block([*pool], depth + 1)
-                lines.append(f"{pad}}}")
-            elif kind == 1 and depth < 4:
-                lines.append(f"{pad}scf.if %b {{")
-                block([*pool], depth + 1)
-                if draw(st.booleans()):
-                    lines.append(f"{pad}}} else {{")
-                    block([*pool], depth + 1)
-                lines.append(f"{pad}}}")
-            elif kind == 2:
-                fresh(pool, pad)
-            elif kind <= 4:
-                lines.append(f"{pad}pto.tload ins(%g : {P}) outs({a} : !t)")
-            elif kind <= 6:
-                lines.append(f"{pad}pto.tmatmul.acc ins({a}, {b}, {c} : !t, !t, !t) outs({a} : !t)")
-            elif kind == 7:
-                lines.append(f"{pad}pto.tinsert ins({b} : !t) outs({a} : !t)")
-            elif kind == 8:
-                lines.append(f"{pad}pto.tmov ins({b} : !t) outs({a} : !t)")
-            else:
-                lines.append(f"{pad}pto.tstore ins({a} : !t) outs(%g : {P})")
-
-    pool: list[str] = []
-    fresh(pool, "  ")
-    fresh(pool, "  ")
-    lines.append(f"  pto.tload ins(%g : {P}) outs(%t1 : !t)")
-    block(pool, 1)
-    lines.append(f"  pto.tstore ins({draw(st.sampled_from(pool))} : !t) outs(%g : {P})")
-    return HEAD + "\n".join(lines) + "\n  return\n}\n"
 
 
 @st.composite
@@ -163,25 +111,6 @@ def attempt(module: Module) -> Module | None:
 
 def run(func: Func, decisions: list[int]) -> list[object]:
     return Toy(cycle(decisions)).run(func)
-
-
-@given(sources(), st.lists(st.integers(0, 11), min_size=1, max_size=8))
-@settings(max_examples=scaled(37), suppress_health_check=SLOW)
-def test_conversion_computes_the_same(text: str, decisions: list[int]) -> None:
-    module = read(text)
-    try:
-        expected = run(module.funcs[0], decisions)
-    except Undefined:
-        assume(False)
-        raise
-    ssa = to_ssa(module)
-    printed = print_module(ssa, "ssa")
-    assert same(read(printed), ssa), printed
-    assert same(read(print_module(ssa, "as")), ssa), printed
-    assert run(ssa.funcs[0], decisions) == expected, printed
-    back = to_dps(read(printed))
-    assert run(back.funcs[0], decisions) == expected, print_module(back, "dps")
-    assert same(read(print_module(back, "dps")), back)
 
 
 def converted(body: str, form: str = "ssa") -> str:
