@@ -29,7 +29,7 @@ table row 12: TEXTRACT(dst, src, offset): read a part
 table row 13: TEXTRACT_FP(dst, src, offset, fp): read a part with fill/pad
   -> test_fp_is_the_fix_pipe cpp.test_cpp_fix_pipe C2
 table row 14: TINSERT(dst, src, offset): write a part
-  -> test_insert test_signatures C5
+  -> extract.test_insert_is_the_counterpart test_signatures C5
 table row 15: TINSERT_FP(dst, src, offset, fp): write a part with fill/pad
   -> test_fp_is_the_fix_pipe C2
 table row 16: TFILLPAD(dst, fp): fill the padding
@@ -63,13 +63,13 @@ meaning 25: TIMG2COL: patches of an image become columns
 
 # Extract/Insert (TEXTRACT, TINSERT, TEXTRACT_FP, TINSERT_FP)
 meaning 27: a part is read from, or written to, (row_offset, col_offset)
-  -> extract.test_window_is_the_valid_region test_insert
+  -> extract.test_window_is_the_valid_region extract.test_insert_is_the_counterpart
 meaning 27: the FP variants fill the padding with a value
   -> test_fp_is_the_fix_pipe C2
 meaning 28: dst = src[row_offset : row_offset + dst.Rv, col_offset : col_offset + dst.Cv]
   -> extract.test_window_is_the_valid_region C8
 meaning 29: dst[row_offset : row_offset + src.Rv, col_offset : col_offset + src.Cv] = src
-  -> test_insert
+  -> extract.test_insert_is_the_counterpart
 
 # Fill (TFILLPAD, TFILLPAD_INPLACE, TFILLPAD_EXPAND)
 meaning 31: what is declared and not valid is filled with a given value

@@ -98,31 +98,6 @@ def test_a_view_of_a_window_has_the_strides_of_its_tile(engine: str, *, looped: 
 NUMBERS = {"zero": 0, "one": 1, "two": 2, "four": 4}.items()
 
 
-@ENGINES
-def test_the_bytes_of_a_window_are_not_reread_with_gaps(engine: str) -> None:
-    text = (
-        f"%part = pto.subset %src[8, 16] sizes [16, 8] : {TILE} -> {PART}\n"
-        f"pto.treshape ins(%part : {PART}) outs(%flat : !pto.tile_buf<vec, 8x16xf32>)\n"
-        "pto.tmov ins(%flat : !pto.tile_buf<vec, 8x16xf32>) "
-        "outs(%out : !pto.tile_buf<vec, 8x16xf32>)\n"
-    )
-    with pytest.raises(pto.PtoError, match=r"\[layout\]") as problem:
-        pto.loads(text).run(src=source(), engine=engine)
-    assert problem.value.diagnostics[0].slug == "layout"
-
-
-@ENGINES
-def test_the_bytes_of_a_window_of_whole_rows_lie_together(engine: str) -> None:
-    rows, wide = "!pto.tile_buf<vec, 16x32xf32>", "!pto.tile_buf<vec, 8x64xf32>"
-    text = (
-        f"%part = pto.subset %src[8, 0] sizes [16, 32] : {TILE} -> {rows}\n"
-        f"pto.treshape ins(%part : {rows}) outs(%wide : {wide})\n"
-        f"pto.tmov ins(%wide : {wide}) outs(%out : {wide})\n"
-    )
-    found = pto.loads(text).run(src=source(), engine=engine)["out"]
-    assert np.array_equal(found, source()[8:24].reshape(8, 64))
-
-
 def test_blocks_are_gathered_into_rows_only() -> None:
     """In a boxed tile the bytes of a row do not lie together: they would be written elsewhere."""
     dst = pto.tile("vec", "u8", 32, 64, layout="zz")

@@ -214,17 +214,6 @@ def test_img2col_configuration() -> None:
 # Extract, insert, fill ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ALL)
-def test_insert(target: str) -> None:
-    """dst[row : row + src.Rv, col : col + src.Cv] = src; the rest of dst stays."""
-    x, y = ramp(32, 32), ramp(3, 8, start=5000)
-    with pto.target(target):
-        dst, src = made("vec f32 32x32", x), made("vec f32 16x16 valid 3x8", y)
-        pto.tinsert(dst, src, 20, 8)
-    x[20:23, 8:16] = y
-    assert np.array_equal(dst.numpy(), x)
-
-
 PADS = {"zero": 0.0, "max": np.inf, "min": -np.inf}
 
 
