@@ -8,7 +8,7 @@ from itertools import chain, product
 import pytest
 
 from ptokit.api.kernel.loading import loads
-from ptokit.text.read.strings import quoted, symbol, symbol_name, unquoted
+from ptokit.ir.strings import quoted, symbol, symbol_name, unquoted
 
 FORMS = ("as", "ssa", "dps")
 # what the lexer of MLIR takes for a name behind `@` without quotes

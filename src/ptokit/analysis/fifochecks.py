@@ -27,11 +27,11 @@ from ptokit.analysis.fifoentries import (
 )
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
 from ptokit.ir.module import Func, Module, Op
+from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.traits import CALLS, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
-from ptokit.text.read.strings import symbol_name
 
 SHARED_SLOTS = "give the FIFO slots in global memory, and the buffer of the consumer"
 WAYS = {"c2v_consumer_buf": TO_VECTOR, "v2c_consumer_buf": TO_CUBE, "peer_local_addr": TO_CUBE}

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from ptokit.ir.editing import FreshNames
+from ptokit.ir.editing import FreshNames, spaced
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.types import Type
-from ptokit.text.read.comments import spaced
 
 Slot: TypeAlias = "tuple[int, int] | Value"  # an argument of a target, or a value of a loop
 

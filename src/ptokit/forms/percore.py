@@ -15,10 +15,10 @@ from ptokit.diagnostics.diagnostic import error
 from ptokit.forms.inline import calls, inlined
 from ptokit.ir.editing import renamed, rewritten
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.text.read.strings import symbol_name
 
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
 ONE_NAME = "arguments with the same name are one array in a launch: use one type, or two names"

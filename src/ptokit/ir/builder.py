@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Block, Op, Value
+from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.types import I64, INDEX, Elided, Kind, ScalarType, Type
 
 F32 = ScalarType("f32")
@@ -39,6 +42,22 @@ def _needed(page: type[Instr]) -> frozenset[str]:
     """The inputs that it cannot do without."""
     inputs = (o for o in page.operands if o.role is Role.IN and not o.many)
     return frozenset(o.name for o in inputs if o.required)
+
+
+@cache
+def constant_page() -> type[Instr]:
+    """The page of an op that is a number; without one, numbers stand in no text."""
+    for page in walk():
+        if page.asm.shape == "constant":
+            return page
+    raise error("unknown-op", "a number cannot be a result", help="name a value")
+
+
+@cache
+def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
+    """The page whose result is a new tile, or a new convolution tile."""
+    makers = (page for page in walk() if ALLOCATES in page.traits)
+    return next(page for page in makers if page.results()[0].kind is kind)
 
 
 def instance(

@@ -1,8 +1,8 @@
-"""Editing programs: fresh names, renamed values, the pages that structure needs."""
+"""Editing programs: fresh names, renamed values, comments, the pages that structure needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +15,24 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind, ScalarType
+
+DEEPEST = 100  # regions inside of regions
+
+
+def trimmed(lines: list[str]) -> tuple[str, ...]:
+    """Comments and blank lines, '', without blank ones at the end."""
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    return tuple(lines)
+
+
+def spaced(lines: Sequence[str], first: bool) -> tuple[str, ...]:
+    """The lines with single blank ones, and none at the start of a block (`first`)."""
+    found: list[str] = []
+    for line in lines:
+        if line or (found[-1] if found else not first):
+            found.append(line)
+    return tuple(found)
 
 
 def terminator_of(op: Op) -> type[Instr]:

@@ -54,6 +54,10 @@ def _shallow(one: T) -> T:
     return made
 
 
+class Raw(str):
+    """Attribute text that is kept as written."""
+
+
 Binding: TypeAlias = "Value | tuple[Value, ...]"
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.builder import constant_page
 from ptokit.ir.editing import FreshNames, refuse, rewritten
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import walk
@@ -15,7 +16,6 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import I64
-from ptokit.text.read.names import constant_page
 
 
 def place(func: Func, target: Target) -> Func:

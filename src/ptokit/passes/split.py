@@ -16,9 +16,10 @@ from ptokit.analysis.cores import KIND, kind_of
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.forms.percore import OTHER, section_kinds
-from ptokit.ir.builder import new_op
+from ptokit.ir.builder import allocation, constant_page, new_op
 from ptokit.ir.editing import FreshNames, renamed, replaced, values_defined
-from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
+from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Raw, Value
+from ptokit.ir.strings import symbol
 from ptokit.isa.lang.traits import TERMINATOR, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
@@ -34,9 +35,6 @@ from ptokit.passes.coretransfers import (
     transfers,
 )
 from ptokit.passes.splitfifos import FifoPlan, FunctionFifos, fifo_page, fifos_for
-from ptokit.text.read.attributes import Raw
-from ptokit.text.read.names import allocation, constant_page
-from ptokit.text.read.strings import symbol
 from ptokit.values.dtypes import i8
 from ptokit.values.enumerations import VEC
 from ptokit.values.extents import Shape

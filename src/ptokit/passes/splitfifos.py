@@ -8,7 +8,7 @@ from functools import cache
 
 from ptokit.ir.builder import new_op
 from ptokit.ir.editing import FreshNames, arithmetic_page
-from ptokit.ir.module import Binding, Op, Value
+from ptokit.ir.module import Binding, Op, Raw, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FifoRole
@@ -18,7 +18,6 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import MOST_FLAGS, TO_CUBE, TO_VECTOR
 from ptokit.passes.coretransfers import CoreTransfer, cannot_split
-from ptokit.text.read.attributes import Raw
 from ptokit.values.enumerations import MAT, VEC
 
 DEPTH = 2  # slots of a FIFO: one is filled while the other one is used

@@ -23,14 +23,15 @@ from ptokit.ir.editing import (
     is_tile,
     refuse,
     replaced,
+    spaced,
     terminator_of,
+    trimmed,
     uses_of,
     values_defined,
 )
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
-from ptokit.text.read.comments import spaced, trimmed
 
 Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
 

@@ -20,7 +20,7 @@ from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.kernelcores import REPORT
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.kernel.scalarkinds import scalar_kind
-from ptokit.ir.builder import new_op
+from ptokit.ir.builder import allocation, constant_page, new_op
 from ptokit.ir.editing import arithmetic_page
 from ptokit.ir.editing import shaped as page_of_shape
 from ptokit.ir.module import Op, Value
@@ -31,7 +31,6 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, PtrType, ScalarType, Type
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import BOTH
-from ptokit.text.read.names import allocation, constant_page
 from ptokit.values.dtypes import DType, i8
 from ptokit.values.enumerations import VEC
 from ptokit.values.extents import Shape

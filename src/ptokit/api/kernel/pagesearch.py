@@ -6,11 +6,9 @@ from functools import cache
 
 from ptokit.api.eager import signature
 from ptokit.api.kernel.callplaces import refused
-from ptokit.ir import editing
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, ScalarType
-from ptokit.text.read import names
 
 
 @cache
@@ -30,10 +28,6 @@ def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
         if fits and all(o.accepts(k) for o, k in zip(page.ins(), kinds, strict=False)):
             return page
     raise refused("not-on-target", f"no instruction is a {shape} {symbol}")
-
-
-constant_page, allocation = cache(names.constant_page), names.allocation
-arithmetic_page = editing.arithmetic_page
 
 
 @cache

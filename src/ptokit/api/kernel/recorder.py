@@ -14,20 +14,14 @@ from typing import Any, cast
 from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused, user_frame
-from ptokit.api.kernel.pagesearch import (
-    allocation,
-    arithmetic_page,
-    constant_page,
-    page_called,
-    parameters_of,
-    shaped,
-)
+from ptokit.api.kernel.pagesearch import page_called, parameters_of, shaped
 from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
-from ptokit.ir.builder import new_op
+from ptokit.ir.builder import allocation, constant_page, new_op
+from ptokit.ir.editing import arithmetic_page
 from ptokit.ir.module import IN_TURN, Block, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, TileType

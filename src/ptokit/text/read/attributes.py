@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptokit.diagnostics.nearest import did_you_mean, nearest
-from ptokit.ir.module import Op
+from ptokit.ir.module import Op, Raw
+from ptokit.ir.strings import unquoted
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.types import Type
 from ptokit.text.read.cursor import Cursor
-from ptokit.text.read.strings import unquoted
 from ptokit.text.types.parts import DIGITS
 from ptokit.values.enumerations import Word
 
 FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
 NUMBERS = re.compile(r"(?:\[|array<i64:)((?:\s*-?[0-9]{1,18}\s*,)*\s*-?[0-9]{1,18}\s*)[\]>]")
-
-
-class Raw(str):
-    """Attribute text that is kept as written."""
 
 
 UNIT = Raw("unit")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ptokit.ir.module import Block, Value
+from ptokit.ir.module import Block, Raw, Value
 from ptokit.isa.model.types import Type
-from ptokit.text.read.attributes import Given, Raw, numeral, read_value
+from ptokit.text.read.attributes import Given, numeral, read_value
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.names import Names
 from ptokit.text.types.parts import DIGITS

@@ -9,6 +9,7 @@ from typing import NoReturn
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
+from ptokit.ir.editing import DEEPEST
 from ptokit.isa.model.types import Elided, Type
 from ptokit.text.read.lexer import ATTRIBUTE_ALIAS, LONGEST, NESTED, TOO_LONG, Tokens
 from ptokit.text.types.parts import DIGITS, LEVELS, BadType
@@ -17,7 +18,6 @@ from ptokit.text.types.typereader import SPELLED, type_named
 
 FUNC, GENERIC_FUNC = "func.func", '"func.func"'
 FUNCS = (FUNC, GENERIC_FUNC)
-DEEPEST = 100
 BRACKETS = re.compile(r"<|(?<!-)>")
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -9,6 +9,7 @@ from itertools import combinations, permutations
 from ptokit.diagnostics.printable import counted
 from ptokit.ir.builder import new_op
 from ptokit.ir.module import Op, Value
+from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import BRANCHES
 from ptokit.isa.model.types import I1, INDEX, OpaqueType
@@ -20,7 +21,6 @@ from ptokit.text.read.call import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, Slot, signature
-from ptokit.text.read.strings import symbol_name
 
 FEW = 4  # operands that may stand in any order
 LISTED = re.compile(r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]")

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.nearest import did_you_mean
-from ptokit.ir.builder import new_op
+from ptokit.ir.builder import constant_page, new_op
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
-from ptokit.isa.index import lookup, walk
+from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import (
@@ -42,21 +41,6 @@ CONCRETE: dict[Kind, type] = {
     Kind.PTR: PtrType,
     Kind.INDEX: ScalarType,
 }
-
-
-def constant_page() -> type[Instr]:
-    """The page of an op that is a number; without one, numbers stand in no text."""
-    for page in walk():
-        if page.asm.shape == "constant":
-            return page
-    raise error("unknown-op", "a number cannot be a result", help="name a value")
-
-
-@cache
-def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
-    """The page whose result is a new tile, or a new convolution tile."""
-    makers = (page for page in walk() if ALLOCATES in page.traits)
-    return next(page for page in makers if page.results()[0].kind is kind)
 
 
 class Names:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block
+from ptokit.ir.strings import unquoted
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.lang.instr import Instr
@@ -20,7 +21,6 @@ from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
 from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
 from ptokit.text.read.shapes import SHAPES
-from ptokit.text.read.strings import unquoted
 from ptokit.text.types.parts import WHOLE
 
 

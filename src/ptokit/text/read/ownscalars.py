@@ -11,12 +11,12 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.module import Op
+from ptokit.ir.module import Op, Raw
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1, ScalarType, Type
-from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary
+from ptokit.text.read.attributes import Given, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named
 from ptokit.text.read.call import FLAGS, flags, read_item

@@ -8,10 +8,10 @@ from typing import NoReturn, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
+from ptokit.ir.editing import trimmed
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.build import Named
-from ptokit.text.read.comments import trimmed
 from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost
 from ptokit.text.read.lexer import Tokens
 from ptokit.text.read.names import Names

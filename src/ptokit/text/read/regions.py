@@ -8,6 +8,7 @@ from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.printable import counted
+from ptokit.ir.editing import trimmed
 from ptokit.ir.module import Block, Comments, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
@@ -15,7 +16,6 @@ from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.call import Item, read_item, typed
-from ptokit.text.read.comments import trimmed
 from ptokit.text.read.parser import Parser
 
 

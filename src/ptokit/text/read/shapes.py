@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.module import Op, Value
+from ptokit.ir.module import Op, Raw, Value
+from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
-from ptokit.text.read.attributes import Given, Raw, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
@@ -42,7 +43,6 @@ from ptokit.text.read.regions import (
     read_section,
     read_while,
 )
-from ptokit.text.read.strings import symbol_name
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 from ptokit.values.enumerations import Word

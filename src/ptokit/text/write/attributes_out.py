@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import struct
 
-from ptokit.ir.module import Op
+from ptokit.ir.module import Op, Raw
+from ptokit.ir.strings import key_token, quoted
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.model.types import ScalarType
-from ptokit.text.read.attributes import UNIT, Raw
-from ptokit.text.read.strings import key_token, quoted
+from ptokit.text.read.attributes import UNIT
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from ptokit.ir.module import Op, Value
+from ptokit.ir.strings import quoted, symbol
 from ptokit.text.read.signature import signature
-from ptokit.text.read.strings import quoted, symbol
 from ptokit.text.write.attributes_out import attributes, entry
 from ptokit.text.write.writer import Writer
 

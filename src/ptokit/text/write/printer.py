@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
+from ptokit.ir.strings import symbol
 from ptokit.isa.lang.asm import CLAUSES_SINCE
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Elided, Kind
 from ptokit.text.read.signature import signature
-from ptokit.text.read.strings import symbol
 from ptokit.text.write.attributes_out import entry
 from ptokit.text.write.pairs_out import counting_pairs
 from ptokit.text.write.statements import WRITERS, is_default_literal

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ptokit.ir.builder import type_of
 from ptokit.ir.module import Op, Value
+from ptokit.ir.strings import quoted
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import TileType
@@ -15,7 +16,6 @@ from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.call import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
-from ptokit.text.read.strings import quoted
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed, write_maintained
 from ptokit.text.write.buffers_out import write_memref_part, write_recast
