@@ -1,4 +1,4 @@
-"""Counts what five flows do in their second call in a process; prints the counts as JSON.
+"""Counts what six flows do in their second call in a process; prints the counts as JSON.
 
 It runs in a process of its own, so that no other test has filled a cache. A file counts if a Python
 function of it is called. An analysis is named by its class, function, target and numbers.
@@ -62,6 +62,7 @@ FLOWS = {
     "check": command("check", GEMM, "--target", "all"),
     "check --races": command("check", "--races", RACE, "--target", "a2a3"),
     "first call": first_call,
+    "opt": command("opt", GEMM, "--passes", "scratch,place,synchronise", "--target", "a5"),
 }
 
 

@@ -24,7 +24,7 @@ class KeptFlagsWarning(UserWarning):
 
 def own_flags(funcs: Iterable[Func]) -> list[Op]:
     """Sets and waits of flags, and where cores meet; barriers are complete and may need more."""
-    ops = (op for func in funcs for op in func.body.walk() if isinstance(op, Op))
+    ops = (op for func in funcs for op in func.ops if isinstance(op, Op))
     return [op for op in ops if FLAGS in op.page.uses and STOPS not in op.page.traits]
 
 
@@ -40,10 +40,10 @@ def desynchronise(module: Module, target: Target) -> Module:
     """
 
     def bare(func: Func) -> Func:
-        ops = (op for op in func.body.walk() if isinstance(op, Op))
+        ops = (op for op in func.ops if isinstance(op, Op))
         telling = any(not CORES.isdisjoint(op.page.uses) for op in ops)
         gone = {id(op) for op in own_flags([func]) if not meets(op)}
-        gone |= {id(op) for op in func.body.walk() if _is_barrier(op) and not telling}
+        gone |= {id(op) for op in func.ops if _is_barrier(op) and not telling}
         return replace(func, body=rewritten(func.body, lambda op: () if id(op) in gone else (op,)))
 
     return module.mapped(bare)

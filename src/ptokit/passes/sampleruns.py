@@ -68,12 +68,12 @@ class SyncKernel:
         kind, peer = kind_of(module, func), peer_of(module, func)
         if kind is not None and peer is not None:
             return cls((func, peer), (kind, OTHER[kind]), {})
-        ops = (op for op in func.body.walk() if isinstance(op, Op) and op.regions)
+        ops = (op for op in func.ops if isinstance(op, Op) and op.regions)
         pages = (op.page for op in ops if THREADS not in op.page.traits)
         sections = {page.core: page for page in pages if page.core is not None}
         if kind is None and len(sections) == len(OTHER):
             return cls((func,), (*sections,), sections)
-        met = any(isinstance(op, Op) and meets(op) for op in func.body.walk())
+        met = any(isinstance(op, Op) and meets(op) for op in func.ops)
         return cls((func,), (kind or VECTOR,) if met else (), {})
 
     @contextmanager

@@ -69,7 +69,7 @@ def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
 
     What still calls others starts both functions of a pair, which are synchronised for themselves.
     """
-    ops = (op for func in kernel.funcs for op in func.body.walk())
+    ops = (op for func in kernel.funcs for op in func.ops)
     calls = any(isinstance(op, Op) and CALLS in op.page.traits for op in ops)
     return target.in_order or calls or any(func.declared for func in kernel.funcs)
 
@@ -94,7 +94,7 @@ def _require_known(kernel: SyncKernel) -> None:
     for value in (value for func in kernel.funcs for value in elided_values(func)):
         message = f"%{value.name}: {CATALOGUE['type-omitted'].title}"
         raise error("type-omitted", message, value.span, help="write the type out")
-    for op in (op for func in kernel.funcs for op in func.body.walk()):
+    for op in (op for func in kernel.funcs for op in func.ops):
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: the pipe that executes it is unknown", op.span, OWN_FLAGS)
         if FIFO in op.page.uses and len(kernel.kinds) < len(OTHER):
@@ -120,7 +120,7 @@ class _Synchronising:
             message = "no sample run is legal, so the order of the pipes is unknown"
             help = "`ptokit check` says what is wrong"
             raise refuse(message, kernel.funcs[0].span, help)
-        ops = (op for func in kernel.funcs for op in func.body.walk() if isinstance(op, Op))
+        ops = (op for func in kernel.funcs for op in func.ops if isinstance(op, Op))
         inner = any(has_inner_flags(op.page, target) for op in ops)
         self.taken = {*events(core for run in every for core in run.cores)}
         self.taken |= {(*pipes, 0) for pipes in INNER_PAIRS if inner}
