@@ -44,10 +44,11 @@ C: dict[str, Dispute] = {
     ),
     "C7": Dispute(
         "is a window bounded by static shapes or by valid regions?",
-        "TEXTRACT pages and hardware: static. CPU simulator: valid. Golden data of A5, from acc to "
-        "vec: valid.",
-        "valid everywhere, static too on a2a3 and a5; of what goes from acc to vec a warning",
-        "data outside the valid region has no meaning, and hardware moves whole declared shapes",
+        "TEXTRACT pages and hardware: static. CPU simulator: valid. Code and golden data of A5, "
+        "and code of A2/A3, out of acc: valid.",
+        "valid everywhere, static too on a2a3 and a5; of what leaves acc a warning",
+        "data outside the valid region has no meaning; hardware moves whole declared shapes, but "
+        "through the fix-pipe the valid rows",
     ),
     "C8": Dispute(
         "how large is the window?",

@@ -88,9 +88,8 @@ def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -
 
 
 def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """From acc to vec A5 moves the valid region only; its pages want the declared shape (C7)."""
-    into_vec = both(whole.loc == ACC, window.loc == VEC)
-    return on(A5, when(into_vec, warns(inside_static(row, col, window, whole))))
+    """From acc chips move the valid region only; headers want the declared shape (C7)."""
+    return when(whole.loc == ACC, warns(inside_static(row, col, window, whole)))
 
 
 def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:

@@ -107,7 +107,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     )
     rules = (
         inside(row, col, dst, src),
-        when(dst.loc != VEC, inside_static(row, col, dst, src)),
+        when(both(dst.loc != VEC, src.loc != ACC), inside_static(row, col, dst, src)),
         *out_of_static(row, col, dst, src),
         on(A2A3, when(src.loc == MAT, src.dtype.isin(*CUBE_A2A3))),
         on(A5, when(src.loc == MAT, src.dtype.isin(*CUBE_A5))),
@@ -157,7 +157,7 @@ class TExtractFp(
     paths = window_from_acc(dst, src, mode)
     rules = (
         inside(row, col, dst, src),
-        when(dst.loc != VEC, inside_static(row, col, dst, src)),
+        when(both(dst.loc != VEC, src.loc != ACC), inside_static(row, col, dst, src)),
         *out_of_static(row, col, dst, src),
         parameters(fp),
         named("window-out-of-bounds", col + dst.valid.cols <= fp.valid.cols, help=BY_COLUMN),
