@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint fuzz bench cpp docs format clean
+.PHONY: demo test test-all lint mutation fuzz bench cpp docs format clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -23,6 +23,11 @@ FACTOR ?= 10
 # The same with whole matrices of cases and FACTOR times as many random ones.
 test-all: lint
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2
+
+# Faults in 40 page bodies, 40 rules and 20 analyses: the test that notices each, or "survives".
+KIND ?= bodies rules analyses
+mutation: $(VENV)/dev
+	@for kind in $(KIND); do $(BIN)/python tests/mutation/faults.py $$kind || exit 1; done
 
 # Random and mutated programs, FACTOR times as many as in `make test`; FUZZ names some of them.
 # FUZZ_SCHEDULER=tcp://HOST:PORT runs the random kernels on a Dask cluster.
