@@ -10,6 +10,14 @@ static_assert(GetTileElementOffset<Boxed<BLayout::ColMajor, SLayout::RowMajor>>(
 static_assert(GetTileElementOffset<Boxed<BLayout::RowMajor, SLayout::ColMajor>>(17, 3) == 512 + 49);
 static_assert(GetTileElementOffset<Boxed<BLayout::RowMajor, SLayout::RowMajor>>(3, 17) == 256 + 49);
 static_assert(IsTwinType<float4_e2m1x2_t>() && !IsTwinType<half>());
+// Codes by their numbers: one, the largest, the smallest, and what is none.
+static_assert(float(float8_e4m3_t(0x38)) == 1 && float(float8_e4m3_t(0xfe)) == -448);
+static_assert(float(float8_e4m3_t(1)) == 0x1p-9f && float(float8_e5m2_t(0x7b)) == 57344);
+static_assert(float(float8_e5m2_t(0x7c)) > 1e30f && float(float8_e8m0_t(0)) == 0x1p-127f);
+static_assert(float(float4_e2m1x2_t(0x37)) == 6 && float(float4_e1m2x2_t(0xf)) == -1.75f);
+static_assert(float(int4b_t(0x78)) == -8 && float(hifloat8_t(8)) == 1);
+static_assert(float(hifloat8_t(0x6e)) == 32768 && float(hifloat8_t(0x81)) == -0x1p-22f);
+static_assert(float(hifloat8_t(0x35)) == 0.40625f);
 
 constexpr int N = 64;
 using View = GlobalTensor<float, Shape<1, 1, 1, 1, N>, Stride<N, N, N, N, 1>>;
@@ -52,6 +60,11 @@ int main(int count, char **)
   bool right = true;
   for (int i = 0; i < N; ++i) right = right && c[i] == 2 * i;
   partly(a, c);
+  float4_e2m1x2_t pairs[1] = {float4_e2m1x2_t(0x21)};
+  SetProperDataPart(pairs, 1, float4_e2m1x2_t(7));
+  if (pairs[0].code != 0x71 || float(GetProperDataPart(pairs, 0)) != 0.5f) std::printf("wrong pair\n");
+  NPUMemoryModel::Instance().Initialize(NPUArch::A5);
+  if (*reinterpret_cast<float *>(NPUMemoryModel::Instance().GetUBBase() + 4) != a[1]) std::printf("wrong place\n");
   for (int i = 0; i < N; ++i) right = right && c[i] == (i < 32 && i % 16 < 8 ? i : 2 * i);
   std::printf("%s\n", right ? "right" : "wrong");
 }

@@ -8,6 +8,7 @@
 #include "../ptokit/device.hpp"
 #include "../ptokit/intrinsics.hpp"
 #include "../ptokit/pipes.hpp"
+#include "../ptokit/simulator.hpp"
 #include "../ptokit/tilepipes.hpp"
 #ifdef __CPU_SIM  // there it also has the host runtime
 #include "../acl/acl.h"

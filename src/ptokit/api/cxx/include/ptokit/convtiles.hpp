@@ -55,6 +55,7 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   }
   template <class... A_> void SetDynamicShape(A_... given) { take(S_(given...)); }
   int64_t GetShape(int i) const { return extents[i]; }
+  DType GetPadValue() const { return DType(settings[ptokit::kPadValue]); }
   TileDType &data() const {
     if (address == -1) {
       const int64_t id = type();

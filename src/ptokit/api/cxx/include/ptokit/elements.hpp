@@ -25,20 +25,57 @@ struct bfloat16_t {
   }
   constexpr operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
 };
-#define PTOKIT_CODE(NAME)                            \
-  struct NAME {                                      \
-    uint8_t code;                                    \
-    NAME() = default;                                \
+// The number that a code stands for, with so many bits of exponent and mantissa, or HiFloat8.
+constexpr float power(int exponent) {
+  float found = 1;
+  for (int i = 0; i < (exponent < 0 ? -exponent : exponent); ++i) found *= exponent < 0 ? 0.5f : 2.0f;
+  return found;
+}
+constexpr float scaled(int code, int exponent, int bits) { return (1 + (code & ((1 << bits) - 1)) * power(-bits)) * power(exponent); }
+constexpr float decoded(int code, int exponent_bits, int bits) {
+  using Limits = std::numeric_limits<float>;
+  const int most = (1 << exponent_bits) - 1, exponent = code >> bits & most, rest = code & ((1 << bits) - 1);
+  const int bias = exponent_bits == 1 ? 1 : most / 2;
+  const bool negative = bits != 0 && code >> (exponent_bits + bits) & 1;
+  if (exponent_bits == 8) return code == 255 ? Limits::quiet_NaN() : power(code - 127);
+  float found = exponent == 0 ? rest * power(1 - bias - bits) : scaled(code, exponent - bias, bits);
+  if (exponent_bits == 5 && exponent == most) found = rest ? Limits::quiet_NaN() : Limits::infinity();
+  if (exponent_bits == 4 && exponent == most && rest == 7) found = Limits::quiet_NaN();
+  return negative ? -found : found;
+}
+constexpr float decoded_hif8(int code) {
+  using Limits = std::numeric_limits<float>;
+  const int rest = code & 127;
+  if (rest == 0) return code ? Limits::quiet_NaN() : 0;
+  // The first bits say how many bits the exponent has, whose own first one is its sign.
+  const int bits = rest >= 96 ? 4 : rest >= 64 ? 3 : rest >= 32 ? 2 : rest >= 16 ? 1 : 0, left = bits < 3 ? 3 : 5 - bits;
+  const int field = rest >> left & ((1 << bits) - 1), half_of = 1 << bits >> 1, size = half_of | (field & (half_of - 1));
+  float found = rest < 8 ? power(rest - 23) : scaled(rest, bits && field & half_of ? -size : size, left);
+  if (rest == 111) found = Limits::infinity();
+  return code & 128 ? -found : found;
+}
+#define PTOKIT_CODE(NAME, NUMBER, SIGN)                                             \
+  struct NAME {                                                               \
+    uint8_t code;                                                             \
+    NAME() = default;                                                         \
     constexpr explicit NAME(int given) : code(static_cast<uint8_t>(given)) {} \
-    friend constexpr bool operator==(NAME, NAME) = default; \
+    template <class T_>                                                       \
+      requires(std::is_integral_v<T_>)                                        \
+    constexpr NAME &operator=(T_ given) {                                     \
+      return code = static_cast<uint8_t>(given), *this;                       \
+    }                                                                         \
+    constexpr explicit operator float() const { return NUMBER; }              \
+    constexpr NAME operator-() const { return NAME(code ^ (SIGN)); }            \
+    friend constexpr bool operator==(NAME, NAME) = default;                   \
   };
-PTOKIT_CODE(hifloat8_t)
-PTOKIT_CODE(float8_e4m3_t)
-PTOKIT_CODE(float8_e5m2_t)
-PTOKIT_CODE(float8_e8m0_t)
-PTOKIT_CODE(float4_e2m1x2_t)
-PTOKIT_CODE(float4_e1m2x2_t)
-PTOKIT_CODE(int4b_t)
+PTOKIT_CODE(hifloat8_t, decoded_hif8(code), 128)
+PTOKIT_CODE(float8_e4m3_t, decoded(code, 4, 3), 128)
+PTOKIT_CODE(float8_e5m2_t, decoded(code, 5, 2), 128)
+PTOKIT_CODE(float8_e8m0_t, decoded(code, 8, 0), 0)
+// Of a pair the first number, which the low bits have.
+PTOKIT_CODE(float4_e2m1x2_t, decoded(code & 15, 2, 1), 8)
+PTOKIT_CODE(float4_e1m2x2_t, decoded(code & 15, 1, 2), 8)
+PTOKIT_CODE(int4b_t, static_cast<float>((code & 7) - (code & 8)), code ^ -code & 15)
 }  // namespace ptokit::types
 using namespace ptokit::types;
 namespace pto {

@@ -25,6 +25,10 @@ struct GlobalTensor : ptokit::GlobalBase {
       : pointer(const_cast<DType *>(start)), extents(shape), steps(stride) {}
   DType *data() const { return pointer; }
   void SetAddr(DType *start) { pointer = start; }
+  // By plain pointers, as simulators have it; of types with arithmetic.
+  DType GetElement(size_t i) const { return pointer[i]; }
+  void SetElement(size_t i, DType value) { pointer[i] = value; }
+  void AddToElement(size_t i, DType value) { pointer[i] = static_cast<DType>(pointer[i] + value); }
   int64_t GetShape(int i) const { return extents.shape[i]; }
   int64_t GetStride(int i) const { return steps.stride[i]; }
   template <int I_> static constexpr int64_t GetShape() { return Shape_::staticShape[I_]; }

@@ -63,6 +63,7 @@ struct TPipe {
   };
   using Producer = End;
   using Consumer = End;
+  static void reset_for_cpu_sim() {}  // entries that nothing popped stay
   int64_t id = -1;
   RingFiFo fifo;
   Producer prod;

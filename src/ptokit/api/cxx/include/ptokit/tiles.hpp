@@ -148,16 +148,4 @@ template <class T_> inline constexpr bool is_boxed_tile = [] {
   if constexpr (is_tile<T_>::value) return T_::isBoxedLayout;
   else return false;
 }();
-#ifdef __CPU_SIM
-// The elements that lie before one in the storage of a tile: whole boxes, then lines of its box.
-template <class T_> constexpr size_t GetTileElementOffset(size_t row, size_t col) {
-  constexpr size_t R = T_::InnerRows, C = T_::InnerCols;
-  const size_t down = row / R, right = col / C, in_row = row % R, in_col = col % C;
-  const size_t box = T_::isRowMajor ? down * (T_::Cols / C) + right : right * (T_::Rows / R) + down;
-  return box * R * C + (T_::isInnerColMajor ? in_col * R + in_row : in_row * C + in_col);
-}
-template <class T_> constexpr bool IsTwinType() {
-  return std::is_same_v<T_, float4_e2m1x2_t> || std::is_same_v<T_, float4_e1m2x2_t>;
-}
-#endif
 }  // namespace pto
