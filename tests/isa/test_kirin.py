@@ -175,6 +175,33 @@ def test_accumulators_of_floats_are_f16(name: str, engine: str, dtype: str, move
     assert np.array_equal(found, sums.clip(least, most).astype(stored))
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", NAMES)
+def test_biases_of_f16_lie_four_bytes_apart_on_x90(name: str, engine: str) -> None:
+    row = "dtype=f16, rows=1, cols=64, v_row=1, v_col=64, blayout=row_major, slayout=none_box"
+    extra = "".join(
+        f"!{k} = !pto.tile_buf<loc={loc}, {row}, fractal=512, pad=0>\n"
+        for k, loc in (("p", "mat"), ("q", "bias"))
+    )
+    text = extra + PRODUCT.replace("TYPE", "f16").replace("MOVE", PLAIN).replace("WORD", "0")
+    lines = [one for one in text.splitlines() if "tmatmul.acc" not in one and "%word" not in one]
+    text = "\n".join(lines).replace("%z: !v,", "%z: !v, %d: !pto.partition_tensor_view<1x64xf16>,")
+    biased = """
+  %p = pto.alloc_tile : !p
+  %q = pto.alloc_tile : !q
+  pto.tload ins(%d : !pto.partition_tensor_view<1x64xf16>) outs(%p : !p)
+  pto.tmov ins(%p : !p) outs(%q : !q)
+  pto.tmatmul.bias ins(%a, %b, %q : !a, !b, !q)"""
+    program = pto.loads(text.replace("  pto.tmatmul ins(%a, %b : !a, !b)", biased))
+    numbers = np.random.default_rng(8)
+    x, z = (numbers.integers(-4, 5, (32, 32)).astype(np.float16) for _ in "xz")
+    d = numbers.integers(-90, 90, (1, 64)).astype(np.float16)
+    given = {"x": x, "z": z, "d": d, "y": np.zeros((32, 32), np.float16)}
+    found = program.execute(given, target=name, engine=engine).outputs["y"]
+    own = d[:, ::2] if name == "kirinX90" else d[:, :32]
+    assert np.array_equal(found, (x.astype(np.float32) @ z.astype(np.float32) + own))
+
+
 def test_stores_do_not_add() -> None:
     text = PRODUCT.replace("TYPE", "f16").replace("MOVE", PLAIN).replace("WORD", "0")
     adding = "outs(%y : !w) {atomicType = #pto<atomic_type atomic_add>}"

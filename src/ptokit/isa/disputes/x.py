@@ -350,4 +350,11 @@ X: dict[str, Dispute] = {
         "on a5 as its code does",
         "it has no such instructions: the code works on halves",
     ),
+    "X120": Dispute(
+        "where do the biases of f16 lie in the bias table of Kirin X90?",
+        "Header library: TMOV copies the bytes of a tile as they are. Its test cases of X90 give "
+        "each bias four bytes, f16 in the first two; those of Kirin 9030 have them side by side.",
+        "on X90 each in the first half of four bytes, else side by side",
+        "boards have verified the test cases",
+    ),
 }

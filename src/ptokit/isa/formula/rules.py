@@ -24,6 +24,7 @@ LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its ti
 # what some of the chips like A5 have: their declarations say which
 LEFT_ZZ, LEFT_NZ = "left tiles are zz", "left tiles are nz"
 F16_SUMS, NO_WIDE_CASTS = "sums of f16", "no conversions of 64 bits"
+SPACED_BIASES = "biases of f16 in four bytes each"
 
 # what a formula mentions -> the slug of the diagnostic it raises, first match wins
 ASPECTS: tuple[tuple[frozenset[str], str], ...] = (

@@ -32,6 +32,7 @@ from ptokit.isa.formula.rules import (
     LEVEL3,
     LEVEL12,
     NO_WIDE_CASTS,
+    SPACED_BIASES,
     Ruled,
     at,
     both,

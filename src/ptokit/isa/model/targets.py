@@ -19,6 +19,7 @@ from ptokit.isa.formula.rules import (
     LEVEL3,
     LEVEL12,
     NO_WIDE_CASTS,
+    SPACED_BIASES,
     Rule,
     both,
     named,
@@ -232,6 +233,10 @@ class Target:
         return SATURATED_SUMS in self.readings
 
     @property
+    def spaced_biases(self) -> bool:
+        return SPACED_BIASES in self.readings
+
+    @property
     def zero_pads(self) -> bool:
         return ZERO_PADS in self.readings
 
@@ -402,6 +407,7 @@ A5_TARGET = Target(
 TRAITS = {
     F16_SUMS: "accumulators of floats are f16, and leave the cube unit as f16, i16, i8 or u8",
     NO_WIDE_CASTS: "no conversion from or to 64 bits",
+    SPACED_BIASES: "the bias of a column of f16 lies in the first two of four bytes",
 }
 
 
@@ -468,6 +474,7 @@ KIRINX90_TARGET = Target(
     capacity=_sizes(128, 128, 1, 6, 0) | {"L1": 1024 * KIB},
     left=ZZ,
     macros=_kirin_macros("3003", "KIRINX90"),
+    readings=(*_KIRIN_TARGET.readings, SPACED_BIASES),
 )
 DEFAULT_TARGET = CPU_TARGET
 

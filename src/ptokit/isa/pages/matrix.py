@@ -202,7 +202,9 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
 
 
-class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "D21", "X95", "E65", "E66")):
+class Biased(
+    MatMul, abstract=True, uses=(ORDER, SPACED), disputes=("D8", "D21", "X95", "E65", "E66", "X120")
+):
     """c = bias + a x b: each sum begins with its column's bias.
 
     The recordings were made by a simulator that began with 0 and added the bias last.
@@ -211,17 +213,21 @@ class Biased(MatMul, abstract=True, uses=(ORDER,), disputes=("D8", "D21", "X95",
     c, a, b = MatMul.c, MatMul.a, MatMul.b
     bias = In(Tile, loc=BIAS, doc="one row of N biases")
 
+    spaced = named("shape", bias.valid.cols >= b.valid.cols * 2, help="give each one four bytes")
     onto = (
         bias.dtype == c.dtype,
         both(bias.rows == 1, bias.layout == ND),
         named("shape", bias.valid.cols >= b.valid.cols, help="give a bias for each column"),
+        at(SPACED_BIASES, (A5,), when(bias.dtype == f16, spaced)),
     )
     recorded = {"bias": {"c": "dst"}}
 
     @staticmethod
-    def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order) -> None:
+    def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order, spaced_biases: bool) -> None:
         (m, k), n = a.valid, b.valid.cols
-        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], bias[0, :n], order))
+        step = 2 if spaced_biases and bias.dtype is f16 else 1
+        given = bias[0, 0 : step * n : step]
+        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], given, order))
 
 
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):
