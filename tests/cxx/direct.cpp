@@ -52,7 +52,9 @@ int main(int count, char **)
   aclrtMalloc((void **)&c, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST);
   aclrtMemcpy(a, sizeof(host), host, sizeof(host), ACL_MEMCPY_HOST_TO_DEVICE);
   try {
-    if (count > 1) doubled(a + 1000, c);
+    if (count == 2) doubled(a + 1000, c);
+    comm::Signal never((int32_t *)c);
+    if (count == 3) comm::TWAIT(never, 9, comm::WaitCmp::EQ);
   } catch (...) {
     std::printf("stopped\n");
   }
@@ -63,6 +65,13 @@ int main(int count, char **)
   float4_e2m1x2_t pairs[1] = {float4_e2m1x2_t(0x21)};
   SetProperDataPart(pairs, 1, float4_e2m1x2_t(7));
   if (pairs[0].code != 0x71 || float(GetProperDataPart(pairs, 0)) != 0.5f) std::printf("wrong pair\n");
+  int32_t *flag;
+  aclrtMalloc((void **)&flag, 512, ACL_MEM_MALLOC_HUGE_FIRST);
+  comm::Signal signal(flag);
+  comm::TNOTIFY(signal, 5, comm::NotifyOp::Set);
+  comm::TNOTIFY(signal, 2, comm::NotifyOp::AtomicAdd);
+  if (*flag != 7 || !comm::TTEST(signal, 7, comm::WaitCmp::GE)) std::printf("wrong signal\n");
+  if (comm::TTEST(signal, 7, comm::WaitCmp::NE)) std::printf("wrong test\n");
   NPUMemoryModel::Instance().Initialize(NPUArch::A5);
   if (*reinterpret_cast<float *>(NPUMemoryModel::Instance().GetUBBase() + 4) != a[1]) std::printf("wrong place\n");
   for (int i = 0; i < N; ++i) right = right && c[i] == (i < 32 && i % 16 < 8 ? i : 2 * i);

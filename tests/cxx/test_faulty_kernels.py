@@ -163,6 +163,10 @@ def test_host_programs_of_the_simulator_call_kernels() -> None:
     assert (done.returncode, done.stdout) == (1, "stopped\nright\n"), done.stderr
     assert "global-out-of-bounds" in done.stderr
     assert "TLOAD(x, from)" in done.stderr
+    done = ptokit(*words, "--", "waits", "forever")
+    assert (done.returncode, done.stdout) == (1, "stopped\nright\n"), done.stderr
+    assert "deadlock" in done.stderr
+    assert "comm::TWAIT(never" in done.stderr
 
 
 def test_races_of_host_programs() -> None:

@@ -110,16 +110,16 @@ class Schedule:
 
     def wait(self, wait: Wait) -> None:
         """The core that runs goes on when the condition is met."""
-        assert self._running is not None
-        assert self._hub is not None
         while not wait.met():
+            if self._running is None or self._hub is None:
+                raise deadlock([("the caller", "a wait", None, wait.what)])
             self._running.waits = wait
             self._hub.switch()
 
     def yield_to_others(self) -> None:
-        """Other cores go on before this one."""
-        assert self._hub is not None
-        self._hub.switch()
+        """Other cores go on before this one, if there are any."""
+        if self._hub is not None:
+            self._hub.switch()
 
     def at(self, op: str, span: Span | None) -> None:
         """The core that runs begins an instruction that may wait."""

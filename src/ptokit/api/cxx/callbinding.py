@@ -238,6 +238,7 @@ def _attribute_of(free: Iterable[Attr], word: Given) -> Attr | None:
 
 def _same(known: str, given: str) -> bool:
     """True of one enumeration by two names: a scalar form may have its own."""
+    known = known.rpartition("::")[2]
     return (
         known == given
         or known == given.replace("SAlgorithm", "Algorithm")

@@ -142,9 +142,8 @@ class Door:
             if isinstance(made, PlacedHandle):
                 made.run()
                 self.warn(made.warnings, place)
-            else:
-                self.run(core, made, place)
-            return 0
+                return 0
+            return self.run(core, made, place)
         except PtoError as problem:
             return self.stop(core, problem.at(pending(place)))
         except BaseException as problem:
@@ -225,23 +224,24 @@ class Door:
         made.entry = words[-1]  # the C++ object of the entry, which is the last argument
         return made
 
-    def run(self, core: CxxCore, made: ReadyCall, place: int) -> None:
-        """Run a call, note it, and note what it warns of."""
+    def run(self, core: CxxCore, made: ReadyCall, place: int) -> int:
+        """Run a call, note it, and note what it warns of; return its answer."""
         core.calls.append(made.number)
         core.places.append(place)
         if made.waits:
             core.schedule.at(made.op.name, pending(place))
-            made.run()
+            answer = made.run()
             if made.end is not None:
                 told_where(made)
             self.going_on(core)
         else:
-            made.run()
+            answer = made.run()
         self.warn(made.warnings, place)
         for view in made.written:
             if view.lost:
                 core.note_lost(made.op, made.written, pending(place))
                 break
+        return answer
 
     def warn(self, warnings: Sequence[Diagnostic], place: int) -> None:
         """Keep warnings once for each place and rule."""

@@ -212,9 +212,9 @@ class ReadyCall:
             found[FIFO] = self.end
         return found
 
-    def run(self) -> None:
-        """Execute it."""
-        self.ready.run(self.values, self.offer())
+    def run(self) -> int:
+        """Execute the call; return its number for the kernel, 0 where it has none."""
+        answer = self.ready.run(self.values, self.offer())
         if self.spoiled and not self.ready.does_nothing(self.values):
             for tile in self.spoiled:
                 if isinstance(tile, Tile):
@@ -223,6 +223,7 @@ class ReadyCall:
             _copied_back(value, tile)
         if self.split is not None:
             _shared_out(self.call, self.core, self.split, self.written_first)
+        return max(answer, 0) if isinstance(answer, int) else 0
 
 
 def operands_of(call: CxxCall, core: CxxCore) -> dict[str, Any]:  # Any: handles, numbers
