@@ -43,6 +43,17 @@ AICORE void partly(__gm__ float *a, __gm__ float *c)
   TSTORE(to, y);
 }
 
+// Loads scales in boxes of 16 x 2, all of them, into a tile of which a line less is valid.
+AICORE void scales(__gm__ float8_e8m0_t *a)
+{
+  using Cells = GlobalTensor<float8_e8m0_t, TileShape2D<float8_e8m0_t, 32, 4, Layout::MX_A_ZZ>,
+                             BaseShape2D<float8_e8m0_t, 32, 4, Layout::MX_A_ZZ>, Layout::MX_A_ZZ>;
+  Tile<TileType::Mat, float8_e8m0_t, 32, 4, BLayout::RowMajor, 31, 4, SLayout::RowMajor, 32> x;
+  TASSIGN(x, 0x200);
+  Cells from(a);
+  TLOAD(x, from);
+}
+
 int main(int count, char **)
 {
   float host[N], *a, *c;
@@ -68,6 +79,8 @@ int main(int count, char **)
   int32_t *flag;
   aclrtMalloc((void **)&flag, 512, ACL_MEM_MALLOC_HUGE_FIRST);
   comm::Signal signal(flag);
+  scales((float8_e8m0_t *)a);
+  if (std::memcmp(NPUMemoryModel::Instance().GetL1Base() + 0x200, a, 62) != 0) std::printf("wrong scales\n");
   comm::TNOTIFY(signal, 5, comm::NotifyOp::Set);
   comm::TNOTIFY(signal, 2, comm::NotifyOp::AtomicAdd);
   if (*flag != 7 || !comm::TTEST(signal, 7, comm::WaitCmp::GE)) std::printf("wrong signal\n");

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
+import ptokit as pto
 from ptokit.api.cxx import callwords
+from ptokit.api.cxx.callbinding import bind
 from ptokit.api.cxx.callforms import forms
-from ptokit.api.cxx.calloperands import Types
+from ptokit.api.cxx.calloperands import PlacedTile, Types
 from ptokit.api.cxx.headers import (
     GENERATED,
     INCLUDE,
@@ -18,9 +21,11 @@ from ptokit.api.cxx.headers import (
     names,
     operations,
 )
+from ptokit.ir.module import Op
 from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.targets import TARGETS, Target
+from ptokit.isa.model.targets import MACHINES, TARGETS, Target
 from ptokit.isa.model.words import Pipe
 from ptokit.values.dtypes import DTYPES
 from ptokit.values.enumerations import LEFT, Loc
@@ -106,3 +111,15 @@ def test_lines_of_four_bit_integers_have_a_byte_for_each_on_chips() -> None:
     types = Types(TARGETS["a2a3"])
     tile = types.tile(types.add_tile((0, number, 2, 128, 0, 0, 512, 0, 0, 2, 128)), 2, 128)
     assert (tile.nbytes, tuple(tile.valid)) == (256, (2, 128))
+
+
+@pytest.mark.parametrize("name", ["TMATMUL_MX", "TGEMV_MX"])
+def test_a_form_is_chosen_by_the_types_of_its_operands(name: str) -> None:
+    """Products of scaled numbers have one name, whether the scales are f8e8m0 or groups of four."""
+    for form in forms()[name]:
+        module = pto.loads(example_program(form.page)).module
+        ops = (op for func in module.funcs for op in func.walk() if isinstance(op, Op))
+        op = next(op for op in ops if op.page is form.page)
+        types: dict[str, Any] = {n: v.type for n, v in (*op.values(), *op.named_results())}
+        given = [PlacedTile(types[o.name], 0) for o in form.operands if o.name in types]
+        assert bind(name, given, MACHINES["cpu"]).page is form.page

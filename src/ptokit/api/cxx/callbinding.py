@@ -77,12 +77,12 @@ def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:
     )
 
 
-def _foreign(call: CxxCall, target: Target) -> tuple[bool, int]:
-    """Say how far a form is from what the target has for operands in these memories."""
+def _foreign(call: CxxCall, target: Target) -> tuple[bool, int, int]:
+    """Say how far a form is from what the target has: for these memories, then these types."""
     types = {name: getattr(value, "type", UNKNOWN) for name, value in call.operands.items()}
     env = environment(call.page, types, call.attrs, target)
-    places = (rule for rule in call.page.rules_on(target) if rule.slug == "location")
-    return not call.page.exists_on(target), sum(rule.holds(env) is False for rule in places)
+    wrong = [rule.slug for rule in call.page.rules_on(target) if rule.holds(env) is False]
+    return not call.page.exists_on(target), wrong.count("location"), wrong.count("element-type")
 
 
 def as_moved(call: CxxCall, target: Target) -> CxxCall:

@@ -51,17 +51,13 @@ def _refused(recorded: RecordedCalls, lines: Lines, target: Target) -> Iterator[
     """Yield what a launch would refuse, for each call and line once."""
     for launch in recorded.launches:
         cores = CxxLaunch(
-            "", 1, (target, HARDWARE_READING), _NoArrays(), _nothing, mixed=launch.mixed
+            "", 1, (target, HARDWARE_READING), _NoArrays(), lambda _: None, mixed=launch.mixed
         ).alone()
         known = {core.place[1:]: core for core in cores}
         for core in launch.cores:
             here = known[core.place[1:]]
             for number, place in {*zip(core.calls, core.places, strict=True)}:
                 yield from _of_call(recorded.calls[number], here, lines.get(place))
-
-
-def _nothing(core: CxxCore) -> None:
-    """Run nothing."""
 
 
 def _of_call(call: CxxCall, core: CxxCore, span: Span | None) -> Iterator[Diagnostic]:

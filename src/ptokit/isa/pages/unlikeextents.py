@@ -39,7 +39,7 @@ def as_moved(
     if not (valid.static and view.fixed and stride and None not in stride):
         return None
     if not target.is_chip:
-        return _upper_left(view, tile) if stored else None
+        return _upper_left(view, tile) if stored else _whole_scales(view, tile)
     if tile.dtype.pairs and (whole := _in_whole_bytes(view, tile)) != (view, tile):
         return as_moved(*whole, target, stored=stored) or whole
     if tile.loc is ACC and view.layout is GlobalLayout.NHWC:  # points of images are rows
@@ -80,6 +80,16 @@ def _upper_left(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]
         if rest:  # lines of several boxes, and a part of one
             return None
     return replace(view, shape=tuple(shape)), tile
+
+
+def _whole_scales(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
+    """Return a load of all scales of a larger view: the simulator compares no extents there."""
+    (rows, cols), (most, wide) = tile.valid, view.matrix
+    scales = view.layout is not None and view.layout.name.startswith("MX_")
+    if not (scales and rows and cols and most and wide) or view.matrix == tile.valid:
+        return None
+    fits = rows <= most <= tile.rows and cols <= wide <= tile.cols
+    return (view, replace(tile, valid=Shape(most, wide))) if fits else None
 
 
 def _in_whole_bytes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]:
