@@ -32,14 +32,15 @@ AICORE void doubled(__gm__ float *a, __gm__ float *c)
   TSTORE(to, x);
 }
 
-// Stores 2 x 8 of 4 x 16 elements, whose lines are two boxes of two.
+// Loads and stores 2 x 8 of 4 x 16 elements, whose lines are two boxes of two.
 AICORE void partly(__gm__ float *a, __gm__ float *c)
 {
   Tile<TileType::Vec, float, 4, 16, BLayout::RowMajor, -1, -1> x(4, 16), y(2, 8);
   GlobalTensor<float, Shape<1, 1, 2, 2, 16>, Stride<N, N, 32, 16, 1>> from(a), to(c);
   TASSIGN(x, 0x0);
-  TASSIGN(y, 0x0);
+  TASSIGN(y, 0x400);
   TLOAD(x, from);
+  TLOAD(y, from);
   TSTORE(to, y);
 }
 

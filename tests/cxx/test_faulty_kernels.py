@@ -157,7 +157,8 @@ def test_host_programs_of_the_simulator_call_kernels() -> None:
     words = ["cxx", "test", str(HERE / "direct.cpp"), "--target", "cpu", "-D", "__CPU_SIM"]
     done = ptokit(*words)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
-    assert "warning[shape]" in done.stderr  # of the store into a larger view
+    assert "warning[shape]" in done.stderr  # of moves of larger views
+    assert "TLOAD(y, from)" in done.stderr
     assert "TSTORE(to, y)" in done.stderr
     done = ptokit(*words, "--", "outside")  # an error ends that call alone
     assert (done.returncode, done.stdout) == (1, "stopped\nright\n"), done.stderr

@@ -274,7 +274,7 @@ def _shared_out(call: CxxCall, core: CxxCore, axis: int, whole: object) -> None:
 
 
 BY_CHIP = "the chip takes the line count from the view and the length from the tile"
-BY_SIMULATOR = "the CPU simulator stores what is valid to the upper left part of the view"
+BY_SIMULATOR = "the CPU simulator moves what is valid, from the upper left of the view"
 OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it
 
 

@@ -16,8 +16,8 @@ D: dict[str, Dispute] = {
         "counts lines by the view and takes their length from the tile; A2/A3 steps by that length "
         "and the gap that the view leaves, A5 by the view's stride. An accumulator leaves as it is "
         "valid. Golden data of A5: of a larger view the tile's valid region is loaded. CPU "
-        "simulator: a view of another extent is no load; a store into a larger view writes its "
-        "upper left part.",
+        "simulator: debug builds assert it of loads; release builds, as its suites are, move what "
+        "is valid from or to the upper left part of the view.",
         "text: no, cut the view with partition_view. On a5 a larger view loads the part that is "
         "valid in the tile, with a warning. Other views of chips are legal `--as assembler` alone, "
         "and not even there where the number of elements differs. Kernels in C++: a warning, and "

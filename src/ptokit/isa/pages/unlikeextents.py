@@ -3,7 +3,7 @@
 The headers' debug builds assert that they are alike. Release code counts rows by the view and takes
 the length of a row from the tile; A2/A3 steps from row to row by that length and the gap that the
 view leaves, A5 by the view's stride. An accumulator is stored as it is valid, whatever the view is.
-The CPU simulator stores what is valid to the upper left part of a larger view.
+Release code of the CPU simulator moves what is valid, from and to the upper left part of a view.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def as_moved(
     if not (valid.static and view.fixed and stride and None not in stride):
         return None
     if not target.is_chip:
-        return _upper_left(view, tile) if stored else _whole_scales(view, tile)
+        return _upper_left(view, tile) or (None if stored else _whole_scales(view, tile))
     if tile.dtype.pairs and (whole := _in_whole_bytes(view, tile)) != (view, tile):
         return as_moved(*whole, target, stored=stored) or whole
     if tile.loc is ACC and view.layout is GlobalLayout.NHWC:  # points of images are rows
@@ -66,7 +66,7 @@ def as_moved(
 
 
 def _upper_left(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
-    """Return a store to the part of a larger view that begins where the view does."""
+    """Return a move of the part of a larger view that begins where the view does."""
     (rows, cols), matrix, shape = tile.valid, view.matrix, list(view.shape)
     if view.layout not in LINES or matrix == tile.valid or view.rank != 5:
         return None
