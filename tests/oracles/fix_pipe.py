@@ -91,8 +91,7 @@ def scaled(
         raise Undefined("a scale that is no number")
     short = vector or o.fp19 == "always"
     scale = fp19(raw) if short else raw
-    scale = np.where(first & (values < 0), np.float32(0), scale)
-    t = values.astype(np.float32) * scale
+    t = np.where(first & (values < 0), np.float32(0), values.astype(np.float32) * scale)
     if how == "b8":
         return low_bits(_eight(t, params, last, o).astype(np.int64), dst)
     limit = 65504.0 if dst == "f16" else F32_MAX

@@ -26,7 +26,7 @@ class FixPipe:
     fp19: which modes keep only 19 bits of the scale; "cpu" means those with a scale per column.
     signed_offset: the 9-bit offset is two's complement (else 0..511).
     s9: the scaled value is clipped to -256..255 before the offset is added.
-    relu_first: relu zeroes the multiplier before the offset, and shift modes ignore it.
+    relu_first: relu makes +0 of products before the offset, and shift modes ignore it.
     saturating_shift: shift modes saturate to 16 bits (else they wrap).
     saturate: control bit 48: inf becomes the largest finite value, NaN zero.
     clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
@@ -115,9 +115,9 @@ def narrowed(
     if mode is Mode.SHIFT:
         return _shift(x, params, relu=late, saturate=how.saturating_shift)
     scale = _scale(params, how, short=by_column)
-    if positive and how.relu_first:
-        scale = (x.cast(t.f32) < 0).where(0.0, scale)
     scaled = x.cast(t.f32) * scale
+    if positive and how.relu_first:
+        scaled = (x.cast(t.f32) < 0).where(0.0, scaled)
     if mode is Mode.B8:
         return _to_b8(scaled, dtype, params, relu=late, how=how)
     if mode is Mode.I16:
