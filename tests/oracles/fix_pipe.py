@@ -85,7 +85,7 @@ def scaled(
         y = values.astype(np.int64) >> ((params >> np.uint64(32) & np.uint64(15)).astype(int) + 1)
         y = y.clip(-32768, 32767) if o.saturating_shift else y
         found = low_bits(y, dst)
-        return np.where(last & (found < 0), np.zeros_like(found), found)
+        return np.where(relu & (found < 0), np.zeros_like(found), found)
     raw = (params & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
     if np.isnan(raw).any():
         raise Undefined("a scale that is no number")

@@ -24,7 +24,7 @@ HOUSE = {
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
     "isa/model": 2_000,  # types, layouts, targets, words of attributes
     "isa/lang": 1_500,  # what a page is written in
-    "isa/disputes": 1_400,  # where the sources contradict each other
+    "isa/disputes": 1_500,  # where the sources contradict each other
     "isa": 200,  # the index of the pages
     "isa/pages": 14_200,  # the instructions
     "ir": 1_000,  # modules, functions, blocks, ops, values; their symbols and comments

@@ -26,7 +26,7 @@ class FixPipe:
     fp19: which modes keep only 19 bits of the scale; "cpu" means those with a scale per column.
     signed_offset: the 9-bit offset is two's complement (else 0..511).
     s9: the scaled value is clipped to -256..255 before the offset is added.
-    relu_first: relu makes +0 of products before the offset, and shift modes ignore it.
+    relu_first: relu makes +0 of products before the offset.
     saturating_shift: shift modes saturate to 16 bits (else they wrap).
     saturate: control bit 48: inf becomes the largest finite value, NaN zero.
     clip_half: f32 -> f16/bf16 with a scale clips large finite values even when not saturating.
@@ -113,7 +113,7 @@ def narrowed(
     params = _packed(params, dtype)
     late = positive and not how.relu_first
     if mode is Mode.SHIFT:
-        return _shift(x, params, relu=late, saturate=how.saturating_shift)
+        return _shift(x, params, relu=positive, saturate=how.saturating_shift)
     scale = _scale(params, how, short=by_column)
     scaled = x.cast(t.f32) * scale
     if positive and how.relu_first:

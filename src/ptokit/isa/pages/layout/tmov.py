@@ -54,7 +54,10 @@ def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
 
 
 class TMov(
-    Instr, verb="to", uses=(FIXPIPE,), disputes=("C22", "C45", "C47", "C49", "C54", "C57", "C59")
+    Instr,
+    verb="to",
+    uses=(FIXPIPE,),
+    disputes=("C22", "C45", "C47", "C49", "C54", "C57", "C59", "X121"),
 ):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
