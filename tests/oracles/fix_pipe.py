@@ -92,6 +92,7 @@ def scaled(
     short = vector or o.fp19 == "always"
     scale = fp19(raw) if short else raw
     t = np.where(first & (values < 0), np.float32(0), values.astype(np.float32) * scale)
+    t = np.where(np.isnan(t), np.float32(np.nan), t)  # arithmetic gives one NaN
     if how == "b8":
         return low_bits(_eight(t, params, last, o).astype(np.int64), dst)
     limit = 65504.0 if dst == "f16" else F32_MAX
