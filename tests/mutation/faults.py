@@ -121,7 +121,18 @@ def places(kind: str, tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
             for child in holder.body:
                 if chosen(child):
                     name = getattr(holder, "name", "") or getattr(child, "name", "")
-                    yield from ((node, name) for node in ast.walk(child))
+                    hints = hints_of(child)
+                    yield from ((n, name) for n in ast.walk(child) if id(n) not in hints)
+
+
+def hints_of(node: ast.AST) -> set[int]:
+    """The identities of all nodes inside annotations, which mean nothing to a run."""
+    found = set[int]()
+    for inner in ast.walk(node):
+        for hint in (getattr(inner, "annotation", None), getattr(inner, "returns", None)):
+            if hint is not None:
+                found |= {id(part) for part in ast.walk(hint)}
+    return found
 
 
 def faults(kind: str) -> list[Fault]:
