@@ -115,6 +115,17 @@ def require_nothing_left(client: Client) -> None:
     raise AssertionError(left)
 
 
+def require_others(client: Client, before: set[int]) -> None:
+    """Soon each worker is a new process; the scheduler may still list one that died."""
+    found: dict[str, int] = {}
+    for _ in range(100):
+        found = client.run(os.getpid, on_error="ignore")
+        if found and before.isdisjoint(found.values()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(found)
+
+
 @pytest.mark.parametrize("count", sampled([2, 1, 3, 4], 4))
 def test_any_number_of_workers_gives_the_same(
     cluster: Cluster, client: Client, count: int, capsys: pytest.CaptureFixture[str]
@@ -176,7 +187,7 @@ def test_a_worker_that_dies_is_replaced(client: Client) -> None:
     killer = when_busy(client, lambda: kill_all(client))
     assert told(long(400_000), blocks=8, cluster=client) == expected
     killer.join()
-    assert before.isdisjoint(client.run(os.getpid).values())
+    require_others(client, before)
     require_nothing_left(client)
 
 
@@ -385,7 +396,7 @@ def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> 
     killer = when_busy(client, lambda: kill_all(client))
     assert several.outcome(text, blocks=4, cluster=client) == expected
     killer.join()
-    assert before.isdisjoint(client.run(os.getpid).values())
+    require_others(client, before)
     require_nothing_left(client)
 
 
