@@ -47,14 +47,17 @@ COMMANDS = {
 def full() -> Generator[None]:
     """Files take no more than 16 bytes: the system says so where a disk would say that it is full.
 
-    Python ignores the signal that comes with it.
+    Python ignores the signal that comes with it. A module that is first imported here leaves no
+    bytecode: 16 bytes of it would be what later imports find.
     """
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    old, written = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, old[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        sys.dont_write_bytecode = written
 
 
 @pytest.fixture
