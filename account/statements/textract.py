@@ -124,7 +124,7 @@ operand 129: preQuantScalar: the one scale factor
 # Constraints
 constraint 135: indexRow + Dst::Rows <= Src::Rows and indexCol + Dst::Cols <= Src::Cols
   -> test_runtime_bounds test_declared_shape_counts_on_hardware test_valid_region_bounds_everywhere
-  -> test_fix_pipe_bounds C7
+  -> test_fix_pipe_bounds test_declared_shape_of_a_fix_pipe_window C7
 constraint 136: Dst::DType equals Src::DType
   -> test_same_type test_accumulator_narrows C6
 constraint 137: Fp::Loc is Scaling, on A2/A3 and A5
