@@ -170,6 +170,12 @@ def test_host_programs_of_the_simulator_call_kernels() -> None:
     assert "comm::TWAIT(never" in done.stderr
 
 
+@pytest.mark.parametrize("words", [("cpu", "-D", "__CPU_SIM"), ("a2a3",), ("a5",)])
+def test_threads_of_a_host_take_turns(words: tuple[str, ...]) -> None:
+    done = ptokit("cxx", "test", str(HERE / "threads.cpp"), "--target", *words, "--timeout", "60")
+    assert (done.returncode, done.stdout) == (0, "0 0 0 0 wrong\n"), done.stderr
+
+
 def test_races_of_host_programs() -> None:
     words = ("cxx", "test", str(HERE / "host.cpp"), "--target", "a5", "--races")
     done = ptokit(*words)

@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from threading import get_native_id
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,7 @@ class Door:
         self.told: set[object] = set()
         self.core: CxxCore | None = None
         self.outside: CxxCore | None = None  # what calls run on that no launch makes
+        self.threads: dict[int, tuple[CxxLaunch, CxxCore]] = {}  # of hosts: each has such a core
         self.running: CxxLaunch | None = None
         self.failed = 0
         self.last = MOST_CALLS  # the number of the last call that may come
@@ -151,12 +153,16 @@ class Door:
 
     @property
     def here(self) -> CxxCore | None:
-        """The core that runs; outside of launches a core of simulators, which hosts call as is."""
-        if self.core is None and self.target.in_order:
-            launch = CxxLaunch("", 1, (self.target, self.fixpipe), self.memories, self.going_on)
-            self.running, (self.core, *_) = launch, launch.alone()
-            self.outside = self.core
-            self.going_on(self.core)
+        """The core that runs; outside of launches the simulator has one for each host thread."""
+        if self.core is self.outside and self.target.in_order:
+            thread = get_native_id()
+            if thread not in self.threads:
+                launch = CxxLaunch("", 1, (self.target, self.fixpipe), self.memories, self.going_on)
+                self.threads[thread] = launch, launch.alone()[0]
+            self.running, core = self.threads[thread]
+            if core is not self.core:
+                self.outside = core
+                self.going_on(core)
         return self.core
 
     def stop(self, core: CxxCore | None, problem: BaseException) -> int:

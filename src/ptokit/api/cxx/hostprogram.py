@@ -19,6 +19,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.values.fixpipe import FixPipe
 
 NO_MAIN = "add the file with main, or launch one kernel: ptokit cxx run FILE --launch NAME"
+# Python's lock is free while it runs: threads of the program call kernels, too.
+MAIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 FAILED = 1  # the status of a program whose kernels fail, where it says itself that all is well
 
 
@@ -83,7 +85,8 @@ def run_host_program(
         words = [str(library), *arguments]
         texts = [ctypes.create_string_buffer(word.encode()) for word in words]
         given = (ctypes.c_char_p * (len(words) + 1))(*(ctypes.addressof(t) for t in texts), None)
-        status = int(loaded.main(ctypes.c_int(len(words)), given))
+        main = MAIN(ctypes.cast(loaded.main, ctypes.c_void_p).value or 0)
+        status = main(len(words), ctypes.addressof(given))
         entrance.tell()  # of calls without a launch
         ctypes.CDLL(None).fflush(None)
         wrong = any(each.severity is Severity.ERROR for each in entrance.found)

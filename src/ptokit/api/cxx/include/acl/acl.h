@@ -38,6 +38,7 @@ inline aclError aclrtCreateStream(aclrtStream *made) { return *made = nullptr, A
 inline aclError aclrtDestroyStream(aclrtStream) { return ACL_SUCCESS; }
 inline aclError ptokit_synchronise(bool reset) {
   if (ptokit_issue == nullptr) return ACL_SUCCESS;
+  const ptokit::Turn turn;
   ptokit_words[0] = ptokit::kSynchronise, ptokit_words[1] = ptokit_words[2] = 0;
   ptokit_words[ptokit::kHead] = reset;
   return static_cast<aclError>(ptokit_issue(ptokit::kHead + 1));
@@ -54,10 +55,12 @@ inline aclError aclrtMalloc(void **made, size_t nbytes, int = ACL_MEM_MALLOC_HUG
   *made = std::aligned_alloc(512, room);
   if (*made == nullptr) return ACL_ERROR_BAD_ALLOC;
   std::memset(*made, 0, room);
+  const ptokit::Turn turn;
   if (ptokit_memory != nullptr) ptokit_memory(ptokit::address_of(*made), int64_t(nbytes));
   return ACL_SUCCESS;
 }
 inline aclError aclrtFree(void *given) {
+  const ptokit::Turn turn;
   if (given != nullptr && ptokit_memory != nullptr) ptokit_memory(ptokit::address_of(given), -1);
   return std::free(given), ACL_SUCCESS;
 }

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <pthread.h>
+
 #include "words.hpp"
 
 #define AICORE
@@ -62,6 +64,14 @@ PTOKIT_EXPORT int64_t (*ptokit_memory)(int64_t address, int64_t nbytes) = nullpt
 namespace ptokit {
 struct Stop {};  // thrown where the host ends a core
 
+// The threads of a host program take turns: one of them owns the words until its call has ended.
+inline pthread_mutex_t turns = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+struct Turn {
+  Turn() { pthread_mutex_lock(&turns); }
+  Turn(const Turn &) = delete;
+  ~Turn() { pthread_mutex_unlock(&turns); }
+};
+
 // Hand the first `count` words to the host.
 inline int64_t issue(int64_t count) {
   if (ptokit_issue == nullptr) {
@@ -75,6 +85,7 @@ inline int64_t issue(int64_t count) {
 
 // A special call with its words.
 template <class... A_> inline int64_t special(int64_t name, int64_t here, A_... words) {
+  const Turn turn;
   int64_t *at = ptokit_words;
   ((*at++ = name), (*at++ = here), (*at++ = 0));
   ((*at++ = static_cast<int64_t>(words)), ...);

@@ -18,6 +18,7 @@ template <class T_> inline constexpr bool is_event = std::is_base_of_v<EventBase
 template <class T_> inline constexpr bool is_pipe = false;  // a FIFO between cores
 
 struct Pack {
+  Turn turn;
   int64_t *at = ptokit_words + kHead;
   template <class... A_> void put(A_... words) { ((*at++ = static_cast<int64_t>(words)), ...); }
   void real(int64_t kind, double value) {
