@@ -134,6 +134,14 @@ def test_elements_of_64_bits() -> None:
     assert np.array_equal(found[ROWS * COLS // 4 :][:8], x.reshape(-1)[3:11])
 
 
+def test_random_numbers_from_words_of_pi() -> None:
+    """A block of Philox4x32-10 that its authors publish: each word of key and counter counts."""
+    a, b, c = A.copy(), B.copy(), np.zeros_like(A)
+    kernels("vector", "a5").launch("vector", 30, a, b, c, 1000)
+    found = c.reshape(-1).view(np.uint32)[:4]
+    assert found.tolist() == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
 def test_blocks_are_told_once() -> None:
     a, b, c = A.copy(), B.copy(), np.zeros_like(A)
     ran = kernels("vector", "a2a3").launch("vector", 10, a, b, c, 1024)

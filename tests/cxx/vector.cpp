@@ -413,6 +413,17 @@ __global__ AICORE void of_64_bits(__gm__ float *a, __gm__ float *b, __gm__ float
 }
 
 // What a kernel prints.
+__global__ AICORE void randoms(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+  Tile<TileType::Vec, uint32_t, 1, 256> x;
+  GlobalTensor<uint32_t, Shape<1, 1, 1, 1, 256>, Stride<256, 256, 256, 256, 1>> to((__gm__ uint32_t *)c);
+  TASSIGN(x, 0x0);
+  TRandomKey key = {0xa4093822, 0x299f31d0};
+  TRandomCounter counter = {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344};
+  Event<Op::TRANDOM, Op::TSTORE_VEC> ready = TRANDOM(x, key, counter);
+  TSTORE(to, x, ready);
+}
+
 __global__ AICORE void printing(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {
   cce::printf("block %d of %d\n", int(get_block_idx()), int(get_block_num()));
@@ -449,6 +460,7 @@ void vector(int which, float *a, float *b, float *c, int n)
     case 25: meeting<<<ROWS, nullptr, stream>>>(a, b, c); break;
     case 28: of_boards<<<1, nullptr, stream>>>(a, b, c); break;
     case 29: of_64_bits<<<1, nullptr, stream>>>(a, b, c); break;
+    case 30: randoms<<<1, nullptr, stream>>>(a, b, c); break;
     case 26: printing<<<3, nullptr, stream>>>(a, b, c); break;
     case 27: partly<<<1, nullptr, stream>>>(a, b, c); break;
   }

@@ -143,9 +143,8 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
 
 def _fields(word: str, text: str) -> list[str]:
     """Return the fields of an argument: of an array's name those that the array is made of."""
-    array = (
-        re.search(rf"\b{re.escape(word)}\{{+(.*?)\}}\}}\}}", text) if word.isidentifier() else None
-    )
+    within = rf"\b{re.escape(word)}\{{\{{(.*?)\}}\}}\}}"
+    array = re.search(within, text) if word.isidentifier() else None
     return FIELD.findall(f"{array[1]}}}" if array else word)
 
 
