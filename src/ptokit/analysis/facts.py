@@ -73,9 +73,7 @@ class FuncFacts:
 
     def made(self, kind: Callable[[Func], T]) -> T:
         """Return an analysis that only few programs need."""
-        if kind not in self.func.known:
-            self.func.known[kind] = kind(self.func)
-        return self.func.known[kind]
+        return once(kind)(self.func)
 
 
 facts_of = once(FuncFacts)

@@ -14,7 +14,7 @@ from ptokit.api.cxx.childprocess import Crash, run_in_child
 from ptokit.api.cxx.door import Door, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
+from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.isa.model.targets import Target
 from ptokit.values.fixpipe import FixPipe
 
@@ -89,8 +89,7 @@ def run_host_program(
         status = main(len(words), ctypes.addressof(given))
         entrance.tell()  # of calls without a launch
         ctypes.CDLL(None).fflush(None)
-        wrong = any(each.severity is Severity.ERROR for each in entrance.found)
-        if not status and wrong:
+        if not status and any(each.is_error for each in entrance.found):
             status = FAILED
         found = status, entrance.base, entrance.found
         if not recorded:

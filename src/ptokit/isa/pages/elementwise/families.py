@@ -21,7 +21,7 @@ def pointwise(
 def of_one_kind(
     dst: Operand, *sources: Operand, a2a3: DTypes, a5: DTypes, cpu: DTypes
 ) -> tuple[Ruled, ...]:
-    """As `pointwise`, in any layout."""
+    """The rules of an elementwise instruction whose tiles have any layout."""
     tiles = (dst, *sources)
     types = elements(dst, cpu=cpu, a2a3=a2a3, a5=a5)
     return (types, one_type(*tiles), over_region(*tiles), in_vec(*tiles))

@@ -87,8 +87,7 @@ class TNot(
 class TLog(Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
     """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value. A5 rounds the
-    root first.
+    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
     """
 
     precision = precision(LOG)
@@ -103,7 +102,8 @@ class TSqrt(Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32
 class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
     """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value. A5 rounds
+    twice: the root, then its reciprocal.
     """
 
     tmp = Scratch(Tile, None, idle=(A5,), doc="of the precise algorithm of A2/A3; A5 ignores it")
