@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ptokit.diagnostics.source import Span
 from ptokit.engines.native.plan import CELL, LEAST, MORE, WAITING, Plan
 from ptokit.engines.native.queuecode import ACQUIRE, HEADS, OWN, STATE, TAILS, WAIT, WAITS, capacity
-from ptokit.engines.reference.heldqueues import NotYet
+from ptokit.engines.reference.heldqueues import InnerSchedule, NotYet
 from ptokit.ir.module import Op
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import address_of
@@ -65,12 +64,12 @@ def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[Wa
             yield awaited(things[plan.entries[entry - OWN]], int(words[WAITS + 3 * queue]))
 
 
-class TriedSchedule(Schedule):
+class TriedSchedule(InnerSchedule):
     """The schedule as an instruction sees it that is begun again where it has to wait."""
 
     def __init__(self, of: Schedule) -> None:
-        super().__init__(of.order)
-        self.of, self.trying = of, False
+        super().__init__(of)
+        self.trying = False
 
     def wait(self, wait: Wait) -> None:
         """NotYet where what is tried has to wait."""
@@ -78,15 +77,6 @@ class TriedSchedule(Schedule):
             self.of.wait(wait)
         elif not wait.met():
             raise NotYet(wait)
-
-    def yield_to_others(self) -> None:
-        self.of.yield_to_others()
-
-    def at(self, op: str, span: Span | None) -> None:
-        self.of.at(op, span)
-
-    def pause(self) -> None:
-        self.of.pause()
 
 
 def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:

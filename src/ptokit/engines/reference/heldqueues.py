@@ -136,19 +136,12 @@ class HeldQueues:
                 yield entry.name, entry.span, entry.what
 
 
-class QueuedSchedule(Schedule):
-    """The schedule as a core with queues sees it: an entry that waits holds up its queue alone."""
+class InnerSchedule(Schedule):
+    """The schedule inside of an instruction that waits in its own way; `of` switches cores."""
 
-    def __init__(self, of: Schedule, queues: HeldQueues) -> None:
+    def __init__(self, of: Schedule) -> None:
         super().__init__(of.order)
-        self.of, self.queues = of, queues
-
-    def wait(self, wait: Wait) -> None:
-        """NotYet in an entry of a queue that has to wait; the scalar unit waits here."""
-        if not self.queues.going:
-            self.queues.until(wait)
-        elif not wait.met():
-            raise NotYet(wait)
+        self.of = of
 
     def yield_to_others(self) -> None:
         self.of.yield_to_others()
@@ -158,6 +151,21 @@ class QueuedSchedule(Schedule):
 
     def pause(self) -> None:
         self.of.pause()
+
+
+class QueuedSchedule(InnerSchedule):
+    """The schedule as a core with queues sees it: an entry that waits holds up its queue alone."""
+
+    def __init__(self, of: Schedule, queues: HeldQueues) -> None:
+        super().__init__(of)
+        self.queues = queues
+
+    def wait(self, wait: Wait) -> None:
+        """NotYet in an entry of a queue that has to wait; the scalar unit waits here."""
+        if not self.queues.going:
+            self.queues.until(wait)
+        elif not wait.met():
+            raise NotYet(wait)
 
 
 def _any_met(waits: Sequence[Wait]) -> bool:
