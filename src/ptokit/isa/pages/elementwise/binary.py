@@ -89,7 +89,7 @@ class TRem(
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool = False) -> None:
-        f = Array.remainder if chip and dst.dtype.size == 8 else cls.f
+        f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
         dst[dst.valid] = f(src0[dst.valid], src1[dst.valid])
 
 

@@ -45,8 +45,8 @@ class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disput
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool = False) -> None:
         amount = src1[dst.valid]
-        wraps = chip and dst.dtype.size == 8
-        dst[dst.valid] = cls.f(src0[dst.valid], amount & 63 if wraps else amount)
+        amount = amount & 63 if by_halves(dst.dtype, chip) else amount
+        dst[dst.valid] = cls.f(src0[dst.valid], amount)
 
 
 class TShl(ShiftedBits, f=Array.__lshift__, rules=bits(INTEGERS)):

@@ -27,6 +27,11 @@ def of_one_kind(
     return (types, one_type(*tiles), over_region(*tiles), in_vec(*tiles))
 
 
+def by_halves(dtype: DType, chip: bool) -> bool:
+    """Say whether the target computes integers of this type by halves of 64 bits (X119)."""
+    return chip and dtype.size == 8
+
+
 def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
     """The rules of a scratch tile that only one target uses, where it is given."""
     placed = named_scratch(tmp, (target,))

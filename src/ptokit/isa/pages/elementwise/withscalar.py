@@ -125,7 +125,7 @@ class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     @classmethod
     def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
         x = src[dst.valid]
-        f = Array.remainder if chip and dst.dtype.size == 8 else cls.f
+        f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
         dst[dst.valid] = f(x, x.number(scalar))
 
 
@@ -223,7 +223,7 @@ class ShiftS(BitsS, abstract=True, uses=(CHIP,), disputes=("E3", "X119")):
     def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
         x = src[dst.valid]
         amount = x.number(scalar)
-        dst[dst.valid] = cls.f(x, amount & 63 if chip and dst.dtype.size == 8 else amount)
+        dst[dst.valid] = cls.f(x, amount & 63 if by_halves(dst.dtype, chip) else amount)
 
 
 class TShlS(
