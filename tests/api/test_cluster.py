@@ -409,7 +409,8 @@ def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> 
 @pytest.mark.skipif(FACTOR == 1, reason="two processes start: `make test-all` runs it")
 def test_a_scheduler_that_dies_is_named(tmp_path: Path) -> None:
     where = tmp_path / "scheduler.json"
-    dask = ["env", f"PYTHONPATH={Path(__file__).parents[1]}", sys.executable, "-m", "dask"]
+    path = os.pathsep.join(str(folder) for folder in Path(__file__).parents[:2])
+    dask = ["env", f"PYTHONPATH={path}", sys.executable, "-m", "dask"]
     start = ["--scheduler-file", where, "--no-dashboard"]
     scheduler = Popen([*dask, "scheduler", "--port", "0", *start], stderr=DEVNULL)
     worker = Popen([*dask, "worker", "--nthreads", "1", *start], stderr=DEVNULL)
