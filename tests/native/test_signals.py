@@ -191,3 +191,37 @@ def test_the_cube_is_none_of_the_vector_cores_of_its_block() -> None:
     text = kernel("pto.sync.wait <PIPE_MTE2>, 3", "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 1}")
     found = both(text, "a2a3", 1)
     assert "the vector core 0 of block 0 waits forever" in found
+
+
+FEW = """
+func.func @f(%g: !pto.ptr<i32>, %w: !pto.ptr<i32>) attributes {{
+    pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %id = pto.get_block_idx
+  %n = arith.trunci %id : i64 to i32
+  %b = arith.index_cast %id : i64 to index
+  %o = arith.subi 1, %b : index
+  %t = arith.addi %b, 2 : index
+  %few = arith.cmpi ult, %b, 2 : index
+  scf.if %few {{
+    pto.store_scalar %n, %g[%b] : !pto.ptr<i32>, i32
+    pto.syncall(%w, %used : !pto.ptr<i32>, i32) mode = #pto.sync_all_mode<soft>, \
+core_type = #pto.sync_core_type<{}>
+    %v = pto.load_scalar %g[%o] : !pto.ptr<i32> -> i32
+    pto.store_scalar %v, %g[%t] : !pto.ptr<i32>, i32
+  }}
+  return
+}}"""
+
+
+@pytest.mark.parametrize(("kind", "used"), [("aiv_only", 2), ("aiv_only", 3), ("aic_only", 2)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_so_many_cores_meet_as_the_program_says(engine: str, kind: str, used: int) -> None:
+    text = FEW.format(kind).replace("%id =", f"%used = arith.constant {used} : i32\n  %id =")
+    given = {"g": np.full(4, 9, np.int32), "w": np.zeros(16, np.int32)}
+    found = str(outcome(text, given, engine=engine, target="a2a3", blocks=4))
+    if kind == "aic_only":
+        assert "the launch has no cube cores" in found
+    elif used == 2:
+        assert str(np.array([0, 1, 1, 0], np.int32).tobytes())[2:-1] in found
+    else:
+        assert "deadlock" in found

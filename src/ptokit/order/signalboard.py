@@ -44,6 +44,7 @@ class Meeting(NamedTuple):
 
     kinds: tuple[KernelKind, ...]
     core: CorePlace
+    place: object = None  # where they count in memory, if only some take part
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class SignalBoard:
     """The counters of a launch: by core and number, and who has signalled so far.
 
     `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
-    for one of them; `total` the arrivals at each barrier of cores.
+    for one of them; `total` the arrivals of each group of senders; `meetings` who has come to each
+    barrier of cores since the last ones went on, and for which time.
     """
 
     cores: Sequence[CorePlace]
@@ -95,6 +97,9 @@ class SignalBoard:
     )
 
     total: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    meetings: defaultdict[Hashable, list[tuple[CorePlace, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     fifos: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
@@ -240,25 +245,41 @@ class CoreSignals:
             self.board.clock(self.here).acquire(id(numbers.memory))
         return int(met)
 
-    def sync_all(self, kinds: Sequence[KernelKind]) -> None:
-        """Wait until all cores of these kinds have come as often as this one."""
-        cores, arrived = [c for c in self.board.cores if c.kind in kinds], self.board.arrived
-        key = "barrier", tuple(kinds)
-        arrived[key, self.here] += 1
-        arrivals = arrived[key, self.here]
-        self._let([Meeting(tuple(kinds), self.here)])
-        if self.here not in cores:
+    def sync_all(self, kinds: Sequence[KernelKind], used: int, place: object) -> None:
+        """Wait until all cores of these kinds have come as often as this one.
+
+        `used`: or so many, whichever they are, which count at a place in memory.
+        """
+        cores, of = [c for c in self.board.cores if c.kind in kinds], tuple(kinds)
+        if not cores:
+            raise no_cores(of, self.here.kind)
+        where = _address(place) if used else None
+        key, here = ("barrier", of, where), self.here
+        self.board.arrived[key, here] += 1
+        arrivals = self.board.arrived[key, here]
+        self._let([Meeting(of, here, where)])
+        if here not in cores:
             return
-        total = self.board.total
-        total[key] += 1  # nobody comes again before all have: so many in all
+        needed, met = used or len(cores), self.board.meetings[key]
+        if len(met) >= needed:
+            met = self.board.meetings[key] = []
+        met.append((here, arrivals))
 
         def held() -> str:
+            if used:
+                return f"{len(met)} of {used} have arrived"
             return self.board.missing(key, cores, arrivals)
 
-        needed = arrivals * len(cores)
-        self.board.schedule.wait(Wait(lambda: total[key] >= needed, "all cores", held))
-        for core in cores:
-            self.board.clock(self.here).acquire(Meeting(tuple(kinds), core), arrivals)
+        who = f"{used} cores" if used else "all cores"
+        self.board.schedule.wait(Wait(lambda: len(met) >= needed, who, held))
+        for core, times in met:
+            self.board.clock(here).acquire(Meeting(of, core, where), times)
+
+
+def _address(place: Any) -> Hashable:  # Any: a view of global memory, or a pointer
+    """Return what tells a place in memory from others."""
+    start = place.pointer() if isinstance(place, Matrix) else place
+    return id(start.memory), start.offset * start.dtype.bits
 
 
 def _hold(numbers: Matrix, word: str, value: int) -> bool:
@@ -290,6 +311,15 @@ def overflow(core: CorePlace, number: int, most: int) -> PtoError:
     seen = f"signal {number} of {core} is pending {most} times"
     help = "make the sending core wait for an answer"
     return error("signal-overflow", message, seen=seen, help=help)
+
+
+def no_cores(kinds: Sequence[KernelKind], here: KernelKind) -> PtoError:
+    """Return the error of a meeting of cores that the launch has not: on chips none waits."""
+    wanted = " and ".join(kind.text for kind in kinds)
+    message = f"the launch has no {wanted} cores that could meet"
+    seen = f"a {here.text} core asks for a meeting of the {wanted} cores"
+    help = "name the kind of core that the kernel runs on"
+    return error("core", message, seen=seen, help=help)
 
 
 def signal_of(number: int) -> str:

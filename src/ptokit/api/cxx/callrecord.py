@@ -20,7 +20,7 @@ class CoreRecord(NamedTuple):
 class LaunchRecord(NamedTuple):
     """A launch: its kernel's name, and what each core of each block executed.
 
-    `ended`: no error cut it short.
+    `ended`: no error cut it short; `as_cube`: the cores of an unmixed launch met as cubes.
     """
 
     name: str
@@ -28,6 +28,7 @@ class LaunchRecord(NamedTuple):
     mixed: bool
     cores: list[CoreRecord]
     ended: bool = True
+    as_cube: bool = False
 
     def addresses(self) -> Iterator[int]:
         """Yield every place, each once for a core."""

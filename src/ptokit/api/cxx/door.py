@@ -274,7 +274,8 @@ class Door:
             self.fail(problem)
         finally:
             self.found += [w for one in launch.cores for w in one.taken_warnings()]
-            self.launches.append(launch.record._replace(ended=ended))
+            as_cube = CUBE in launch.met
+            self.launches.append(launch.record._replace(ended=ended, as_cube=as_cube))
             self.running, self.core = before, core
 
     def _run_core(self, body: int, cube: int, core: CxxCore) -> None:

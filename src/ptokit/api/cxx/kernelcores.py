@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ptokit.analysis.checker import type_errors
+from ptokit.analysis.cores import core_of
 from ptokit.analysis.fifos import COUNTERS, Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
@@ -40,7 +41,7 @@ from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import AccToVecMode
+from ptokit.isa.model.words import VECTOR, AccToVecMode, KernelKind
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.evaluation import NumpyArray
@@ -49,7 +50,7 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.order.group import Grid, GroupedCore
-from ptokit.order.signalboard import SignalBoard
+from ptokit.order.signalboard import CoreSignals, SignalBoard, no_cores
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import u64
 from ptokit.values.enumerations import SCALING, VEC, ReluPreMode
@@ -124,10 +125,26 @@ class StartedRegisters(dict[str, Any]):  # Any: numbers
         return super().get(name, _AnyValue())
 
 
+class UnmixedSignals(CoreSignals):
+    """Signals of a launch whose cores are of one kind, which nothing but the kernel's calls say.
+
+    The board has all of them as vector cores; `core` knows what was executed.
+    """
+
+    core: CxxCore
+
+    def sync_all(self, kinds: Sequence[KernelKind], used: int, place: object) -> None:
+        """Wait for the cores of the launch; PtoError where they are of another kind."""
+        if len(kinds) == 1:
+            self.core.meet_as(kinds[0])
+        super().sync_all((VECTOR,), used, place)
+
+
 class CxxCore(GroupedCore):
     """A core that a compiled kernel runs on.
 
-    `made` are calls, by their words, ready to run; `calls` and `places` what was executed.
+    `made` are calls, by their words, ready to run; `calls` and `places` what was executed. `met`:
+    as which kind the cores of an unmixed launch have met.
     """
 
     def __init__(
@@ -146,6 +163,24 @@ class CxxCore(GroupedCore):
         self.calls, self.places = array("q"), array("q")
         self.sent: CxxCore | None = None  # whose vec a call of the cube means
         self.peers: Sequence[CxxCore] = ()  # of the cube: the vector cores of its block
+        self.met: set[KernelKind] = set()
+
+    @property
+    def signals(self) -> CoreSignals:
+        """The signals between cores."""
+        if self.kind is not None:
+            return super().signals
+        found = UnmixedSignals(self.board, self.place, self.grid.separate, self.target.most_signals)
+        found.core = self
+        return found
+
+    def meet_as(self, kind: KernelKind) -> None:
+        """Note that cores of this kind meet; PtoError where calls say that there are none."""
+        ready = (made for made in self.made.values() if isinstance(made, ReadyCall))
+        said = self.met or {own for made in ready if (own := core_of(made.op)) is not None}
+        if said and kind not in said:
+            raise no_cores((kind,), next(iter(said)))
+        self.met.add(kind)
 
     def enter_block(self, block: int) -> None:
         """Begin a block on memories of which nothing is written."""

@@ -11,7 +11,7 @@ from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelcores import CxxCore, SharedFifo
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.words import CUBE, VECTOR
+from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.memory import Memory
 from ptokit.order.group import Grid, problem_on
 from ptokit.order.schedule import Schedule
@@ -52,6 +52,7 @@ class CxxLaunch:
         self.cores: list[CxxCore] = []
         self.record = LaunchRecord(name, blocks, mixed, [])
         self.fifos: dict[tuple[int, object], SharedFifo] = {}  # by block and what names them
+        self.met: set[KernelKind] = set()  # as what the cores of an unmixed kernel met
 
     def run(self) -> None:
         """Run every block; PtoError of the first core that fails."""
@@ -81,7 +82,7 @@ class CxxLaunch:
         places = self.grid.of_block(0)
         cores = [CxxCore(*how, place, self.grid, self.board, self.arrays) for place in places]
         if not self.mixed:
-            cores[0].kind = None
+            cores[0].kind, cores[0].met = None, self.met
         else:  # each kind writes into a memory of the other one
             cube, *vectors = cores
             cube.peers = vectors

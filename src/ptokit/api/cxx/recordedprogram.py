@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ptokit.analysis.cores import KIND
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import PipeHandle, PlacedTile, PlacedView
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
@@ -18,7 +19,7 @@ from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
 from ptokit.diagnostics.source import Span
 from ptokit.ir.builder import new_op
 from ptokit.ir.editing import shaped
-from ptokit.ir.module import Block, Func, Module, Op
+from ptokit.ir.module import Block, Func, Module, Op, Raw
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
@@ -217,7 +218,10 @@ class _Function:
         last = next(ends, None)
         end = [] if last is None else [new_op(last, {})]
         block = Block(self.values.arguments(), [*self.values.head, *ops, *end])
-        return Func(name, block)
+        attrs: dict[str, object] = {}
+        if self.launch.as_cube:
+            attrs[KIND] = Raw(f"#pto.kernel_kind<{CUBE.text}>")
+        return Func(name, block, attrs=attrs)
 
     @staticmethod
     def _section(kind: KernelKind, body: Iterable[Op]) -> Op:

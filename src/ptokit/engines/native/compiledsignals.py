@@ -98,8 +98,10 @@ class CompiledSignals:
         self.hold(self._place(cell), 1)
         self._add(cell, -1)
 
-    def sync_all(self, kinds: tuple[KernelKind, ...]) -> None:
+    def sync_all(self, kinds: tuple[KernelKind, ...], used: object, place: object) -> None:
         """Wait until all cores of these kinds have come as often as this one."""
+        if not isinstance(used, int) or used or not any(map(self.cells.of, kinds)):
+            raise NotNative("not all cores meet, or none")
         barrier = BARRIER_KINDS.index(kinds)
         arrivals = self._add(self._mine() + (ARRIVALS + barrier), 1)
         if self.here in kinds:

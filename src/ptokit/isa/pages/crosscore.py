@@ -45,7 +45,7 @@ class Signals(Protocol):
     def across(self, number: int, *, every_lane: bool) -> None: ...
     def direct(self, number: int) -> None: ...
     def wait(self, number: int) -> None: ...
-    def sync_all(self, kinds: tuple[KernelKind, ...]) -> None: ...
+    def sync_all(self, kinds: tuple[KernelKind, ...], used: int, place: object) -> None: ...
     def pause(self) -> None: ...
     def changed(self, numbers: Cells) -> None: ...
     def until(self, numbers: Cells, word: str, value: int) -> None: ...
@@ -296,12 +296,12 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
 
     asm = Asm(
         shape="worded",
-        cpp_text="SYNCALL<[{workspace?}SyncAllMode::{mode}, ]SyncCoreType::{cores}>("
+        cpp_text="SYNCALL<[{workspace?}SyncAllMode::{mode}, ][SyncCoreType::{cores}]>("
         "[{workspace}][, {used}]);",
     )
     example = "NAME() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"
     workspace = Scratch(Any_, None, doc="numbers in global memory, 16 i32 at least")
-    used = In(Scalar, None, scalar="i32", doc="how many cores take part")
+    used = In(Scalar, None, scalar="i32", doc="how many cores take part; 0: all")
     mode = Attr(SyncAllMode)
     cores = Attr(SyncCores, key="core_type")
     kind, counted = TypeOf(workspace), TypeOf(used)
@@ -318,9 +318,11 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
         return True
 
     @staticmethod
-    def run(flags: CoreFlags, signals: Signals, cores: SyncCores) -> None:
+    def run(
+        flags: CoreFlags, signals: Signals, cores: SyncCores, workspace: object, used: int | None
+    ) -> None:
         flags.barrier(Pipe.ALL)
-        signals.sync_all(KINDS_OF[cores])
+        signals.sync_all(KINDS_OF[cores], 0 if used is None else used, workspace)
 
 
 ACQUIRES = """\
