@@ -158,6 +158,33 @@ __global__ AICORE void bursts(__gm__ half *a, __gm__ float *c)
 #endif
 }
 
+// Vector cores exchange lines once the cube has heard both of them; scalar pipes wait and signal.
+__global__ AICORE void scalar_pipes(__gm__ float *a, __gm__ float *c)
+{
+#if defined(__DAV_CUBE__)
+  wait_intra_block(PIPE_S, 12);
+  wait_intra_block(PIPE_S, 12 + 16);
+  set_intra_block(PIPE_S, 13);
+  set_intra_block(PIPE_S, 13 + 16);
+#endif
+#if defined(__DAV_VEC__)
+  const int mine = get_subblockid() * 64, other = 64 - mine;
+  using Line = View<float, 1, 64>;
+  Tile<TileType::Vec, float, 1, 64> x;
+  TASSIGN(x, 0x0);
+  Line from(a + mine), to(c + mine), there(c + other), out(c + 128 + mine);
+  TLOAD(x, from);
+  order<PIPE_MTE2, PIPE_MTE3>();
+  TSTORE(to, x);
+  pipe_barrier(PIPE_ALL);
+  set_intra_block(PIPE_S, 12);
+  wait_intra_block(PIPE_S, 13);
+  TLOAD(x, there);
+  order<PIPE_MTE2, PIPE_MTE3>();
+  TSTORE(out, x);
+#endif
+}
+
 // A vector core that waits for what nobody sends.
 __global__ AICORE void stuck(__gm__ half *a, __gm__ half *b, __gm__ float *c)
 {

@@ -7,6 +7,7 @@ import pytest
 from launched import again, kernels, needs_compiler
 
 import ptokit as pto
+from ptokit.diagnostics.diagnostic import Judge
 
 RNG = np.random.default_rng(3)
 A = RNG.integers(-4, 5, (32, 64)).astype(np.float16)
@@ -73,6 +74,16 @@ def test_each_vector_core_receives_half_of_what_is_valid() -> None:
     kernels("mixed", "a5").launch("mixed", 5, A, B, c, slots)
     assert np.array_equal(c[:28], PRODUCT[:28])
     assert not c[28:].any()
+
+
+def test_scalar_pipes_signal_other_cores_of_a5() -> None:
+    """Code of boards lets them signal and wait (npu/a5/SyncAll.hpp:52-60); assemblers refuse."""
+    a, c = np.arange(128, dtype=np.float32), np.zeros(256, np.float32)
+    ran = kernels("mixed", "a5").launch("scalar_pipes", a, c)
+    assert np.array_equal(c, [*a, *a[64:], *a[:64]])
+    assert [d for d in ran.races() if d.is_error] == []
+    refused = pto.loads(ran.text()).check("a5")
+    assert {(d.slug, d.by) for d in refused if d.is_error} == {("attribute", (Judge.ASSEMBLER,))}
 
 
 def test_bursts_below_the_instructions() -> None:

@@ -193,9 +193,10 @@ X: dict[str, Dispute] = {
     "X61": Dispute(
         "which pipes signal other cores on A5?",
         "Older assembler: FIX and MTE3 set, all but the scalar and cube units wait. Newer one: "
-        "FIX, MTE1, MTE2, MTE3 and V do both.",
-        "as the newer one",
-        "it is the later statement, and takes every program that the older one takes",
+        "FIX, MTE1, MTE2, MTE3 and V do both. Code of A5 (SYNCALL, TPUSH): the scalar unit too.",
+        "as the newer one; for C++ as the code",
+        "it is the later statement, and takes every program that the older one takes; boards run "
+        "the code",
     ),
     "X63": Dispute(
         "how many vector cores run a kernel whose entries are whole (split 0)?",

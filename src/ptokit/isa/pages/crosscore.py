@@ -105,8 +105,9 @@ def numbered(largest: int) -> tuple[Ruled, ...]:
 
 
 def sent_by(of: Attr) -> tuple[Ruled, ...]:
-    """From a pipe that signals, or waits."""
-    return named("attribute", of.isin(*SENDERS), help="use FIX, MTE1, MTE2, MTE3 or V")
+    """From a pipe that signals, or waits; of the assembler not the scalar one."""
+    known, told = of.isin(*SENDERS, S), by(ASSEMBLER, of != S)
+    return named("attribute", known, told, help="use FIX, MTE1, MTE2, MTE3 or V")
 
 
 def signalled(function: str, on: CppOn = CHIPS) -> Asm:
@@ -188,7 +189,7 @@ class WaitCrossBlock(
     """Wait for a signal of the cores of all blocks, and count one down."""
 
 
-class WithinBlock(Signal, abstract=True, example=INTRA):
+class WithinBlock(Signal, abstract=True, example=INTRA, disputes=("X61",)):
     """Between the cube and one vector core of its block; from 16 on it is the second one.
 
     On A2/A3 both vector cores signal together; elsewhere where the cube names none beyond 15.
