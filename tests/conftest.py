@@ -6,6 +6,7 @@ No example is too slow: other programs load the machine too.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -14,6 +15,12 @@ from hypothesis import settings
 
 settings.register_profile("ptokit", deadline=None, derandomize="PTOKIT_FUZZ" not in os.environ)
 settings.load_profile("ptokit")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of cycles what is loaded by now: it stays to the end of the run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=["reference", "native"])

@@ -26,7 +26,8 @@ from ptokit.isa.model.types import Kind
 
 SIDES = ("rows", "cols")
 CHOICES = ("fractal", "rank", "count")  # numbers that are one of a few
-EMPTYING = ("vrows", "vcols", "rank", "given", *(f"n{i}" for i in range(6)))  # to no elements
+EXTENTS = tuple(f"n{i}" for i in range(6))
+EMPTYING = ("vrows", "vcols", "rank", "given", *EXTENTS)  # to no elements
 STEPS, STARTS, WALKS = 50, 8, 32
 
 
@@ -299,6 +300,7 @@ class Walk:
                     continue
                 yield {knob: value}
                 yield from self._together(knob, now, value)
+                yield from self._traded(knob, value)
 
     def _together(self, knob: Knob, now: Any, value: Any) -> Iterator[dict[Knob, Any]]:
         """The same change on every operand that agrees, and on the valid region with the shape."""
@@ -315,6 +317,16 @@ class Walk:
             if whole:
                 valid = [k for k in self.space.domains if k[1] == f"v{word}"]
                 yield dict.fromkeys([*same, *(k for k in valid if self.state[k] == now)], value)
+
+    def _traded(self, knob: Knob, value: Any) -> Iterator[dict[Knob, Any]]:
+        """What one extent of a view gains another loses: as many elements as before."""
+        now = self.state[knob]
+        if knob[1] not in EXTENTS or not isinstance(now, int) or not isinstance(value, int):
+            return
+        for other in ((knob[0], word) for word in EXTENTS if word != knob[1]):
+            before = self.state.get(other)
+            if value and isinstance(before, int) and now * before % value == 0:
+                yield {knob: value, other: now * before // value}
 
     def _values(self, knob: Knob, constraint: Constraint) -> list[Any]:
         domain, now = self.space.domains[knob], self.state[knob]

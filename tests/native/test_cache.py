@@ -277,6 +277,7 @@ def test_a_plan_names_no_class_of_others() -> None:
 
 def test_other_files_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codefolder, "KEEP", 1)
+    monkeypatch.setattr(codefolder, "PRUNE_EVERY", 1)
     folder.mkdir(parents=True, mode=0o700)
     mine = [folder / name for name in ("main.o", "notes.txt")]
     for path in mine:
@@ -316,6 +317,7 @@ def test_a_file_that_another_process_removes_while_this_one_looks(
     def listed(path: Path) -> Any:  # Any: entries, or what stands for them
         return Listing() if path == folder else found(path)
 
+    monkeypatch.setattr(codefolder, "PRUNE_EVERY", 1)
     monkeypatch.setattr(os, "scandir", listed)
     assert np.array_equal(added(), A + B)
     assert closed == [True]

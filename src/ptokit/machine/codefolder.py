@@ -15,9 +15,11 @@ import tempfile
 import time
 import warnings
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
-KEEP = 2000  # files; the oldest go first
+KEEP = 2000  # files, and less than PRUNE_EVERY more; the oldest go first
+PRUNE_EVERY = 64  # files written: the folder is listed once for as many
 NAME = re.compile(r"[0-9a-f]{64}\.o")
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 UNFINISHED, AN_HOUR = ".ptokit-", 3600  # what a process that was killed leaves behind
@@ -107,13 +109,17 @@ def write(name: str, content: bytes) -> None:
             file.write(_start(name, content) + content)
         made.replace(here / f"{name}.o")
         made = None
-        _prune(here)
+        if next(_written) % PRUNE_EVERY == 0:
+            _prune(here)
     except OSError:
         pass
     finally:
         if made is not None:
             with suppress(OSError):
                 made.unlink()
+
+
+_written = count()
 
 
 def _prune(place: Path) -> None:
