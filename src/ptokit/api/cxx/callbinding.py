@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -27,9 +27,10 @@ from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType
-from ptokit.isa.model.types import Kind, ScalarType
+from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Word
 from ptokit.values.formats import rounded
@@ -100,10 +101,20 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
         value: Any = operands[name]  # Any: a placed tile or view
         operands[name] = value._replace(type=kind)
     differ = [
-        name for name in others if name != "src" or not isinstance(types["dst"], ConvTileType)
+        name
+        for name, kind in others.items()
+        if (name != "src" or not isinstance(types["dst"], ConvTileType))
+        and not (len(others) == 1 and _but_strides(types[name], kind))
     ]
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
     return CxxCall(call.page, operands, call.attrs, given, call.operands)
+
+
+def _but_strides(one: Type, other: Type) -> bool:
+    """True of views that have the same elements at other strides."""
+    if not (isinstance(one, GlobalType) and isinstance(other, GlobalType)):
+        return False
+    return replace(one, stride=other.stride) == other
 
 
 def _shown(value: Given) -> str:

@@ -310,6 +310,7 @@ def _shared_out(call: CxxCall, core: CxxCore, axis: int, whole: object) -> None:
 
 BY_CHIP = "the chip takes the line count from the view and the length from the tile"
 BY_SIMULATOR = "the CPU simulator moves what is valid, from the upper left of the view"
+PITCH = "line-pitch"  # where chips move consecutive elements, whatever the stride
 OUTSIDE = ("window-out-of-bounds", "location")  # faults of an address; chips see nothing else of it
 
 
@@ -361,7 +362,7 @@ def judged(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[
 
 
 def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
-    """Warn where the chip moves other extents than the view's or the tile's (dispute D3)."""
+    """Warn where the chip moves other extents or strides than a type has (dispute D3)."""
     if call.unlike:
         yield Diagnostic(
             "shape",
@@ -373,6 +374,11 @@ def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
             targets=(target.name,),
             by=(Judge.HEADERS,),
         )
+    elif call.stated:
+        types = {name: getattr(value, "type", value) for name, value in call.stated.items()}
+        env = environment(call.page, types, call.attrs, target)
+        pitch = (rule for rule in call.page.rules_on(target) if rule.slug == PITCH)
+        yield from (violation(call.page, r, env, None) for r in pitch if r.holds(env) is False)
 
 
 def _of_types(call: CxxCall, target: Target) -> Iterator[Diagnostic]:

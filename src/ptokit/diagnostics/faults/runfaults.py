@@ -62,7 +62,7 @@ RUNS: dict[str, Entry] = {
         "transfer: rows of a row-major tile, columns of a column-major one. Within a line they "
         "move consecutive elements and ignore the stride of the view: a column-major tile of one "
         "column that is stored to a column of row-major memory becomes consecutive elements of one "
-        "row. The engines follow the strides of the view.",
+        "row. The engines follow the strides of the view; kernels in C++ move what the chip does.",
         repeated=True,
     ),
     "global-out-of-bounds": Entry(

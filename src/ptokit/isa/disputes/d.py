@@ -167,4 +167,12 @@ D: dict[str, Dispute] = {
         "channels is 0, other blocks and images stay",
         "boards have verified the suite tload_mix, which fills tiles before",
     ),
+    "D26": Dispute(
+        "does a transfer follow the stride of a view along its lines?",
+        "CPU simulator: yes. Code of A2/A3 and A5: no, elements of a line are consecutive; their "
+        "suite tgather loads thresholds from a view that says otherwise.",
+        "text: yes, with a warning on chips. Kernels in C++: a warning, and the bytes of the board "
+        "or simulator",
+        "boards have verified the suite; in text the view says what is meant",
+    ),
 }

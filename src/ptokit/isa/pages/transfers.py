@@ -6,7 +6,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import LARGER_VIEWS, Target
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.pages.unlikeextents import as_moved
+from ptokit.isa.pages.unlikeextents import as_moved, by_lines
 from ptokit.isa.pages.windows import (
     CAST_F16_SUMS,
     ON_A2A3,
@@ -81,7 +81,11 @@ def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
         return {}
     view, tile, stored = kinds[GlobalType], kinds[TileType], kinds[GlobalType] == "dst"
     found = as_moved(types[view], types[tile], target, stored=stored)
-    return {} if found is None else {view: found[0], tile: found[1]}
+    moved, whole = found or (types[view], types[tile])
+    lines = {view: by_lines(moved, whole, target)}
+    if found is not None:
+        return {**lines, tile: whole}
+    return {} if lines[view] == moved else lines
 
 
 class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
@@ -94,7 +98,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "X70", "X96")
+    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "D26", "X70", "X96")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
@@ -392,7 +396,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
         on(A5, StoreFamily.quant_a5, StoreFamily.in_sixteens),
     )
     recorded = {"fp_acc": {}}
-    disputes = ("D3", "D4", "D20", "C49")
+    disputes = ("D3", "D4", "D20", "D26", "C49")
 
     @staticmethod
     def run(

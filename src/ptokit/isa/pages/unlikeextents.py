@@ -1,8 +1,9 @@
-"""What hardware moves where a view and the valid region of a tile have other extents.
+"""What hardware moves where a view and the valid region of a tile are unlike.
 
 The headers' debug builds assert that they are alike. Release code counts rows by the view and takes
 the length of a row from the tile; A2/A3 steps from row to row by that length and the gap that the
-view leaves, A5 by the view's stride. An accumulator is stored as it is valid, whatever the view is.
+view leaves, A5 by the view's stride. Elements of a row are consecutive, whatever the
+view says. An accumulator is stored as it is valid, whatever the view is.
 Release code of the CPU simulator moves what is valid, from and to the upper left part of a view.
 """
 
@@ -63,6 +64,16 @@ def as_moved(
     if tile.loc not in (VEC, MAT) or layout is None or LINES.get(layout) is not tile.layout:
         return None
     return _in_lines(view, tile, 1 if target.follows((A2A3,)) else 0)
+
+
+def by_lines(view: GlobalType, tile: TileType, target: Target) -> GlobalType:
+    """Return the view as chips read it: elements of a line of a plain tile follow one another."""
+    along = {ND: 4, DN: 3}.get(tile.layout)
+    if not target.is_chip or along is None or tile.loc not in (VEC, MAT) or view.rank != 5:
+        return view
+    if view.shape[along] == 1 or not view.stride:
+        return view
+    return replace(view, stride=(*view.stride[:along], 1, *view.stride[along + 1 :]))
 
 
 def _upper_left(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:

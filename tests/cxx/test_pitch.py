@@ -1,0 +1,24 @@
+"""Transfer units ignore the stride of a view along its lines; the CPU simulator follows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from launched import again, kernels, needs_compiler
+
+pytestmark = needs_compiler
+N, STEP = 8, 3
+
+
+@pytest.mark.parametrize("layout", ["ND", "DN"])
+@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+def test_chips_move_consecutive_elements_whatever_the_stride(target: str, layout: str) -> None:
+    """No code of chips reads it (common/arch/memory/tload_common.hpp:99-128, a5/TLoad.hpp:92)."""
+    a, c = np.arange(1, 65, dtype=np.float32), np.zeros(128, np.float32)
+    start, step = {"a": a.copy(), "c": c.copy()}, STEP if target == "cpu" else 1
+    ran = kernels("pitch", target).launch(f"lines<Layout::{layout}>", a, c)
+    expected = np.zeros_like(c)
+    expected[: N * step : step] = expected[64 : 64 + N] = a[: N * step : step]
+    assert np.array_equal(c, expected)
+    assert {d.slug for d in ran.warnings} == ({"line-pitch"} if target != "cpu" else set())
+    assert np.array_equal(again(ran, start, target)["c"], expected)
