@@ -1508,6 +1508,7 @@ def ttrans(
     src: ConvTile,
     *,
     tmp: Tile | None = ...,
+    images: int = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul(

@@ -96,18 +96,22 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     others = call.page.moved_types({**call.attrs, **numbers, **types}, target)
     if not others:
         return call
-    operands = dict(call.operands)
+    operands, attrs = dict(call.operands), dict(call.attrs)
     for name, kind in others.items():
-        value: Any = operands[name]  # Any: a placed tile or view
-        operands[name] = value._replace(type=kind)
+        if name in types:
+            value: Any = operands[name]  # Any: a placed tile or view
+            operands[name] = value._replace(type=kind)
+        else:
+            attrs[name] = kind
     differ = [
         name
         for name, kind in others.items()
-        if (name != "src" or not isinstance(types["dst"], ConvTileType))
+        if name in types
+        and (name != "src" or not isinstance(types["dst"], ConvTileType))
         and not (len(others) == 1 and _but_strides(types[name], kind))
     ]
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
-    return CxxCall(call.page, operands, call.attrs, given, call.operands)
+    return CxxCall(call.page, operands, attrs, given, call.operands)
 
 
 def _but_strides(one: Type, other: Type) -> bool:

@@ -340,4 +340,11 @@ C: dict[str, Dispute] = {
         "text: no (--as headers, --as hardware: yes); kernels in C++: with a warning",
         "boards have verified the suites",
     ),
+    "C61": Dispute(
+        "where do the groups of a feature map begin that TTRANS makes weights of?",
+        "Page: one behind the other. Code and golden data of A2/A3 and A5: as far apart as those "
+        "of the weights, which hold whole blocks of images.",
+        "text: one behind the other. Kernels in C++ for chips: as the code",
+        "boards have verified the suite ttrans_conv; a tile of text has no room between groups",
+    ),
 }

@@ -141,8 +141,8 @@ class Instr:
     type_of: Any = None  # the type of its result by what is known; Any: as `run`
     manual_lines: Any = None  # lines that the manual adds; Any: a function that yields them
     needs: Any = None  # what registers hold for it on hardware; Any: as `run`
-    # (operands' types, target) -> those that differ as chips move them, where headers assert that
-    # extents are alike; Any: as `run`
+    # (operands' types, attributes, target) -> those that differ as chips move them, where headers
+    # assert that extents are alike; Any: as `run`
     moved_types: Any = None
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     inner_flags: ClassVar[tuple[str, ...]] = ()  # where it uses flags of `INNER_PAIRS` itself

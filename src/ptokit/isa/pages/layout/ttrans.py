@@ -1,6 +1,9 @@
 """TTRANS: transpose a tile, or store a feature map in another layout."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.windows import on_a2a3
 from ptokit.values.extents import FRACTALS, N0, WEIGHTS, Extents
 
@@ -95,17 +98,19 @@ class TTransConv(
     form="convolution layouts",
     pipe=V,
     specials=NAN_MOVES,
-    disputes=("C53", "E64"),
+    disputes=("C53", "C61", "E64"),
 ):
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
     Every element keeps its group, image, channel, depth, row and column. Channels and images that
-    only the blocks of `dst` have are 0. `tmp` is scratch, undefined afterwards.
+    only the blocks of `dst` have are 0; so are those of each group of `src` behind the first
+    `images`. `tmp` is scratch, undefined afterwards.
     """
 
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
     tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3")
+    images = Attr(int, 0, cpp=False)  # of each group of src that move; 0: all
 
     example = {
         "src": "!pto.conv_tile<nchw, 1x8x2x4xf32, loc=vec>",
@@ -141,16 +146,27 @@ class TTransConv(
             named("element-type", src.size.isin(1, 2, 4)),
             when(src.layout.isin(*FLAT), by(HEADERS, named("shape", points % 32 == 0))),
         ),
+        named("attribute", both(images >= 0, images <= of.n), help="a group has no more images"),
         on(A5, named("layout", ~dst.layout.isin(*FLAT), help="A5 unblocks no channels")),
         on(CPU, named("layout", dst.layout != L.GNCHW, help="use a target of a chip")),
     )
 
     @staticmethod
-    def run(dst: Images, src: Images) -> None:
+    def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+        """Return src as chips read it: its groups are as far apart as those of the weights."""
+        src, to = types["src"], types["dst"].extents
+        n, room = src.extents.n, to.n1 * to.n0
+        grouped = src.layout is L.GNC1HWC0 and types["dst"].layout is L.FRACTAL_Z
+        if not (target.is_chip and grouped and src.extents.g > 1 and 0 < n < room):
+            return {}
+        return {"src": replace(src, shape=(src.shape[0], room, *src.shape[2:])), "images": n}
+
+    @staticmethod
+    def run(dst: Images, src: Images, images: int) -> None:
         of = src.extents
         _, number = dst.iota(1, dst.numel)
         at = places(number, dst.extents, of)
-        inside = (at["n"] < of.n) & (at["c"] < of.c)
+        inside = (at["n"] < (images or of.n)) & (at["c"] < of.c)
         offset, *inner = (at[axis] for axis in of.axes)
         for digit, axis in zip(inner, of.axes[1:], strict=True):
             offset = offset * of.of(axis) + digit
