@@ -291,12 +291,11 @@ def test_something_else_than_a_client(client: Client) -> None:
         told(PROGRAMS["they print"], blocks=4, cluster=client, engine="reference")
 
 
-@pytest.mark.parametrize("schedule", ["random:1", "first come"])
-def test_a_cluster_has_no_other_schedule(client: Client, schedule: str) -> None:
+def test_a_cluster_has_no_other_schedule(client: Client) -> None:
     """Nobody would look for races there: to leave the words out unseen would say there are none."""
     with pytest.raises(ValueError, match="remove the schedule or the cluster"):
         pto.loads(text(APART["they share nothing"])).run(
-            blocks=2, schedule=schedule, cluster=client
+            blocks=2, schedule="random:1", cluster=client
         )
 
 

@@ -11,11 +11,11 @@ import pytest
 import ptokit as pto
 from ptokit.forms.percore import whole_kernel
 from ptokit.isa.model.targets import TARGETS
-from ptokit.launch.executable import Executable, Options
+from ptokit.launch.executable import Executable
 from ptokit.machine.executionlog import Logged
+from ptokit.machine.launchoptions import Options
 from ptokit.order.entries import Await, PipeWork, Post, QueueEntry
 from ptokit.order.loggedissue import LoggedIssue
-from ptokit.values.fixpipe import CPU_READING
 
 ROOT = Path(__file__).parents[2]
 F16, F32 = np.float16, np.float32
@@ -42,7 +42,7 @@ def entries(name: str, engine: str) -> list[list[tuple[object, ...]]]:
     target, program = TARGETS["a2a3"], pto.loads(source)
     func = whole_kernel(program.module, program.entry_named(None))
     issue = LoggedIssue(target)
-    made = Executable(func, Options(target, engine, CPU_READING, blocks))
+    made = Executable(func, Options(target, engine=engine, blocks=blocks))
     made.execute(arrays, observers=(issue,))
     assert not issue.cut
     return [[_facts(entry) for entry in core] for core in issue.cores]
@@ -90,6 +90,6 @@ def test_a_log_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     func = whole_kernel(program.module, program.entry_named(None))
     issue = LoggedIssue(target)
     arrays = {"x": np.ones(4096, F32), "y": np.zeros(4096, F32), "n": 4}
-    Executable(func, Options(target, "native", CPU_READING, 1)).execute(arrays, observers=(issue,))
+    Executable(func, Options(target, engine="native")).execute(arrays, observers=(issue,))
     assert issue.cut
     assert 0 < len(issue.cores[0]) < 40

@@ -28,6 +28,7 @@ from ptokit.launch.bind import named_arguments
 from ptokit.launch.executable import AnyArray, Executable, Recent, Run
 from ptokit.launch.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.machine.arguments import Bound, BoundKernel, Outcome
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import WRITTEN
 from ptokit.machine.observer import Observer, RunWarnings
@@ -51,20 +52,19 @@ def launched(
     made: Executable,
     given: Sequence[Any],  # Any: arrays and numbers
     arrays: Mapping[str, Any],  # Any: as above
-    max_instructions: int | None,
-    timeout: float | None,
+    options: Options,
     observers: Sequence[Observer] = (),
 ) -> Run:
     """`Executable.execute` on the workers of a cluster, a `dask.distributed.Client`."""
-    limits = RunLimits(max_instructions, timeout)
-    if made.options.engine not in (None, DEFAULT_ENGINE):
+    limits = RunLimits(options.max_instructions, options.timeout)
+    if options.engine not in (None, DEFAULT_ENGINE):
         raise ValueError(
-            f"a cluster runs the engine {DEFAULT_ENGINE}, not {made.options.engine}: "
+            f"a cluster runs the engine {DEFAULT_ENGINE}, not {options.engine}: "
             "remove the engine or the cluster"
         )
-    if made.options.ranks > 1:
+    if options.ranks > 1:
         raise ValueError("a cluster runs one rank: remove the ranks or the cluster")
-    if made.options.schedule is not None:
+    if options.schedule is not None:
         raise ValueError("a cluster has no random schedule: remove the schedule or the cluster")
     if any(o.stepwise or o.logs for o in observers):
         raise ValueError("a cluster cannot be observed: remove the observer")
@@ -73,7 +73,7 @@ def launched(
     launch = Launch(client, made, bound, limits, observers)
     with attended(client):
         outputs, count = launch.run(function)
-    require_defined(launch.warnings.found, strict=made.options.strict)
+    require_defined(launch.warnings.found, strict=options.strict)
     return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from ptokit.analysis.cores import level_of, misplaced, unfit_entries
 from ptokit.analysis.fifochecks import check_fifos
@@ -20,7 +19,8 @@ from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES, TARGETS, Target
 from ptokit.isa.model.types import Type
-from ptokit.launch.settings import current_target, reading, target_named
+from ptokit.launch.optionwords import GridWords, ProgramWords, RunWords, options_of, takes
+from ptokit.launch.settings import current_target, target_named
 from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.profiling import Profile
     from ptokit.launch.executable import Executable, Recent, Run
+    from ptokit.machine.launchoptions import Options
     from ptokit.machine.observer import Observer
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
@@ -247,69 +248,55 @@ class Program(Rich):
         touch the same bytes in no order. Elements that nothing computed are stored as 0, and an
         UnwrittenWarning says where and how many; with `strict` that is a PtoError.
         """
-        how: dict[str, Any] = {"schedule": schedule, "ranks": ranks, "strict": strict}
-        made = self._executable(target, func, fixpipe, blocks, engine, **how)
-        if cluster is None:
-            return made.run(*given, max_instructions=max_instructions, timeout=timeout, **arrays)
-        from ptokit.api.cluster import launched
+        which: RunWords = {"target": target, "func": func, "blocks": blocks, "ranks": ranks}
+        how: RunWords = {"engine": engine, "max_instructions": max_instructions, "timeout": timeout}
+        more: RunWords = {"fixpipe": fixpipe, "schedule": schedule, "strict": strict}
+        options = options_of(**which | how | more)
         from ptokit.machine.undefinedstore import told
 
-        done = launched(cluster, made, given, arrays, max_instructions, timeout)
+        done = self.launch(options, given, arrays, cluster=cluster)
         told(done.warnings, strict=False)
         return done.outputs
 
     @door
+    @takes(RunWords)
     def execute(
         self,
         arrays: Mapping[str, Any],  # Any: arrays and numbers
         *,
-        target: str | None = None,
-        func: str | None = None,
-        fixpipe: str | FixPipe = "cpu",
-        blocks: int = 1,
-        ranks: int = 1,
-        engine: str | None = None,
-        max_instructions: int | None = None,
-        timeout: float | None = None,
-        types: Mapping[str, Type] | None = None,
         observers: Sequence[Observer] = (),
         cluster: object = None,
-        schedule: str | None = None,
-        strict: bool = False,
+        **options: Unpack[RunWords],
     ) -> Run:
         """`run`, with counts; `types` completes elided types of arguments by name.
 
         `observers` look on while it runs, see `machine.observer`.
         """
-        how: dict[str, Any] = {
-            "types": types,
-            "schedule": schedule,
-            "ranks": ranks,
-            "strict": strict,
-        }
-        made = self._executable(target, func, fixpipe, blocks, engine, **how)
-        if cluster is not None:
-            from ptokit.api.cluster import launched
+        return self.launch(options_of(**options), (), arrays, observers, cluster)
 
-            return launched(cluster, made, (), arrays, max_instructions, timeout, observers)
-        return made.execute(
-            arrays, max_instructions=max_instructions, timeout=timeout, observers=observers
-        )
+    def launch(
+        self,
+        options: Options,
+        given: Sequence[Any],  # Any: arrays and numbers
+        arrays: Mapping[str, Any],  # Any: as above
+        observers: Sequence[Observer] = (),
+        cluster: object = None,
+    ) -> Run:
+        """Run a function in this process, or on the workers of a cluster."""
+        made = self.executable(options)
+        from ptokit.launch.bind import named_arguments
+
+        if cluster is None:
+            every = named_arguments(made.func, given, arrays)
+            most, late = options.max_instructions, options.timeout
+            return made.execute(every, max_instructions=most, timeout=late, observers=observers)
+        from ptokit.api.cluster import launched
+
+        return launched(cluster, made, given, arrays, options, observers)
 
     @door
-    def compile(
-        self,
-        *,
-        target: str | None = None,
-        func: str | None = None,
-        fixpipe: str | FixPipe = "cpu",
-        blocks: int = 1,
-        ranks: int = 1,
-        engine: str | None = None,
-        schedule: str | None = None,
-        slots: bool = False,
-        strict: bool = False,
-    ) -> Executable:
+    @takes(ProgramWords)
+    def compile(self, *, slots: bool = False, **options: Unpack[ProgramWords]) -> Executable:
         """The function for a target and an engine, as something that runs again and again.
 
         With `slots` numbers are no part of its code: one compilation serves all their values.
@@ -317,41 +304,25 @@ class Program(Rich):
         Options are as for `run`, which itself keeps the last few of these. A program is not changed
         once it has run.
         """
-        how: dict[str, Any] = {"slots": slots, "schedule": schedule, "ranks": ranks}
-        return self._executable(target, func, fixpipe, blocks, engine, strict=strict, **how)
+        which = options_of(**options)
+        return self.executable(replace(which, slots=True) if slots else which)
 
-    def _executable(
-        self,
-        target: str | None,
-        func: str | None,
-        fixpipe: str | FixPipe,
-        blocks: int,
-        engine: str | None,
-        *,
-        types: Mapping[str, Type] | None = None,
-        slots: bool = False,
-        schedule: str | None = None,
-        ranks: int = 1,
-        strict: bool = False,
-    ) -> Executable:
-        chosen = current_target() if target is None else target_named(target)
-        stated = tuple(sorted((types or {}).items(), key=itemgetter(0)))
-        from ptokit.forms.percore import launched_cores, whole_kernel
-        from ptokit.launch.executable import Executable, Options
-
-        how = engine, reading(fixpipe), blocks, stated, slots, schedule, ranks, strict
-        options = Options(chosen, *how)
-        key = func, *options.key
+    def executable(self, options: Options) -> Executable:
+        """The function that options choose, as `compile` gives it."""
 
         def make() -> Executable:
-            program = self.on(chosen)
-            module, entry = program.module, program.entry_named(func)
-            cores = launched_cores(module, entry, always=schedule is not None or ranks > 1)
+            from ptokit.forms.percore import launched_cores, whole_kernel
+            from ptokit.launch.executable import Executable
+
+            program = self.on(options.target)
+            module, entry = program.module, program.entry_named(options.func)
+            always = options.schedule is not None or options.ranks > 1
+            cores = launched_cores(module, entry, always=always)
             if wrong := [d for d in check_fifos(module) if cores and d.is_error]:
                 raise PtoError(wrong)
             return Executable(whole_kernel(module, entry), options, cores)
 
-        return self._executables.get(key, make)
+        return self._executables.get(options.key, make)
 
     @door
     def profile(
@@ -375,6 +346,7 @@ class Program(Rich):
         return profile(self, every, target, func, blocks)
 
     @door
+    @takes(GridWords)
     def code(
         self,
         instruction: str,
@@ -382,23 +354,15 @@ class Program(Rich):
         *,
         target: str | None = None,
         func: str | None = None,
-        fixpipe: str | FixPipe = "cpu",
-        blocks: int = 1,
         types: Mapping[str, Type] | None = None,
+        **options: Unpack[GridWords],
     ) -> str:
         """The LLVM text that the native engine generates for one instruction; nothing runs.
 
         Arguments are as for `execute`: numbers and shapes become part of the code.
         """
-        made = self._executable(target, func, fixpipe, blocks, "native", types=types)
-        from ptokit.engines.native.listing import code_of
-        from ptokit.machine.arguments import Bound
-
-        bound = made.bound(arrays)
-        if not isinstance(bound, Bound):
-            message = "--show-code needs a function of one core; this kernel has several"
-            raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
-        return code_of(bound, made.options.launch, instruction)
+        which = options_of(target=target, func=func, types=types, engine="native", **options)
+        return self.executable(which).code(instruction, arrays)
 
     def form(self) -> str:
         """The form the program is written in: "ssa" if some output is a result, else "dps"."""

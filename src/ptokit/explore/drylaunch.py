@@ -25,8 +25,9 @@ from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
-from ptokit.machine.arguments import Bound, BoundKernel, LaunchSettings
+from ptokit.machine.arguments import Bound, BoundKernel
 from ptokit.machine.execute import Core
+from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
 from ptokit.order.schedule import Wait
 from ptokit.values.fixpipe import CPU_READING
@@ -174,7 +175,7 @@ class DryLaunch:
     @cached_property
     def _kernel(self) -> InterpretedKernel:
         assert isinstance(self.bound, BoundKernel)
-        return InterpretedKernel(self.bound, LaunchSettings(self.target, CPU_READING, self.blocks))
+        return InterpretedKernel(self.bound, Options(self.target, blocks=self.blocks))
 
     @property
     def together(self) -> bool:

@@ -25,13 +25,13 @@ from ptokit.isa.lang.traits import POLLS, SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.grid import launch_query
 from ptokit.launch.bind import bind
-from ptokit.launch.executable import Executable, Options
+from ptokit.launch.executable import Executable
 from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import Bound, BoundKernel
+from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
 from ptokit.order.loggedissue import LoggedIssue
 from ptokit.order.ticketleftovers import left_over
-from ptokit.values.fixpipe import CPU_READING
 
 
 class OfFunctions(Protocol):
@@ -64,10 +64,10 @@ def launch_issues(
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
-    options = Options(target, None, CPU_READING, blocks, judged=judged)
+    options = Options(target, blocks=blocks, judged=judged)
     executable = Executable(whole_kernel(program.module, entry), options, cores)
     if arrays is None:
-        yield from _sampled(executable, target, blocks, any_arguments)
+        yield from _sampled(executable, any_arguments)
         return
     bound = executable.bound(arrays)
     if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
@@ -82,26 +82,24 @@ def launch_issues(
     yield issue
 
 
-def _sampled(
-    executable: Executable, target: Target, blocks: int, any_arguments: bool
-) -> Iterator[Issue]:
+def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
     """The launches on the first sample of the arguments that is a legal run.
 
     Cores that wait for what others write to memory need an executed run, on whole arrays.
     """
     refused: list[tuple[Sample, PtoError]] = []
     for whole in (False, True) if executable.cores else (False,):
-        tries = _tries(executable, target, blocks, whole, refused)
+        tries = _tries(executable, whole, refused)
         if best := most_telling(tries):
             yield from best
             if isinstance(best, _DryIssues):
                 yield from _further(executable, best.launch, best)
-                if any_arguments and blocks == 1:
+                if any_arguments and executable.options.blocks == 1:
                     yield from launches_of_blocks(best.launch)
             return
     endless = [one for one in refused if _endless(executable, one[1])]
     if endless:
-        yield _ended(executable, target, *endless[0], legal=False)
+        yield _ended(executable, *endless[0], legal=False)
     elif refused:
         raise refused[0][1]
     else:
@@ -140,7 +138,6 @@ def _waits_depend_on_data(func: Func) -> bool:
 
 def _ended(
     executable: Executable,
-    target: Target,
     sample: Sample,
     problem: PtoError,
     *,
@@ -151,6 +148,7 @@ def _ended(
 
     `never`: runs on other numbers wait for ever, too, or leave something in FIFOs.
     """
+    target = executable.options.target
     issue, given = Issue(target), [arg.name for arg in _launch_arguments(executable)]
     numbers = [f"%{name} = {sample[name]}" for name in given if isinstance(sample.get(name), int)]
     free = legal or any(decided(func, depending(func)) for func in _funcs(executable))
@@ -173,19 +171,15 @@ class _DryIssues(list[Issue]):
 
 
 def _tries(
-    executable: Executable,
-    target: Target,
-    blocks: int,
-    whole: bool,
-    refused: list[tuple[Sample, PtoError]],
+    executable: Executable, whole: bool, refused: list[tuple[Sample, PtoError]]
 ) -> Iterator[Try]:
     """What is issued on each sample; those that no legal run is on are noted as `refused`."""
     for sample in samples(_launch_arguments(executable), whole=whole):
         try:
             if whole:
-                yield _funcs(executable), _executed(executable, sample, target, blocks)
+                yield _funcs(executable), _executed(executable, sample)
             else:
-                launch = _dry_launch(executable, sample, target, blocks)
+                launch = _dry_launch(executable, sample)
                 yield launch.funcs, _DryIssues(executable, launch)
         except PtoError as problem:
             refused.append((sample, problem))
@@ -193,9 +187,8 @@ def _tries(
 
 def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue]) -> Iterator[Issue]:
     """The runs of other blocks; and of cores, whose choices need not fit, runs on exact numbers."""
-    target, blocks = launch.target, launch.blocks
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
-    if blocks == 1:
+    if launch.blocks == 1:
         given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
         others = [*varied_runs(launch, given, before)]
         yield from others
@@ -206,7 +199,7 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
             yield from exact.first_legal(ALONE, frozenset())
         yield from _on_trial_numbers(executable, launch)
     if endless:
-        yield from _shown_endless(executable, target, blocks)
+        yield from _shown_endless(executable)
 
 
 def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Issue]:
@@ -227,50 +220,47 @@ def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Iss
             clean.append(trial.outcome)
     if endless:
         numbers, problem = endless[0]
-        yield _ended(
-            executable, launch.target, numbers, problem, legal=bool(clean), never=not clean
-        )
+        yield _ended(executable, numbers, problem, legal=bool(clean), never=not clean)
     for issue in left[:1]:
         issue.given = issue.given if clean else ()
         yield issue
 
 
-def _shown_endless(executable: Executable, target: Target, blocks: int) -> Iterator[Issue]:
+def _shown_endless(executable: Executable) -> Iterator[Issue]:
     """A run without end on numbers that go together, where there is one.
 
     Where iterations and branches are chosen, those of two cores may not fit.
     """
     for sample in islice(samples(_launch_arguments(executable), whole=False), FEW_SAMPLES):
         with suppress(PtoError):  # not legal, or too long
-            launch = _dry_launch(executable, sample, target, blocks)
+            launch = _dry_launch(executable, sample)
             launch.most, launch.periods, launch.held = FEW_ISSUED, (None,), None
             _ = [*launch.first_legal(ALONE, frozenset())]
             for problem in launch.refused:
                 if _endless(executable, problem):
-                    yield _ended(executable, target, sample, problem, legal=True)
+                    yield _ended(executable, sample, problem, legal=True)
                     return
 
 
-def _dry_launch(executable: Executable, sample: Sample, target: Target, blocks: int) -> DryLaunch:
+def _dry_launch(executable: Executable, sample: Sample) -> DryLaunch:
     """PtoError where the function is not legal with any numbers."""
+    options, target = executable.options, executable.options.target
     if executable.cores:
         bound = executable.bound(sample)
         assert isinstance(bound, BoundKernel)
     else:
         bound = bind(executable.func, sample, target, {})
-        found = () if executable.options.judged else facts_of(bound.func).on(target).faults()
+        found = () if options.judged else facts_of(bound.func).on(target).faults()
         problems = [p for p in found if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
-    held, judged = HeldNumbers(left=FEW_TRIED), executable.options.judged
-    return DryLaunch(bound, target, blocks, held=held, judged=judged)
+    held = HeldNumbers(left=FEW_TRIED)
+    return DryLaunch(bound, target, options.blocks, held=held, judged=options.judged)
 
 
-def _executed(
-    executable: Executable, sample: Sample, target: Target, blocks: int
-) -> Sequence[Issue]:
+def _executed(executable: Executable, sample: Sample) -> Sequence[Issue]:
     """What a run on arrays issues that are as large as what the program views of them."""
-    issue = LoggedIssue(target)
+    issue = LoggedIssue(executable.options.target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
     return [issue]

@@ -17,23 +17,21 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
 from ptokit.diagnostics.rich import Rich
 from ptokit.forms.percore import arguments_of_all, core_alone
 from ptokit.ir.module import Func, Value
-from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import PtrType, Type
+from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
-from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.launch import ranks
 from ptokit.launch.bind import bind, named_arguments, whole_range
 from ptokit.launch.fills import Completed, filled
 from ptokit.launch.hostmemory import host_array
-from ptokit.launch.ranks import Names, require_ranks, require_whole
+from ptokit.launch.ranks import Names
 from ptokit.launch.settings import PreparedFunction, engine_named
-from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
+from ptokit.machine.arguments import Bound, BoundJob, BoundKernel
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import NO_LIMITS, RunLimits
 from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.order.races import detector
 from ptokit.values.dtypes import DType
-from ptokit.values.fixpipe import FixPipe
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 NOTHING = 1, 0  # the least and largest number of an empty range
@@ -77,37 +75,6 @@ class Recent(Generic[T]):
             while len(self._made) > KEPT:
                 del self._made[next(iter(self._made))]
         return made
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is chosen before a function sees its arguments; `types` completes elided ones."""
-
-    target: Target
-    engine: str | None
-    fixpipe: FixPipe
-    blocks: int
-    types: tuple[tuple[str, Type], ...] = ()
-    slots: bool = False  # numbers are no part of the code
-    schedule: str | None = None  # of cores: "random:SEED"
-    ranks: int = 1
-    strict: bool = False  # elements that nothing computed are not stored: an error
-    judged: bool = False  # each instruction was judged when it ran: none is judged again
-
-    def __post_init__(self) -> None:
-        require_blocks(self.blocks)
-        require_ranks(self.ranks)
-
-    @property
-    def launch(self) -> LaunchSettings:
-        """What engines need to know of them."""
-        return LaunchSettings(self.target, self.fixpipe, self.blocks)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Options with equal keys are equal: a target is known by its identity."""
-        how = self.engine, self.fixpipe, self.blocks, self.types, self.slots
-        return id(self.target), *how, self.schedule, self.ranks, self.strict, self.judged
 
 
 class _Prepared(NamedTuple):
@@ -193,6 +160,16 @@ class Executable:
         bound, function = self._ready(given)
         return bound.on(given), function
 
+    def code(self, instruction: str, arrays: Mapping[str, Any]) -> str:  # Any: as above
+        """The LLVM text that the native engine generates for one instruction; nothing runs."""
+        from ptokit.engines.native.listing import code_of
+
+        bound = self.bound(arrays)
+        if not isinstance(bound, Bound):
+            message = "--show-code needs a function of one core; this kernel has several"
+            raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
+        return code_of(bound, self.options, instruction)
+
     def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
@@ -255,7 +232,7 @@ class Executable:
             bound = bind(self.func, given, options.target, dict(options.types))
         else:
             bound = self._legal(self.func, given, options.blocks > 1)
-        return viewed(bound, one, options.launch)
+        return viewed(bound, one, options)
 
     def _ready(self, given: Mapping[str, Any]) -> _Prepared:
         if self.options.slots:
@@ -276,7 +253,7 @@ class Executable:
 
     def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
         bound = self._bound(given)
-        return _Prepared(bound.on({}), self._engine.prepare(bound, self.options.launch))
+        return _Prepared(bound.on({}), self._engine.prepare(bound, self.options))
 
     def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:
         names = self._names(given)
@@ -338,13 +315,6 @@ def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a 
     if array.dtype.hasobject:
         return None
     return kind, array.dtype, array.shape, b"" if array.shape else array.tobytes()
-
-
-def require_blocks(blocks: int) -> None:
-    """TypeError or ValueError unless a launch may have that many blocks."""
-    require_whole("blocks", blocks)
-    if not 1 <= blocks <= LARGEST_GRID:
-        raise ValueError(f"blocks is {blocks}: expected 1 to {LARGEST_GRID}")
 
 
 def _require_global(bound: Bound, shared: bool, blocks: int) -> None:

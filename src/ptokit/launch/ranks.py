@@ -14,22 +14,8 @@ from ptokit.isa.model.types import PtrType
 from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import of_rank
 
-MOST_RANKS = 256
 Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the names of arrays
 HELP = "--ranks N, in Python ranks=N, sets the number of ranks"
-
-
-def require_whole(name: str, number: object) -> None:
-    """TypeError unless it is an integer, of Python or NumPy."""
-    if not hasattr(number, "__index__"):
-        raise TypeError(f"{name} is {number!r}: expected an integer")
-
-
-def require_ranks(ranks: int) -> None:
-    """TypeError or ValueError unless a job may have that many ranks."""
-    require_whole("ranks", ranks)
-    if not 1 <= ranks <= MOST_RANKS:
-        raise ValueError(f"ranks is {ranks}: expected 1 to {MOST_RANKS}")
 
 
 def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any: as in `named`

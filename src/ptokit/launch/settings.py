@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
     from ptokit.isa.model.tiles import ConvTileType, TileType
-    from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings, Outcome
+    from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, Outcome
     from ptokit.machine.execute import Core
+    from ptokit.machine.launchoptions import Options
     from ptokit.machine.limits import RunLimits
     from ptokit.machine.observer import Observer
 
@@ -115,7 +116,7 @@ class Engine(Protocol):
     """What executes programs, as a module has it."""
 
     @staticmethod
-    def prepare(bound: Bound | BoundKernel | BoundJob, how: LaunchSettings) -> PreparedFunction:
+    def prepare(bound: Bound | BoundKernel | BoundJob, how: Options) -> PreparedFunction:
         """Make a bound and checked function ready to run."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.machine.undefinedstore import written_tiles
 from ptokit.values.dtypes import DType
 from ptokit.values.extents import Shape
-from ptokit.values.fixpipe import FixPipe
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import bits_of, values_of
 
@@ -34,14 +33,6 @@ OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
-
-
-class LaunchSettings(NamedTuple):
-    """What a launch has besides its arguments: target, reading of the fix-pipe, blocks."""
-
-    target: Target
-    fixpipe: FixPipe
-    blocks: int
 
 
 class Local(Protocol):

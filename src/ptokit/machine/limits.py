@@ -93,6 +93,8 @@ class RunLimits:
 
 def require_limits(instructions: object, seconds: object) -> None:
     """A user's limits are numbers that something can run within."""
+    if instructions is None and seconds is None:
+        return
     if not isinstance(instructions, int | None):
         raise TypeError(f"max_instructions is {instructions!r}: expected an integer")
     if instructions is not None and instructions < 1:

@@ -34,9 +34,8 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_erro
 from ptokit.diagnostics.rich import RichList
 from ptokit.diagnostics.source import Span
 from ptokit.isa.model.targets import Target
-from ptokit.launch.executable import require_blocks
 from ptokit.launch.settings import current_target, reading, target_named
-from ptokit.machine.limits import require_limits
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.undefinedstore import require_defined
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
@@ -179,8 +178,7 @@ class CxxKernel:
             raise call_error(
                 "operand-kind", "the first argument of a launch is the kernel name", help=help
             )
-        require_blocks(blocks)
-        require_limits(None, timeout)
+        _ = Options(self.target, blocks=blocks, timeout=timeout)  # says what is wrong
         library = compiled(self.files, self.build(), name)
         known = parameter_names(self.files, name)
         words = known if len({*known}) == len(given) else [f"a{n}" for n in range(len(given))]

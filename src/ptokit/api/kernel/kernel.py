@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ptokit.api.eager import shown
 from ptokit.api.hostarrays import Tile
@@ -29,21 +29,13 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
-from ptokit.launch.executable import Executable, require_blocks
-from ptokit.launch.settings import (
-    ENGINES,
-    current_target,
-    engine_named,
-    reading,
-    recording,
-    target_named,
-)
+from ptokit.launch.executable import Executable
+from ptokit.launch.optionwords import KernelWords, options_of, takes
+from ptokit.launch.settings import ENGINES, current_target, recording
 from ptokit.launch.settings import target as target_context
-from ptokit.machine.limits import require_limits
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.undefinedstore import told
-from ptokit.order.races import detector
 from ptokit.passes.split import is_mixed, split
-from ptokit.values.fixpipe import CPU_READING, FixPipe
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -52,30 +44,6 @@ P = ParamSpec("P")
 F = TypeVar("F", bound="Callable[..., Any]")
 KEPT = 128  # captures and prepared launches of one kernel
 FLOAT = ScalarType("f32")
-
-
-@dataclass(frozen=True)
-class LaunchOptions:
-    """How a kernel is launched, see `Program.run`; None: current target, default engine."""
-
-    target: str | None = None
-    engine: str | None = None
-    blocks: int = 1
-    fixpipe: str | FixPipe = CPU_READING
-    schedule: str | None = None
-    max_instructions: int | None = None
-    timeout: float | None = None
-    strict: bool = False
-
-    def __post_init__(self) -> None:
-        """ValueError or TypeError for what no launch can have."""
-        if self.target is not None:
-            target_named(self.target)
-        engine_named(self.engine)
-        reading(self.fixpipe)
-        require_blocks(self.blocks)
-        detector(self.schedule)
-        require_limits(self.max_instructions, self.timeout)
 
 
 class RecordedProgram(Program):
@@ -112,20 +80,12 @@ class Capture:
         self.stored = stored  # arrays that some instruction stores into
         self.executables: dict[object, Executable] = {}
 
-    def executable(self, options: LaunchOptions) -> Executable:
+    def executable(self, options: Options) -> Executable:
         """The machine that runs it; run-time numbers are no part of its code."""
-        key = options, None if options.target else id(current_target())
-        found = self.executables.get(key)
+        found = self.executables.get(options.key)
         if found is None:
-            found = self.executables[key] = self.program.compile(
-                target=options.target,
-                engine=options.engine,
-                blocks=options.blocks,
-                fixpipe=options.fixpipe,
-                schedule=options.schedule,
-                strict=options.strict,
-                slots=True,
-            )
+            made = self.program.executable(replace(options, slots=True))
+            found = self.executables[options.key] = made
         return found
 
 
@@ -139,7 +99,8 @@ class Kernel(Rich, Generic[P]):
     def __init__(self, function: Callable[P, None], shapes: str | None = None) -> None:
         self.function = function
         update_wrapper(self, function)
-        self.options = LaunchOptions()
+        self.target: str | None = None  # of its launches; None: the current one
+        self.options = options_of()
         every = self.signature.parameters.values()
         hostside.require_plain(function, every)
         self.data = tuple(p.name for p in every if p.kind is not p.KEYWORD_ONLY)
@@ -163,27 +124,22 @@ class Kernel(Rich, Generic[P]):
     def _rewritten(self) -> Rewritten:
         return rewritten(self.function)
 
-    def on(
-        self,
-        target: str | None = None,
-        *,
-        engine: str | None = None,
-        blocks: int = 1,
-        fixpipe: str | FixPipe = CPU_READING,
-        schedule: str | None = None,
-        max_instructions: int | None = None,
-        timeout: float | None = None,
-        strict: bool = False,
-    ) -> Kernel[P]:
+    @takes(KernelWords)
+    def on(self, target: str | None = None, **options: Unpack[KernelWords]) -> Kernel[P]:
         """The same kernel, launched on a target, by an engine, on so many blocks.
 
         Options are those of `Program.run`; `debug` runs on the target and the fix-pipe reading,
         and is as `strict`.
         """
-        limits = max_instructions, timeout
         new = copy(self)
-        new.options = LaunchOptions(target, engine, blocks, fixpipe, schedule, *limits, strict)
+        new.target, new.options = target, options_of(target=target, **options)
         return new
+
+    def _chosen(self) -> Options:
+        """The options of a launch that begins now."""
+        here, options = current_target(), self.options
+        known = self.target is not None or options.target is here
+        return options if known else replace(options, target=here)
 
     @door
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
@@ -199,7 +155,7 @@ class Kernel(Rich, Generic[P]):
 
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
         given.require_outputs(capture.stored)
-        options = self.options
+        options = self._chosen()
         if not all(a.size for a in given.views.values()):  # nothing has a view without elements
             left = self._debugged(given, range(options.blocks), options.blocks)
             given.put_back({n: left[n] for n in capture.stored & left.keys()})
@@ -226,7 +182,7 @@ class Kernel(Rich, Generic[P]):
     def text(self, *args: Any, form: str = "dps", level: int | None = None, **names: Any) -> str:
         """The program as text; without arguments that of the last capture. See `Program.text`."""
         program = self._program(args, names)
-        return program.text(form, level=level, target=self.options.target)
+        return program.text(form, level=level, target=self.target)
 
     def _program(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> Program:
         """The program for these arguments; without any that of the last capture."""
@@ -262,7 +218,7 @@ class Kernel(Rich, Generic[P]):
         for index in every:
             options = self.options
             how: Any = {"fixpipe": options.fixpipe, "strict": options.strict}
-            with target_context(options.target or current_target().name, **how):
+            with target_context(self.target or current_target().name, **how):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
                 self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
@@ -276,7 +232,7 @@ class Kernel(Rich, Generic[P]):
         """
         given = self._given(args, names)
         capture = self._capture(given)
-        options = replace(self.options, blocks=blocks)
+        options = replace(self._chosen(), blocks=blocks)
 
         def engine(name: str) -> Outputs:
             how = replace(options, engine=name)
@@ -304,7 +260,7 @@ class Kernel(Rich, Generic[P]):
         """
         given = self._given(args, names)
         program, options = self._capture(given).program, self.options
-        target, blocks = target or options.target, blocks or options.blocks
+        target, blocks = target or self.target, blocks or options.blocks
         arrays = given.arrays if given.dtypes.keys() == given.views.keys() else {}
         return program.races(*filter(None, [target]), blocks=blocks, **arrays)
 
@@ -320,7 +276,7 @@ class Kernel(Rich, Generic[P]):
 
         given = self._given(args, names)
         program, options = self._capture(given).program, self.options
-        target, blocks = target or options.target, blocks or options.blocks
+        target, blocks = target or self.target, blocks or options.blocks
         known = {n: value for n, value in given.arrays.items() if not isinstance(value, str)}
         return profile(program, known, target, blocks=blocks)
 

@@ -116,7 +116,7 @@ def autotune(
     if by == "measured" and measure is None:
         raise ValueError('by="measured" needs measure=, a function that returns seconds')
     points = _points(kernel, space)
-    chosen = timed_target(target or kernel.options.target).name
+    chosen = timed_target(target or kernel.target).name
     found = [_tried(kernel, args, params, chosen, measure) for params in _counted(points)]
     rows = [row for row in found if isinstance(row, TuningRow)]
     rows.sort(key=lambda row: row.cycles if by == "cycles" else row.seconds or 0.0)

@@ -14,8 +14,9 @@ from ptokit.engines.native.compiledkernel import CompiledJob, CompiledKernel
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.machine import execute
-from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, LaunchSettings
+from ptokit.machine.arguments import Bound, BoundJob, BoundKernel
 from ptokit.machine.execute import Core
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.tile import Tile
 
@@ -34,7 +35,7 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
 
 
 def prepare(
-    bound: Bound | BoundKernel | BoundJob, how: LaunchSettings
+    bound: Bound | BoundKernel | BoundJob, how: Options
 ) -> CompiledFunction | CompiledKernel | CompiledJob:
     """A function, or the functions of a kernel's cores, to be compiled when they first run."""
     if isinstance(bound, BoundJob):

@@ -30,9 +30,10 @@ from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.machine import cache
-from ptokit.machine.arguments import Bound, Env, LaunchSettings, Outcome, SlotNumber
+from ptokit.machine.arguments import Bound, Env, Outcome, SlotNumber
 from ptokit.machine.execute import LOG, Core
 from ptokit.machine.executionlog import Logged
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import Codes, Memory
 from ptokit.machine.observer import Observer
@@ -106,7 +107,7 @@ class CompiledFunction(CompiledBody):
     It is compiled when it first runs, once with and once without a limit of instructions.
     """
 
-    def __init__(self, bound: Bound, how: LaunchSettings) -> None:
+    def __init__(self, bound: Bound, how: Options) -> None:
         super().__init__(bound, how.target)
         self.how = how
         self.prints = prints(bound.func)  # block after block, and once
@@ -187,8 +188,8 @@ class CompiledFunction(CompiledBody):
 
     def job(self, bound: Bound, *, apart: bool = False, kept: frozenset[str] = frozenset()) -> Job:
         """What there is to compile, with handles on these arguments."""
-        target, fixpipe, blocks = self.how
-        core = Core(target, fixpipe, 0, blocks)
+        blocks = self.how.blocks
+        core = Core(self.how.target, self.how.fixpipe, 0, blocks)
         core.behind = self.planned.behind
         real = bound.apart(kept) if apart else bound.shared()
         if blocks == 1:
@@ -215,8 +216,7 @@ def _reads_numbers(op: AnyOp) -> bool:
 
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
-    how = LaunchSettings(target, fixpipe, blocks)
-    return CompiledFunction(bound, how).session(bound, RunLimits())
+    return CompiledFunction(bound, Options(target, fixpipe, blocks)).session(bound, RunLimits())
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:

@@ -20,10 +20,11 @@ from ptokit.engines.reference.interpretedkernel import InterpretedJob, Interpret
 from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import SIGNALS
 from ptokit.isa.model.words import KernelKind
-from ptokit.machine.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
+from ptokit.machine.arguments import BoundJob, BoundKernel, Env, Outcome
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.executionlog import Logged
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.observer import Observer
@@ -46,7 +47,7 @@ class CompiledKernel:
     def __init__(
         self,
         bound: BoundKernel,
-        how: LaunchSettings,
+        how: Options,
         rank: int | None = None,
         *,
         queued: bool = False,
@@ -284,9 +285,9 @@ class _Launch:
         return self.told[offset]
 
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
-        target, fixpipe, blocks = self.kernel.how
+        how = self.kernel.how
         kind_of_core = _SwitchedCore if self.kernel.switches else GroupedCore
-        core = kind_of_core(target, fixpipe, place, self.kernel.grid, self.board)
+        core = kind_of_core(how.target, how.fixpipe, place, self.kernel.grid, self.board)
         core.shared = {**memories, SIGNALS_MEMORY: self.signals}
         body = self.kernel.bodies[place.kind]
         kind = place.lane, self.logged, self.marked, variant_of(self.limits)
@@ -294,7 +295,7 @@ class _Launch:
         job.suspends, job.logged = self.kernel.switches, self.logged
         job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}
         session = body.started(job, self.limits, kind)
-        return Worker(session, core, place.block, place.block + 1, blocks)
+        return Worker(session, core, place.block, place.block + 1, how.blocks)
 
     def _restart(self, worker: Worker, place: CorePlace) -> None:
         """The same core for another block: its memories count as unwritten."""
@@ -343,7 +344,7 @@ def _finished(worker: Worker) -> Worker:
 class CompiledJob:
     """A kernel on several ranks, compiled when it first runs: for each with its own numbers."""
 
-    def __init__(self, bound: BoundJob, how: LaunchSettings) -> None:
+    def __init__(self, bound: BoundJob, how: Options) -> None:
         self.how = how
         ranks = enumerate(bound.ranks)
         self.kernels = [CompiledKernel(one, how, rank) for rank, one in ranks]

@@ -14,11 +14,12 @@ from ptokit.engines.native.compile import CompiledFunction
 from ptokit.engines.native.generator import Compiler
 from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
-from ptokit.machine.arguments import Bound, LaunchSettings
+from ptokit.machine.arguments import Bound
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.record.code import Int, NotNative, text
 
 
-def code_of(bound: Bound, how: LaunchSettings, name: str) -> str:
+def code_of(bound: Bound, how: Options, name: str) -> str:
     """The functions generated for an instruction, which may be spelt as in any text form.
 
     CallError if the program has no such instruction.

@@ -13,8 +13,9 @@ from ptokit.engines.reference.interpreter import Interpreter
 from ptokit.engines.reference.launch import placed
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
 from ptokit.isa.model.words import KernelKind
-from ptokit.machine.arguments import BoundJob, BoundKernel, Env, LaunchSettings, Outcome
+from ptokit.machine.arguments import BoundJob, BoundKernel, Env, Outcome
 from ptokit.machine.coreplace import Clocks, CorePlace
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
@@ -29,7 +30,7 @@ from ptokit.order.signalboard import SignalBoard
 class InterpretedKernel:
     """The functions of a kernel's cores, made ready to run again and again."""
 
-    def __init__(self, bound: BoundKernel, how: LaunchSettings, rank: int | None = None) -> None:
+    def __init__(self, bound: BoundKernel, how: Options, rank: int | None = None) -> None:
         self.how = how
         self.interpreter: Callable[..., Interpreter] | None = None  # None: as the function asks
         self.planned = {kind: placed(one, how.target) for kind, one in bound.cores.items()}
@@ -148,7 +149,7 @@ def _watched(
 class InterpretedJob:
     """A kernel on several ranks, made ready to run again and again."""
 
-    def __init__(self, bound: BoundJob, how: LaunchSettings) -> None:
+    def __init__(self, bound: BoundJob, how: Options) -> None:
         self.kernels = [InterpretedKernel(one, how, rank) for rank, one in enumerate(bound.ranks)]
 
     def run(

@@ -12,8 +12,9 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
 from ptokit.isa.model.targets import Target
-from ptokit.machine.arguments import Bound, Env, LaunchSettings, Outcome
+from ptokit.machine.arguments import Bound, Env, Outcome
 from ptokit.machine.execute import Core
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
@@ -23,20 +24,20 @@ from ptokit.machine.undefinedstore import undefined_results
 class InterpretedFunction:
     """A function made ready to run again and again, on arguments that differ in content only."""
 
-    def __init__(self, bound: Bound, how: LaunchSettings, planned: Planned | None = None) -> None:
+    def __init__(self, bound: Bound, how: Options, planned: Planned | None = None) -> None:
         self.how = how
         self.planned = planned or placed(bound, how.target)
         self.interpreter = interpreter_of(bound.func)
 
     def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run the function once for each block, in ascending order."""
-        target, fixpipe, blocks = self.how
+        blocks = self.how.blocks
         shared, count = bound.shared(), Counter[str]()
         env, index, exposed = shared, 0, list[Memory]()
         for observer in observers:
             observer.begins(lambda: index)
         for index in range(blocks):
-            core = Core(target, fixpipe, index, blocks)
+            core = Core(self.how.target, self.how.fixpipe, index, blocks)
             core.exposed = exposed
             for observer in observers:
                 observer.prepared(core, bound.func.body)

@@ -14,8 +14,9 @@ from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.types import Kind
-from ptokit.machine.arguments import Bound, Env, LaunchSettings
+from ptokit.machine.arguments import Bound, Env
 from ptokit.machine.execute import Core
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.tile import Pointer
 
@@ -70,20 +71,20 @@ def _nothing(env: Env) -> None:
     """An instruction of tiles decides no view."""
 
 
-def viewed(bound: Bound, unsized: Collection[str], how: LaunchSettings) -> dict[str, int]:
+def viewed(bound: Bound, unsized: Collection[str], how: Options) -> dict[str, int]:
     """How many elements the views of each of these pointers reach, counted from its start.
 
     One for a pointer that nothing uses; others without a view are missing. Where data decides, or
     it takes too long, the views before that count: front ends declare those of whole arrays first.
     """
-    (target, fixpipe, blocks), env = how, bound.shared()
+    target, env = how.target, bound.shared()
     pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}
     for pointer in pointers.values():
         pointer.memory.forget()
     limits, places, least = RunLimits(MOST_STEPS), placed(bound, target), 1
     try:
-        for index in range(blocks):
-            core = Core(target, fixpipe, index, blocks)
+        for index in range(how.blocks):
+            core = Core(target, how.fixpipe, index, how.blocks)
             part = _ScalarPart(core, Facts(target, bound.every_number), places, limits)
             local = bound.local(InterpretedMachine(core), places.addresses)
             part.block(bound.func.body)(_Known(env | local))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -19,32 +20,36 @@ if TYPE_CHECKING:
 SHOWN = 8  # names in a message
 
 
-class Asked(Protocol):
-    """What the words of the call ask for."""
+@dataclass(frozen=True)
+class Look:
+    """What to show while a program runs."""
 
-    kernel: Path
-    blocks: int
     trace: str | None
     trace_values: tuple[str, ...]
     breaks: tuple[str, ...]
     progress: bool | None
 
+    @property
+    def stepwise(self) -> bool:
+        """Whether instructions are looked at one by one."""
+        return bool(self.trace or self.trace_values or self.breaks)
+
 
 @contextmanager
-def looking(asked: Asked, func: Func) -> Generator[list[Observer]]:
+def looking(asked: Look, kernel: Path, func: Func, blocks: int) -> Generator[list[Observer]]:
     """Inside, a program that runs with these observers is looked at as the call asks for."""
     observers: list[Observer] = []
     tracer: Tracer | None = None
     with ExitStack() as opened:
         if asked.trace is not None or asked.trace_values:
-            tracer = _tracer(asked, func, opened)
+            tracer = _tracer(asked, kernel, func, opened)
             observers.append(tracer)
         if asked.breaks:
-            observers.append(_debugger(asked, func))
-        elif asked.blocks > 1 and asked.progress is not False:
+            observers.append(_debugger(asked, kernel, func))
+        elif blocks > 1 and asked.progress is not False:
             from ptokit.tools.progress import Progress
 
-            bar = Progress(asked.blocks)
+            bar = Progress(blocks)
             opened.enter_context(bar.shown(asked.progress))
             observers.append(bar)
         yield observers
@@ -62,7 +67,7 @@ def _others(func: Func) -> str:
     return f"; instructions write {', '.join(names[:SHOWN])}" if names else ""
 
 
-def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Tracer:
+def _tracer(asked: Look, kernel: Path, func: Func, opened: ExitStack) -> Tracer:
     from ptokit.launch.files import writing
     from ptokit.tools.tracing import Tracer
 
@@ -75,7 +80,7 @@ def _tracer(asked: Asked, func: Func, opened: ExitStack) -> Tracer:
     lines, tell = asked.trace is not None, _to_stderr
     if asked.trace not in (None, "-"):
         path = Path(asked.trace)
-        if path.exists() and asked.kernel.exists() and path.samefile(asked.kernel):
+        if path.exists() and kernel.exists() and path.samefile(kernel):
             usage(f"--trace {path}: that is the kernel itself")
         tell = opened.enter_context(writing(path))
     return Tracer(tell, names, lines=lines)
@@ -85,14 +90,14 @@ def _to_stderr(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _debugger(asked: Asked, func: Func) -> Observer:
+def _debugger(asked: Look, kernel: Path, func: Func) -> Observer:
     from ptokit.tools.debugger import Debugger, Stops
 
     try:
         stops = Stops(asked.breaks, func)
     except ValueError as problem:
         usage(f"--break {problem}")
-    return Debugger(asked.kernel, stops, _quit)
+    return Debugger(kernel, stops, _quit)
 
 
 def _quit() -> NoReturn:

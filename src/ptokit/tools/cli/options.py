@@ -13,6 +13,7 @@ import click
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
 
 F = TypeVar("F", bound=Callable[..., None])
+T = TypeVar("T")
 ENGINE = click.option(
     *("--engine", "engine"),
     metavar="NAME",
@@ -61,7 +62,7 @@ READING = click.option(
     help="Reading where sources disagree; `explain a5` lists them.",
 )
 ENTRY = click.option(
-    *("--entry", "--func", "entry"),
+    *("--entry", "--func", "func"),
     metavar="NAME",
     help="The function to run, if several.",
 )
@@ -72,6 +73,11 @@ SEED = click.option(
     metavar="N",
     help="Seed of `random` arguments.",
 )
+
+
+def taken(kind: type[T], words: dict[str, Any]) -> T:  # Any: click's parameters
+    """The words of a call that are the fields of a data class, as one; they are taken out."""
+    return kind(**{name: words.pop(name) for name in kind.__annotations__})
 
 
 def with_readings(target: str, *readings: str) -> str:

@@ -38,7 +38,7 @@ def profile(
     kernel: Path,
     arguments: tuple[str, ...],
     target: str | None,
-    entry: str | None,
+    func: str | None,
     blocks: int,
     seed: int,
     by_line: bool,
@@ -51,11 +51,10 @@ def profile(
     on what is in them. The prediction counts cycles of the cores, not the launch itself.
     """
     from ptokit.api.profiling import line_table, timed_target
-    from ptokit.launch.executable import require_blocks
+    from ptokit.machine.launchoptions import Options
 
     with call_errors():
-        timed_target(target)
-        require_blocks(blocks)
+        _ = Options(timed_target(target), blocks=blocks)  # says what is wrong
     placed, named = split(arguments)
     by_name = {name: argument(text, seed) for name, text in assigned(named, "").items()}
     by_position = [argument(text, seed) for text in placed]
@@ -65,7 +64,7 @@ def profile(
     if html is not None and html == trace:
         usage(f"--html {html}: that is the file of --trace")
     program = read_program(kernel)
-    found = program.profile(*by_position, target=target, func=entry, blocks=blocks, **by_name)
+    found = program.profile(*by_position, target=target, func=func, blocks=blocks, **by_name)
     if trace is not None:
         from ptokit.tools.tracefile import write_trace
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import click
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.looking import Look, looking
 from ptokit.tools.cli.options import (
     ENGINE,
     ENTRY,
@@ -24,10 +26,12 @@ from ptokit.tools.cli.options import (
     cluster_at,
     read_program,
     require_pipes,
+    taken,
     target_option,
     with_readings,
 )
 from ptokit.tools.cli.values import (
+    Expectation,
     TakesNumbers,
     argument,
     assigned,
@@ -40,7 +44,9 @@ from ptokit.tools.cli.values import (
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
     from ptokit.api.program import Program
+    from ptokit.isa.model.types import Type
     from ptokit.launch.executable import Run
+    from ptokit.machine.launchoptions import Options
     from ptokit.order.loggedissue import LoggedIssue
 
 
@@ -109,7 +115,14 @@ if TYPE_CHECKING:
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
 )
 @program_errors
-def run(**words: Any) -> None:  # Any: click's parameters
+def run(
+    arguments: tuple[str, ...],
+    types: tuple[str, ...],
+    order: str | None,
+    readings: tuple[str, ...],
+    seed: int,
+    **words: Any,  # Any: click's parameters
+) -> None:
     """Run KERNEL (a file, or - for standard input) on arrays.
 
     Arguments are given in the order of the function's head, or by name (a=a.npy). A value is a
@@ -122,218 +135,179 @@ def run(**words: Any) -> None:  # Any: click's parameters
     The tolerance of --expect depends on the element type; if one of --rtol and --atol is given, the
     other one is 0. --trace, --trace-values, --break and --schedule use the reference engine.
     """
-    RunCall(**words).run()
+    from ptokit.launch.optionwords import RunWords, options_of
+
+    words["target"] = target = with_readings(words["target"], *readings, *filter(None, [order]))
+    how: dict[str, Any] = {n: words.pop(n) for n in RunWords.__annotations__ if n in words}
+    golden, look = taken(Golden, words), taken(Look, words)
+    with call_errors():
+        options = options_of(**how)
+        golden.validate()
+    call = RunCall(target=target, options=options, golden=golden, look=look, **words)
+    for message in call.misfits():
+        usage(message)
+    by_position, by_name = split(arguments)
+    named = {n: argument(text, seed) for n, text in assigned(by_name, "").items()}
+    placed = [argument(text, seed) for text in by_position]
+    call.run(placed, named, types)
 
 
-@dataclass
-class RunCall:
-    """The words of a call, in the names that click gives them."""
+@dataclass(frozen=True)
+class Golden:
+    """What outputs are compared with."""
 
-    kernel: Path
-    arguments: tuple[str, ...]
-    target: str
-    outputs: tuple[str, ...]
     expect: tuple[str, ...]
     rtol: float | None
     atol: float | None
-    types: tuple[str, ...]
-    entry: str | None
-    fixpipe: str
-    order: str | None
-    readings: tuple[str, ...]
-    blocks: int
-    ranks: int
-    seed: int
-    engine: str | None
+
+    def validate(self) -> None:
+        """ValueError for a tolerance within which nothing can be."""
+        from ptokit.api.compare import require_tolerance
+
+        require_tolerance("--rtol", self.rtol)
+        require_tolerance("--atol", self.atol)
+
+    @cached_property
+    def values(self) -> dict[str, Expectation]:
+        """What is expected, by the names of outputs."""
+        return {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
+
+    def compared(self, name: str, result: Run) -> Comparison:
+        """An output beside what is expected."""
+        from ptokit.api.compare import compare
+
+        found, dtype = result.outputs[name], result.dtypes[name]
+        golden = self.values[name].of(name, dtype, found.shape)
+        try:
+            return compare(found, golden, rtol=self.rtol, atol=self.atol, name=name, dtype=dtype)
+        except ValueError as problem:
+            usage(f"--expect {problem}")
+
+
+@dataclass(frozen=True)
+class RunCall:
+    """What a call asks for."""
+
+    kernel: Path
+    target: str
+    options: Options
+    golden: Golden
+    look: Look
+    outputs: tuple[str, ...]
     scheduler: str | None
-    schedule: str | None
     races: bool
-    max_instructions: int | None
-    timeout: float | None
-    trace: str | None
-    trace_values: tuple[str, ...]
-    breaks: tuple[str, ...]
-    progress: bool | None
-    strict: bool
     report: bool
     show_code: str | None
 
-    def run(self) -> None:
-        """All of the command."""
-        self.target = with_readings(self.target, *self.readings, *filter(None, [self.order]))
-        self._require_words()
-        by_position, by_name = split(self.arguments)
-        named = {n: argument(text, self.seed) for n, text in assigned(by_name, "").items()}
-        placed = [argument(text, self.seed) for text in by_position]
-        self.files = {n: output(text) for n, text in assigned(self.outputs, "-o ").items()}
-        self.expected = {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
-        program = read_program(self.kernel)
-        how = self._how(program)
-        given = self._given(program, placed, named)
+    def misfits(self) -> Iterator[str]:
+        """What does not go together, and what to do."""
+        engine, stepwise, golden = self.options.engine, self.look.stepwise, self.golden
+        several, steps = self.options.ranks > 1, "--trace, --trace-values and --break need"
+        if not golden.expect and (golden.rtol is not None or golden.atol is not None):
+            yield "--rtol and --atol need --expect NAME=VALUE"
+        if stepwise and engine not in (None, "reference"):
+            yield f"{steps} the engine reference, not {engine}"
+        if self.races:
+            require_pipes(self.target)
+        if self.races and (self.scheduler is not None or several):
+            yield "--races checks one rank in this process: remove --scheduler and --ranks"
+        if self.options.schedule is not None and (engine == "native" or self.scheduler is not None):
+            yield "--schedule needs the engine reference: remove --engine and --scheduler"
+        if self.look.breaks and str(self.kernel) == "-":
+            yield "--break reads commands from standard input: give the kernel as a file"
+        if self.scheduler is not None:
+            if self.options.blocks == 1:
+                yield "--scheduler distributes the blocks of a launch: give --blocks N"
+            if engine not in (None, "native"):
+                yield f"--scheduler needs the engine native, not {engine}"
+            if several:
+                yield "--scheduler runs one rank: remove --ranks"
+            if stepwise:
+                yield f"{steps} one process: remove --scheduler"
         if self.show_code is not None:
-            click.echo(program.code(self.show_code, given, **how), nl=False)
-            return
-        from ptokit.analysis.legality import without_instructions
-        from ptokit.tools.cli.looking import looking
+            if engine not in (None, "native"):
+                generates = f"{engine} generates nothing"
+                yield f"--show-code shows what the engine native generates; {generates}"
+            if several:
+                yield "--show-code prints the code of one rank: remove --ranks"
+            if self.outputs or self.report or golden.expect or stepwise:
+                yield "--show-code runs nothing: remove -o, --report, --expect, --trace and --break"
 
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """Where outputs are saved, by their names."""
+        return {n: output(text) for n, text in assigned(self.outputs, "-o ").items()}
+
+    def run(self, placed: list[Any], named: dict[str, Any], types: tuple[str, ...]) -> None:
+        """Run the program on these arguments. Any: arrays and numbers."""
+        _ = self.files, self.golden.values  # what is wrong with them is told first
+        program: Program = read_program(self.kernel)
+        options = replace(self.options, types=_types(program, types))
+        from ptokit.analysis.legality import without_instructions
+        from ptokit.launch import bind
+
+        func = program.func(options.func)
+        given = bind.named_arguments(func, placed, named)
+        if self.show_code is not None:
+            made = program.executable(replace(options, engine="native"))
+            click.echo(made.code(self.show_code, given), nl=False)
+            return
         start = time.perf_counter()
-        limits = {"max_instructions": self.max_instructions, "timeout": self.timeout}
-        with cluster_at(self.scheduler) as cluster, looking(self, self.func) as observers:
+        look = looking(self.look, self.kernel, func, options.blocks)
+        with cluster_at(self.scheduler) as cluster, look as observers:
             issue = self._issue(program)
             every = [*observers, *filter(None, [issue])]
-            how |= {"engine": self.engine, "observers": every, "cluster": cluster}
-            how |= {"schedule": self.schedule, "ranks": self.ranks, "strict": self.strict}
-            result = program.execute(given, **how, **limits)
+            result = program.launch(options, (), given, every, cluster)
         if issue is not None:
             self._say_races(program, issue)
         warnings = [*without_instructions(program.module), *_repeated(program, self.target, result)]
-        for warning in (*warnings, *(result.warnings if issue is None else ())):
-            click.echo(f"{warning.render()}\n", err=True)
-        self._finish(result, time.perf_counter() - start)
+        _say([*warnings, *(result.warnings if issue is None else ())])
+        seconds, bound = time.perf_counter() - start, bind.launch_arguments(func, given)
+        self._finish(result, seconds, [f"%{arg.name} as {page.mnemonic()}" for arg, page in bound])
 
     def _issue(self, program: Program) -> LoggedIssue | None:
         """What notes the order of the pipes, where that is asked for."""
         if not self.races:
             return None
         from ptokit.explore.pipechecks import synchronised
-        from ptokit.launch.settings import target_named
         from ptokit.order.loggedissue import LoggedIssue
 
-        given = target_named(self.target)
-        return LoggedIssue(given, between_blocks=not synchronised(program))
+        return LoggedIssue(self.options.target, between_blocks=not synchronised(program))
 
     def _say_races(self, program: Program, issue: LoggedIssue) -> None:
         """What the order of the pipes leaves open; errors end the command."""
         from ptokit.explore.pipechecks import races_of_run
 
-        found = races_of_run(program, program.entry_named(self.entry), issue)
+        found = races_of_run(program, program.entry_named(self.options.func), issue)
         if any(d.is_error for d in found):
             raise PtoError(found)
-        for warning in found:
-            click.echo(f"{warning.render()}\n", err=True)
+        _say(found)
 
-    def _require_words(self) -> None:
-        """What a look at the call alone tells to be wrong."""
-        from ptokit.api.compare import require_tolerance
-        from ptokit.launch.executable import require_blocks
-        from ptokit.launch.ranks import require_ranks
-        from ptokit.launch.settings import engine_named, reading, target_named
-        from ptokit.machine.limits import require_limits
-        from ptokit.order.races import detector
-
-        with call_errors():
-            target_named(self.target)
-            reading(self.fixpipe)
-            engine_named(self.engine)
-            require_blocks(self.blocks)
-            detector(self.schedule)
-            require_ranks(self.ranks)
-            require_limits(self.max_instructions, self.timeout)
-            require_tolerance("--rtol", self.rtol)
-            require_tolerance("--atol", self.atol)
-        self._require_options()
-        if self.scheduler is not None:
-            self._require_grid()
-        if self.show_code is not None:
-            self._require_no_run()
-
-    @property
-    def stepwise(self) -> bool:
-        """Whether instructions are looked at one by one."""
-        return bool(self.trace or self.trace_values or self.breaks)
-
-    def _require_options(self) -> None:
-        """What does not go together."""
-        if not self.expect and (self.rtol is not None or self.atol is not None):
-            usage("--rtol and --atol need --expect NAME=VALUE")
-        if self.stepwise and self.engine not in (None, "reference"):
-            usage(
-                f"--trace, --trace-values and --break need the engine reference, not {self.engine}"
-            )
-        if self.races:
-            require_pipes(self.target)
-        if self.races and (self.scheduler is not None or self.ranks > 1):
-            usage("--races checks one rank in this process: remove --scheduler and --ranks")
-        if self.schedule is not None and (self.engine == "native" or self.scheduler is not None):
-            usage("--schedule needs the engine reference: remove --engine and --scheduler")
-        if self.breaks and str(self.kernel) == "-":
-            usage("--break reads commands from standard input: give the kernel as a file")
-
-    def _require_no_run(self) -> None:
-        """What shows code."""
-        if self.engine not in (None, "native"):
-            generates = f"{self.engine} generates nothing"
-            usage(f"--show-code shows what the engine native generates; {generates}")
-        if self.ranks > 1:
-            usage("--show-code prints the code of one rank: remove --ranks")
-        if self.outputs or self.report or self.expect or self.stepwise:
-            usage("--show-code runs nothing: remove -o, --report, --expect, --trace and --break")
-
-    def _require_grid(self) -> None:
-        """What a cluster runs."""
-        if self.blocks == 1:
-            usage("--scheduler distributes the blocks of a launch: give --blocks N")
-        if self.engine not in (None, "native"):
-            usage(f"--scheduler needs the engine native, not {self.engine}")
-        if self.ranks > 1:
-            usage("--scheduler runs one rank: remove --ranks")
-        if self.stepwise:
-            usage("--trace, --trace-values and --break need one process: remove --scheduler")
-
-    def _how(self, program: Program) -> dict[str, Any]:  # Any: options of `Program.execute`
-        types = {name: type_from(text) for name, text in assigned(self.types, "--type ").items()}
-        values = {v.name for f in program.module.funcs for v in f.named()}
-        for name in types:
-            if name not in values:
-                usage(f"--type {name}: the program has no %{name}")
-        how = {"target": self.target, "func": self.entry, "fixpipe": self.fixpipe}
-        return {**how, "blocks": self.blocks, "types": types}
-
-    def _given(
-        self, program: Program, placed: list[Any], named: dict[str, Any]
-    ) -> dict[str, Any]:  # Any: arrays and numbers
-        """All arguments by name; those of the launch are remembered for the report."""
-        from ptokit.launch import bind
-
-        self.func = program.func(self.entry)
-        given = dict(bind.named_arguments(self.func, placed, named))
-        self.launched = bind.launch_arguments(self.func, given)
-        return given
-
-    def _finish(self, result: Run, seconds: float) -> None:
+    def _finish(self, result: Run, seconds: float, bound: list[str]) -> None:
         """Compare, save and show, in this order: what cannot be compared is saved nowhere."""
         from ptokit.launch.files import is_standard_output, write_arrays
 
-        for name in (*self.files, *self.expected):
+        golden = self.golden
+        for name in (*self.files, *golden.values):
             if name not in result.outputs:
                 made = ", ".join(result.outputs) or "none"
                 usage(f"the program has no output {name!r}; it has {made}")
-        compared = [self._compared(name, result) for name in self.expected]
+        compared = [golden.compared(name, result) for name in golden.values]
         out = result.outputs
         write_arrays([(path, out[n], result.dtypes[n]) for n, path in self.files.items()])
         aside = any(map(is_standard_output, self.files.values()))  # no text among an array's bytes
         for name, array in out.items():
-            if not (name in self.files or name in self.expected or self.report):
+            if not (name in self.files or name in golden.values or self.report):
                 shape = "x".join(map(str, array.shape))
                 click.echo(f"{name}: {array.dtype} {shape}\n{array}", err=aside)
         for comparison in compared:
             click.echo(str(comparison), err=aside)
         if self.report:
-            click.echo("\n".join(self._lines(result, seconds)), err=aside)
+            click.echo("\n".join(self._lines(result, seconds, bound)), err=aside)
         if not all(compared):
             sys.exit(1)
 
-    def _compared(self, name: str, result: Run) -> Comparison:
-        from ptokit.api.compare import compare
-
-        found, dtype = result.outputs[name], result.dtypes[name]
-        golden = self.expected[name].of(name, dtype, found.shape)
-        try:
-            return compare(found, golden, rtol=self.rtol, atol=self.atol, name=name, dtype=dtype)
-        except ValueError as problem:
-            usage(f"--expect {problem}")
-
-    def _lines(self, result: Run, seconds: float) -> list[str]:
+    def _lines(self, result: Run, seconds: float, bound: list[str]) -> list[str]:
         """How many instructions ran, how many of each, where, and what the launch bound."""
         instructions = result.instructions
         total = sum(instructions.values())
@@ -342,8 +316,22 @@ class RunCall:
         lines += [f"  {count:>8}  {name}" for name, count in counts]
         if result.whole:
             lines.append("one worker ran all blocks: they must run in order or concurrently")
-        bound = [f"%{arg.name} as {query.mnemonic()}" for arg, query in self.launched]
         return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines
+
+
+def _types(program: Program, words: tuple[str, ...]) -> tuple[tuple[str, Type], ...]:
+    """The types that a call gives to values of the program."""
+    types = {name: type_from(text) for name, text in assigned(words, "--type ").items()}
+    values = {v.name for f in program.module.funcs for v in f.named()}
+    for name in types:
+        if name not in values:
+            usage(f"--type {name}: the program has no %{name}")
+    return tuple(types.items())
+
+
+def _say(warnings: Iterable[Diagnostic]) -> None:
+    for warning in warnings:
+        click.echo(f"{warning.render()}\n", err=True)
 
 
 def _repeated(program: Program, target: str, result: Run) -> Iterator[Diagnostic]:
