@@ -29,7 +29,7 @@ from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Word
@@ -108,15 +108,17 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
         for name, kind in others.items()
         if name in types
         and (name != "src" or not isinstance(types["dst"], ConvTileType))
-        and not (len(others) == 1 and _but_strides(types[name], kind))
+        and not _as_large(types[name], kind, alone=len(others) == 1)
     ]
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
     return CxxCall(call.page, operands, attrs, given, call.operands)
 
 
-def _but_strides(one: Type, other: Type) -> bool:
-    """True of views that have the same elements at other strides."""
-    if not (isinstance(one, GlobalType) and isinstance(other, GlobalType)):
+def _as_large(one: Type, other: Type, *, alone: bool) -> bool:
+    """True where only the elements of a tile differ, or `alone` the strides of a view."""
+    if isinstance(one, TileType) and isinstance(other, TileType):
+        return one.dtype != other.dtype and replace(one, dtype=other.dtype) == other
+    if not (alone and isinstance(one, GlobalType) and isinstance(other, GlobalType)):
         return False
     return replace(one, stride=other.stride) == other
 

@@ -347,4 +347,11 @@ C: dict[str, Dispute] = {
         "text: one behind the other. Kernels in C++ for chips: as the code",
         "boards have verified the suite ttrans_conv; a tile of text has no room between groups",
     ),
+    "C62": Dispute(
+        "what does TEXTRACT between vector tiles of packed pairs count on A5?",
+        "Page: elements, as elsewhere. Code and suite textract_vec of A5: bytes, in rows as long "
+        "as the type has columns, and of a window of one element; elements in boxes.",
+        "text: elements. Kernels in C++ for a5: as the code",
+        "boards have verified the suite; a type of text means the same everywhere",
+    ),
 }

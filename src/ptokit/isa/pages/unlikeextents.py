@@ -18,7 +18,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import AccToVecMode, GlobalLayout
-from ptokit.values.dtypes import i32
+from ptokit.values.dtypes import i8, i32
 from ptokit.values.enumerations import ACC, BIAS, LEFT, MAT, RIGHT, SCALING, VEC, PadValue
 from ptokit.values.extents import Shape, times
 from ptokit.values.layouts import DN, ND, NZ, ZN
@@ -204,9 +204,26 @@ def _sums_for_vectors(dst: TileType, src: TileType, mode: AccToVecMode | None) -
     return max(src.rows, rows), min(-(-cols // step) * step, src.cols)
 
 
+def in_bytes(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    """Return vector tiles of packed pairs as chips count them where a window is rows or one pair.
+
+    Each element of the type is a byte there: rows are as long as the type has columns.
+    """
+    dst, src = types["dst"], types["src"]
+    if not (target.is_chip and dst.dtype.pairs and dst.loc is VEC and src.loc is VEC):
+        return {}
+    widths = dst.cols, src.cols, dst.valid.cols or 0, types.get("col", 0)
+    lines = dst.layout is src.layout is ND and not any(width % LINE for width in widths)
+    if dst.valid != Shape(1, 1) and not lines:
+        return {}
+    return {"dst": replace(dst, dtype=i8), "src": replace(src, dtype=i8)}
+
+
 def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     """Return src as chips read it: into the cube's operands windows of declared boxes move."""
     dst, src = types["dst"], types["src"]
+    if found := in_bytes(types, target):
+        return found
     declared = Shape(src.rows, src.cols)
     into = src.loc is MAT and dst.loc in (LEFT, RIGHT)
     if not (target.is_chip and into and src.valid.static and dst.valid.static):

@@ -117,7 +117,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = (
         *("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28"),
-        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58"),
+        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62"),
     )
 
     @staticmethod
