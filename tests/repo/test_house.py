@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -87,7 +89,10 @@ def imported(path: Path) -> set[Path]:
     return {file for file in found if file is not None and file != path}
 
 
-IMPORTS = {path: imported(path) for path in SOURCES}
+@cache
+def imports() -> dict[Path, set[Path]]:
+    """What each file imports."""
+    return {path: imported(path) for path in SOURCES}
 
 
 def test_rows_of_a_top_folder_stand_together() -> None:
@@ -98,7 +103,7 @@ def test_rows_of_a_top_folder_stand_together() -> None:
 
 def test_files_import_in_one_direction() -> None:
     """What is left when files that import no other of those left are taken away, is a circle."""
-    left = {path: others for path, others in IMPORTS.items() if folder(path)}
+    left = {path: others for path, others in imports().items() if folder(path)}
     while free := [path for path, others in left.items() if not others & left.keys()]:
         for path in free:
             del left[path]
@@ -109,7 +114,7 @@ def test_folders_import_those_above_them_in_the_table() -> None:
     up = [
         f"{path.relative_to(PACKAGE)}: {other.relative_to(PACKAGE)}"
         for path in SOURCES
-        for other in IMPORTS[path]
+        for other in imports()[path]
         if LAYERS.index(folder(other)) > LAYERS.index(folder(path))
     ]
     assert up == [], "a file uses what stands above it: move one of them"
@@ -120,7 +125,7 @@ def test_what_changes_programs_takes_no_names_from_readers_and_printers() -> Non
     found = {
         (path.name, other.name)
         for path in SOURCES
-        for other in IMPORTS[path]
+        for other in imports()[path]
         if folder(path) in ("analysis", "forms", "explore", "order", "passes")
         if folder(other) in ("text/read", "text/write")
     }
@@ -166,6 +171,7 @@ def test_no_two_files_have_one_name() -> None:
     assert sorted({n for n in names if names.count(n) > 1}) == []
 
 
+CLASS = r"(?m)^ *class (\w+)[(:\[]"
 # classes of one name, and why
 NAMESAKES = {
     "Tile": "what a Python program holds, and what a body does",
@@ -175,7 +181,10 @@ NAMESAKES = {
 
 def test_no_two_classes_have_one_name() -> None:
     """Enumerations, families and protocols too: a reader who looks for a name finds one thing."""
-    trees = [ast.parse(p.read_text(encoding="utf-8")) for p in SOURCES]
+    texts = [p.read_text(encoding="utf-8") for p in SOURCES]
+    seen = Counter(name for text in texts for name in re.findall(CLASS, text))
+    doubtful = {name for name, count in seen.items() if count > 1}  # or in a string
+    trees = [ast.parse(text) for text in texts if doubtful & {*re.findall(CLASS, text)}]
     names = [n.name for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
     assert {n for n in names if names.count(n) > 1} == set(NAMESAKES)
 
