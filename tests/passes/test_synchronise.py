@@ -130,7 +130,7 @@ def test_any_legal_order_gives_what_program_order_does() -> None:
 def test_each_fault_that_some_order_shows_is_found() -> None:
     """A pair that is missing, or a flag that is moved or of other pipes or of another id."""
     cases, random, shown, found = functions(60), Random(5), 0, 0
-    for _ in range(scaled(100)):
+    for _ in range(scaled(60)):
         case, fault = random.choice(cases).with_fault(random)
         target, runs, wrong = TARGETS[case.chip], list[Issue](), False
         try:
@@ -145,8 +145,8 @@ def test_each_fault_that_some_order_shows_is_found() -> None:
         differing = any(differs(run, target, seed) for run, seed in tries)
         shown += differing
         assert wrong or not differing, f"{case}: {fault}"
-    assert found > scaled(50), "most faults are such"
-    assert shown > scaled(50), "and random orders show most of them"
+    assert found > scaled(30), "most faults are such"
+    assert shown > scaled(30), "and random orders show most of them"
 
 
 def test_sections_of_both_kinds_have_flags_of_their_own() -> None:
@@ -185,7 +185,7 @@ def test_where_no_id_is_left_a_flag_stands_for_two(chip: str, count: int) -> Non
     assert not any(findings(program, chip))
 
 
-@pytest.mark.parametrize(("path", "chip"), sampled(HANDED_ON[1:], 8), ids=named)
+@pytest.mark.parametrize(("path", "chip"), sampled([*HANDED_ON[2:], *HANDED_ON[:2]], 4), ids=named)
 def test_cores_that_hand_data_on_are_synchronised(path: Path, chip: str) -> None:
     """S1 and S3: nothing is found, and a legal order gives the bytes of program order."""
     program = synchronised(path, chip)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from fuzz.scale import sampled
 
 VIEW, PART = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<8x64xf32>"
 TILE = "!pto.tile_buf<vec, 8x64xf32>"
@@ -120,12 +121,12 @@ def ended(how: str, text: str = KERNEL) -> str:
     return text.replace(GIVEN, args).replace(cast, computed)
 
 
-@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("how", sampled(ENDS, 2))
 def test_pairs_of_flags_are_in_order_where_the_end_is_computed(how: str) -> None:
     assert found(ended(how)) == set()
 
 
-@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("how", sampled(ENDS, 2))
 def test_a_missing_wait_is_found_where_the_end_is_computed(how: str) -> None:
     assert "hazard" in found(ended(how, KERNEL.replace(WAIT_IN, "")))
 
@@ -312,7 +313,7 @@ def rotating(slots: int, shape: str) -> str:
 
 
 @pytest.mark.parametrize("shape", ["", "_dyn"])
-@pytest.mark.parametrize("slots", [3, 4, 7])
+@pytest.mark.parametrize("slots", sampled([7, 3, 4], 3))
 def test_rings_of_many_buffers_come_round_again(slots: int, shape: str) -> None:
     """The last buffer is loaded again after more than five iterations."""
     text, last = rotating(slots, shape), slots - 1
