@@ -254,3 +254,33 @@ def test_calls() -> None:
         pto.Event("tmov", "tload")
     with pytest.raises(ValueError, match="choose one of"):
         pto.set_flag("MTE2", "V", "8")  # type: ignore[arg-type] - no such id, on purpose
+
+
+INTO_L1 = {
+    "pto.tmov": "ins(%t : {vec}) outs(%m : {mat})",
+    "pto.textract": "ins(%t, %c0, %c0 : {vec}, index, index) outs(%m : {mat})",
+    "pto.tinsert": "ins(%t, %c0, %c0 : {vec}, index, index) outs(%m : {mat})",
+}
+
+
+@pytest.mark.parametrize("name", INTO_L1)
+def test_vector_cores_of_a5_move_tiles_into_l1_on_mte3(name: str) -> None:
+    """The code copies bytes from UB to L1, which MTE3 does (npu/a5/custom/TSync_Custom.hpp:27)."""
+    rows = "16x16xf32, blayout=row_major, slayout=none_box"
+    kinds = {"vec": f"!pto.tile_buf<vec, {rows}>", "mat": f"!pto.tile_buf<mat, {rows}>"}
+    text = f"""\
+func.func @f(%v: !pto.tensor_view<16x16xf32>) attributes {{
+    pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %c0 = arith.constant 0 : index
+  %t = pto.alloc_tile : {kinds["vec"]}
+  %m = pto.alloc_tile : {kinds["mat"]}
+  pto.tload ins(%v : !pto.tensor_view<16x16xf32>) outs(%t : {kinds["vec"]})
+  pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  {name} {INTO_L1[name].format(**kinds)}
+  return
+}}
+"""
+    program = pto.loads(text)
+    found = [*program.check("a5:as-hardware"), *program.races("a5:as-hardware")]
+    assert [d.slug for d in found if d.is_error] == []

@@ -365,4 +365,11 @@ X: dict[str, Dispute] = {
         "+0, and 0 of a shift",
         "boards have verified the suite",
     ),
+    "X122": Dispute(
+        "which queue of A5 moves a tile from UB to L1?",
+        "Table of events: FIX, which vector cores lack. Assembler: TEXTRACT FIX, TINSERT MTE3, "
+        "TMOV V. Code of A5: copy_ubuf_to_cbuf, of MTE3, as its comments and suites say.",
+        "MTE3; flags of events are as the table has them",
+        "boards run the code, on vector cores",
+    ),
 }

@@ -98,7 +98,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
         path(MAT, SCALE_RIGHT, MTE1, src.layout == NN, dst.layout == NN, on=A5),
         path(MAT, SCALING, FIX, cube_source, by(BOARDS, first), on=A5),
         path(
-            *(VEC, MAT, FIX, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
+            *(VEC, MAT, MTE3, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
             dst.dtype.isin(*WINDOW_A5),
             on=A5,
         ),
@@ -117,7 +117,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = (
         *("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28"),
-        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62"),
+        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62", "X122"),
     )
 
     @staticmethod

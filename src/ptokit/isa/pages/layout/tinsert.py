@@ -28,7 +28,7 @@ class TInsert(
     inner_flags=(A5,),
     uses=(FIXPIPE,),
     asm=Asm(words=PRE_QUANT),
-    disputes=("C22", "C23", "C44", "C47", "C58", "C59"),
+    disputes=("C22", "C23", "C44", "C47", "C58", "C59", "X122"),
 ):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
@@ -55,7 +55,7 @@ class TInsert(
             ),
         ),
         path(
-            *(VEC, MAT, FIX, dst.dtype.isin(*WINDOW_A5)),
+            *(VEC, MAT, MTE3, dst.dtype.isin(*WINDOW_A5)),
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             when(
                 dst.layout == ZN,

@@ -57,7 +57,7 @@ class TMov(
     Instr,
     verb="to",
     uses=(FIXPIPE,),
-    disputes=("C22", "C45", "C47", "C49", "C54", "C57", "C59", "X121"),
+    disputes=("C22", "C45", "C47", "C49", "C54", "C57", "C59", "X121", "X122"),
 ):
     """Copy the valid region of `src` to `dst`; layouts may differ.
 
@@ -141,7 +141,7 @@ class TMov(
             ),
         ),
         path(
-            *(VEC, MAT, FIX, same_type(dst, src), dst.dtype.isin(*MOVE_VEC_A5)),
+            *(VEC, MAT, MTE3, same_type(dst, src), dst.dtype.isin(*MOVE_VEC_A5)),
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
         ),
