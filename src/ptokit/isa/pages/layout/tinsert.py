@@ -5,6 +5,8 @@ from ptokit.isa.pages.unlikeextents import as_shared
 from ptokit.isa.pages.windows import *
 from ptokit.values.fixpipe import FixPipe, narrowed
 
+SCALES = "insert whole rows of boxes: chips move them as lines of a plain tile"
+
 
 class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row", "col"))):
     """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
@@ -56,7 +58,15 @@ class TInsert(
         ),
         path(
             *(VEC, MAT, MTE3, dst.dtype.isin(*WINDOW_A5)),
-            both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
+            either(
+                both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
+                both(src.layout == ZZ, dst.layout == ZZ),
+            ),
+            when(
+                src.layout == ZZ,
+                named("shape", src.valid.cols == dst.cols, src.valid.rows % 16 == 0, help=SCALES),
+                named("offset-misaligned", both(row % 16 == 0, col == 0), help=SCALES),
+            ),
             when(
                 dst.layout == ZN,
                 src.valid.rows % src.c0 == 0,
