@@ -57,10 +57,10 @@ def random_view(layout: str, c0: int, rng: np.random.Generator) -> View:
         "nd": (some(2), some(3), some(3), some(4), some(9)),
         "dn": (some(2), some(3), some(2), some(9), some(4)),
         "nz": (some(2), some(3), some(3), 16, c0),
-        "mx_a_zz": (1, some(3), some(3), 16, 2),
+        "mx_a_zz": (some(2), some(3), some(3), 16, 2),
         "mx_a_nd": (1, 1, some(20), some(5), 2),
         "mx_a_dn": (1, 1, some(5), some(20), 2),
-        "mx_b_nn": (1, some(3), some(3), 16, 2),
+        "mx_b_nn": (some(2), some(3), some(3), 16, 2),
         "mx_b_nd": (1, 1, some(5), some(20), 2),
         "mx_b_dn": (1, 1, some(20), some(5), 2),
     }[layout]

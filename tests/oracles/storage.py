@@ -56,7 +56,7 @@ def global_offsets(layout: str, shape: tuple[int, ...], stride: tuple[int, ...])
     axes = {  # those that make rows, and those that make columns
         "dn": ((3,), (0, 1, 2, 4)),
         "nz": ((2, 3), (0, 1, 4)),
-        "mx_a_zz": ((1, 3), (0, 2, 4)),
+        "mx_a_zz": ((0, 1, 3), (2, 4)),
         "mx_a_nd": ((2,), (0, 1, 3, 4)),
         "mx_a_dn": ((3,), (0, 1, 2, 4)),
         "mx_b_nn": ((2, 4), (0, 1, 3)),

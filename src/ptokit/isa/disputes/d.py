@@ -175,4 +175,11 @@ D: dict[str, Dispute] = {
         "or simulator",
         "boards have verified the suite; in text the view says what is meant",
     ),
+    "D27": Dispute(
+        "what is the first extent of a view of scales in boxes?",
+        "CPU simulator: it does not look, as if it were 1. Code and suite tload_mx_NZ of A5: parts "
+        "that follow one another, of the left operand in rows, of the right one in columns.",
+        "parts that follow one another",
+        "boards have verified the suite; the simulator would read past the first part",
+    ),
 }

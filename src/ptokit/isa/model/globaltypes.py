@@ -265,10 +265,10 @@ VIEW_RULES = tuple(rules_of(_view_rules()))
 MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
     GlobalLayout.DN: ((3,), (0, 1, 2, 4)),
     GlobalLayout.NZ: ((2, 3), (0, 1, 4)),
-    GlobalLayout.MX_A_ZZ: ((1, 3), (2, 4)),
+    GlobalLayout.MX_A_ZZ: ((0, 1, 3), (2, 4)),
     GlobalLayout.MX_A_ND: ((2,), (3, 4)),
     GlobalLayout.MX_A_DN: ((3,), (2, 4)),
-    GlobalLayout.MX_B_NN: ((2, 4), (1, 3)),
+    GlobalLayout.MX_B_NN: ((2, 4), (0, 1, 3)),
     GlobalLayout.MX_B_ND: ((2, 4), (3,)),
     GlobalLayout.MX_B_DN: ((3, 4), (2,)),
 }

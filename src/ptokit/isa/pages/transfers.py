@@ -98,7 +98,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     What only the assembler's text can say, padding and caches, changes nothing of that.
     """
 
-    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "D26", "X70", "X96")
+    disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "D26", "D27", "X70", "X96")
     asm = Asm(behind=BEHIND, cpp_text="TLOAD({dst}, {src});")
     dst = Out(Tile, doc="the tile to fill; its valid region is the size of the transfer")
     src = In(Global, doc="the global tensor view to read")
