@@ -130,8 +130,9 @@ D: dict[str, Dispute] = {
         "Assembler: the declared ones, of TGEMV on A2/A3 the valid ones; newer ones take either. "
         "Code of A2/A3 and A5: M, K and N are valid extents; the suites give TGEMV a left tile of "
         "whole lines of 512 bytes, with more columns than the right tile has rows. CPU simulator: "
-        "the declared ones.",
-        "the valid ones on chips, of tmatmul with a warning where the declared ones do not fit",
+        "the declared ones. Code and suite tmatmul_mx of A5: of scales no declared shape.",
+        "the valid ones on chips, of tmatmul with a warning where the declared ones do not fit; "
+        "declared ones of scales in text (--as hardware: any)",
         "boards run such kernels; the assembler verifies TGEMV of A5 as TMATMUL, so its newer "
         "verdict counts for both",
     ),

@@ -58,6 +58,10 @@ class Scaled(
     enough = both(
         a_scale.valid.cols * GROUP >= a.valid.cols, b_scale.valid.rows * GROUP >= b.valid.rows
     )
+    sizes = (
+        *(a_scale.rows == a.rows, b_scale.cols == b.cols),
+        *(grouped(a_scale.cols, a.cols, a), grouped(b_scale.rows, b.rows, b)),
+    )
     ordered = (
         named("layout", a_scale.layout == ZZ, help=IN_ZZ),
         named("layout", b_scale.layout == NN, help=IN_NN),
@@ -86,9 +90,7 @@ class Scaled(
         ),
         on(
             A5,
-            named("shape", a_scale.rows == a.rows, b_scale.cols == b.cols, help=EXACTLY),
-            named("shape", grouped(a_scale.cols, a.cols, a), help=EXACTLY),
-            named("shape", grouped(b_scale.rows, b.rows, b), help=EXACTLY),
+            by(ASSEMBLER, named("shape", *sizes, help=EXACTLY)),
             named("shape", a_scale.valid.rows == a.valid.rows, help=EXACTLY),
             named("shape", grouped(a_scale.valid.cols, a.valid.cols, a), help=EXACTLY),
             named("shape", grouped(b_scale.valid.rows, b.valid.rows, b), help=EXACTLY),
