@@ -208,6 +208,12 @@ ScatterOOBWord = Literal[
     "wrap",
     "error",
 ]
+ShortF32Word = Literal[
+    "rint_10",
+    "round_10",
+    "rint_11",
+    "round_11",
+]
 SqrtPrecisionWord = Literal[
     "default",
     "high",
@@ -1081,6 +1087,7 @@ def tmatmul_mx_hif4(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 @overload
@@ -1517,6 +1524,7 @@ def tmatmul(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv(
@@ -1525,6 +1533,7 @@ def tgemv(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_acc(
@@ -1534,6 +1543,7 @@ def tmatmul_acc(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_acc(
@@ -1543,6 +1553,7 @@ def tgemv_acc(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_bias(
@@ -1552,6 +1563,7 @@ def tmatmul_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_bias(
@@ -1561,6 +1573,7 @@ def tgemv_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx(
@@ -1571,6 +1584,7 @@ def tmatmul_mx(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx(
@@ -1581,6 +1595,7 @@ def tgemv_mx(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx_acc(
@@ -1592,6 +1607,7 @@ def tmatmul_mx_acc(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx_acc(
@@ -1603,6 +1619,7 @@ def tgemv_mx_acc(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tmatmul_mx_bias(
@@ -1614,6 +1631,7 @@ def tmatmul_mx_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tgemv_mx_bias(
@@ -1625,6 +1643,7 @@ def tgemv_mx_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None: ...
 def tpartadd(

@@ -31,7 +31,8 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType, Type
-from ptokit.values.dtypes import DType
+from ptokit.isa.model.words import ShortF32
+from ptokit.values.dtypes import DType, f32
 from ptokit.values.enumerations import Word
 from ptokit.values.formats import rounded
 
@@ -112,6 +113,15 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     ]
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
     return CxxCall(call.page, operands, attrs, given, call.operands)
+
+
+def shortening(call: CxxCall, short: ShortF32 | None) -> CxxCall:
+    """Return the call of a product in the mode of the core, which is about f32 alone."""
+    attr = next((a for a in call.page.attrs if a.kind is ShortF32), None)
+    tiles = (v for v in call.operands.values() if isinstance(v, PlacedTile))
+    if attr is None or short is None or any(tile.type.dtype is not f32 for tile in tiles):
+        return call
+    return replace(call, attrs={**call.attrs, attr.name: short})
 
 
 def _as_large(one: Type, other: Type, *, alone: bool) -> bool:

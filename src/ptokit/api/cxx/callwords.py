@@ -133,6 +133,7 @@ class SpecialCall(IntEnum):
     # address, or an offset), vector core, lines, bytes of each, steps in the source and the target
     BURST = 19
     FILL = 20  # location, offset, lines, bytes of each, step, 32 bits: fill lines with a number
+    SHORTEN = 21  # 0: products take whole f32; 1: round to nearest even, 2: ties away from 0
 
 
 class FlagWay(IntEnum):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ptokit.api.cxx.callbinding import CxxCall, as_moved, bind
+from ptokit.api.cxx.callbinding import CxxCall, as_moved, bind, shortening
 from ptokit.api.cxx.callforms import forms
 from ptokit.api.cxx.calloperands import (
     Arrays,
@@ -137,7 +137,7 @@ class Door:
                 return self.specials.call(name, words[HEAD:count].tolist(), place)
             if core is None or core.problem is not None:
                 return 0
-            key = name, self.bytes[16 : count * 8].tobytes()
+            key = name, self.bytes[16 : count * 8].tobytes(), core.short
             made = core.made.get(key)
             if made is None:
                 made = self.bound(core, key, words[:count].tolist())
@@ -191,6 +191,7 @@ class Door:
             return made
         values, epilogue = epilogue_of([*self.reader.values(words[HEAD:], words[2])])
         call = as_moved(bind(self.tables.names[words[0]], values, self.target), self.target)
+        call = shortening(call, core.short)
         if not PLACING.isdisjoint(call.page.traits):
             made = core.made[key] = PlacedHandle(call, core, self.reader.objects[0])
             return made

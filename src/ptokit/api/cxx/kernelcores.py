@@ -41,7 +41,7 @@ from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.words import VECTOR, AccToVecMode, KernelKind
+from ptokit.isa.model.words import VECTOR, AccToVecMode, KernelKind, ShortF32
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.evaluation import NumpyArray
@@ -164,6 +164,7 @@ class CxxCore(GroupedCore):
         self.sent: CxxCore | None = None  # whose vec a call of the cube means
         self.peers: Sequence[CxxCore] = ()  # of the cube: the vector cores of its block
         self.met: set[KernelKind] = set()
+        self.short: ShortF32 | None = None  # how products round f32
 
     @property
     def signals(self) -> CoreSignals:
@@ -190,6 +191,7 @@ class CxxCore(GroupedCore):
             memory.clear()
         self.state.registers = StartedRegisters()
         self.problem, self.calls, self.places = None, array("q"), array("q")
+        self.short = None
 
     def handle(self, value: Value) -> Any:  # Any: a handle or a number
         """Return the handle on this core's memories that data says."""

@@ -16,6 +16,7 @@ from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
 from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
+from ptokit.isa.model.words import ShortF32
 from ptokit.machine.memory import WRITTEN, Memory
 from ptokit.values.dtypes import u8
 from ptokit.values.enumerations import Loc
@@ -61,6 +62,7 @@ class Specials:
             SpecialCall.SYNCHRONISE: self.synchronise,
             SpecialCall.DEVICE: self.device,
             SpecialCall.HOME: self.home,
+            SpecialCall.SHORTEN: self.shorten,
         }
         calls: dict[SpecialCall, Callable[..., CxxCall]] = {
             SpecialCall.FLAG_SET: self.flag_set,
@@ -207,6 +209,14 @@ class Specials:
         if key in self.made:
             core.calls.append(self.made[key])
             core.places.append(place)
+
+    def shorten(self, words: Words, place: int) -> int:
+        """Let products of this core take f32 of fewer bits, as many as its chip keeps."""
+        core = self._core()
+        if core.target.is_chip:
+            kept = [*ShortF32][:2] if core.target.tf32 else [*ShortF32][2:]
+            core.short = kept[words[0] - 1] if words[0] else None
+        return 0
 
     # FIFOs
 

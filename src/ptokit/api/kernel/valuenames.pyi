@@ -24,6 +24,7 @@ from ptokit.api.intrinsics import (
     RemPrecisionWord,
     RsqrtPrecisionWord,
     ScatterAxisWord,
+    ShortF32Word,
     SqrtPrecisionWord,
     SymmetricWord,
 )
@@ -1001,6 +1002,7 @@ def matmul_mx_hif4(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 @overload
@@ -1224,6 +1226,7 @@ def gemv(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv_acc(
@@ -1232,6 +1235,7 @@ def gemv_acc(
     b: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def matmul_bias(
@@ -1240,6 +1244,7 @@ def matmul_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv_bias(
@@ -1248,6 +1253,7 @@ def gemv_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def matmul_mx(
@@ -1257,6 +1263,7 @@ def matmul_mx(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv_mx(
@@ -1266,6 +1273,7 @@ def gemv_mx(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def matmul_mx_acc(
@@ -1276,6 +1284,7 @@ def matmul_mx_acc(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv_mx_acc(
@@ -1286,6 +1295,7 @@ def gemv_mx_acc(
     b_scale: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def matmul_mx_bias(
@@ -1296,6 +1306,7 @@ def matmul_mx_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def gemv_mx_bias(
@@ -1306,6 +1317,7 @@ def gemv_mx_bias(
     bias: Tile,
     *,
     phase: AccPhaseWord = ...,
+    short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile: ...
 def partadd(

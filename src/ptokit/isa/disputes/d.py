@@ -74,9 +74,11 @@ D: dict[str, Dispute] = {
     "D9": Dispute(
         "what do SETHF32MODE and SETTF32MODE change?",
         "documentation: the target decides; TF32 cuts mantissas to 7 bits, elsewhere to 10, and is "
-        "nothing on A2/A3. Headers of the chips: neither instruction.",
-        "a register that is kept; products are those of whole f32",
-        "nobody says which bits are multiplied",
+        "nothing on A2/A3. Headers of the chips: neither instruction; SetMadTF32Mode of a tile "
+        "keeps 11 bits on A2/A3 and 10 on A5, as golden data of A2/A3 (tmatmul) do.",
+        "a register that is kept; products are those of whole f32. Kernels in C++ for chips: the "
+        "mode of a tile, which text has as `shortF32` of each product",
+        "nobody says which bits are multiplied where an instruction sets the mode",
     ),
     "D10": Dispute(
         "what is a scale of 255?",

@@ -192,6 +192,15 @@ class RoundMode(Word, mlir="round_mode", cpp_type="RoundMode", bare=True):
     ODD = "ODD", "CAST_ODD", "odd"
 
 
+class ShortF32(Word, mlir="short_f32", cpp_type="ShortF32"):
+    """The bits of the mantissa that a product keeps of each f32, and how it rounds to them."""
+
+    RINT_10 = "rint_10", "RINT_10"
+    ROUND_10 = "round_10", "ROUND_10"
+    RINT_11 = "rint_11", "RINT_11"
+    ROUND_11 = "round_11", "ROUND_11"
+
+
 class SaturationMode(Word, mlir="saturation_mode", cpp_type="SaturationMode", bare=True):
     """Whether a conversion takes the nearest value in range, or wraps and overflows."""
 

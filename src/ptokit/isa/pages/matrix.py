@@ -36,6 +36,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
     b = In(Tile, loc=RIGHT, doc="the right matrix, K x N")
     phase = Attr(AccPhase, AccPhase.UNSPECIFIED, key="accPhase")
+    short = Attr(ShortF32, None, key="shortF32", cpp=False)
     example = {"a": L0A, "b": L0B, "c": L0C_64, "bias": BIASES}
     extents = (
         named("shape", a.valid.cols == b.valid.rows, help=SAME_K),
@@ -73,6 +74,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     of_integers = both(a.dtype == i8, b.dtype == i8, c.dtype == i32)
     product = (
         extents,
+        named("attribute", either(~short.given, a.dtype == f32), help="only f32 has spare bits"),
         wide_elements,
         without(
             *(F16_SUMS, (CPU, *HARDWARE)),
@@ -118,6 +120,20 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=sum_type)}
 
 
+def shortened(x: Array, short: ShortF32 | None) -> Array:
+    """The factors as they are multiplied: f32 rounded to fewer bits, to nearest, NaN as it is."""
+    if short is None:
+        return x
+    dropped = 13 if short in (ShortF32.RINT_10, ShortF32.ROUND_10) else 12
+    bits, half = x.bitcast(u32), 1 << (dropped - 1)
+    if short in (ShortF32.ROUND_10, ShortF32.ROUND_11):  # a tie away from 0
+        nearest = bits + half
+    else:
+        nearest = bits + (half - 1) + ((bits >> dropped) & 1)
+    kept = (nearest & ((1 << 32) - (1 << dropped))).bitcast(f32)
+    return x.equals(x).where(kept, x)
+
+
 def product(a: Array, b: Array, start: Array, order: Order) -> Array:
     """a x b on top of `start`, which comes first, or last as in the recordings."""
     start = start.cast(f32) if start.dtype is f16 else start
@@ -137,14 +153,18 @@ def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
 
 
 class Product(
-    MatMul, abstract=True, disputes=("D21", "X95", "E65", "E66"), recorded={"plain": {"c": "dst"}}
+    MatMul,
+    abstract=True,
+    disputes=("D9", "D21", "X95", "E65", "E66"),
+    recorded={"plain": {"c": "dst"}},
 ):
     """c = a x b."""
 
     @staticmethod
-    def run(c: Cells, a: Cells, b: Cells) -> None:
+    def run(c: Cells, a: Cells, b: Cells, short: ShortF32 | None) -> None:
         (m, k), n = a.valid, b.valid.cols
-        write_boxes(c, m, n, a[:m, :k].matmul(b[:k, :n]))
+        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
+        write_boxes(c, m, n, left.matmul(right))
 
 
 class TMatMul(Product, rules=(MatMul.product, MatMul.wide_rows, MatMul.some_rows)):
@@ -171,12 +191,13 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
         on(HARDWARE, named("aliasing", SameStorage(acc, c), help="accumulate in place")),
     )
     recorded = {"acc": {"c": "dst"}}
-    disputes = ("D8", "D21", "X95", "E65", "E66")
+    disputes = ("D8", "D9", "D21", "X95", "E65", "E66")
 
     @staticmethod
-    def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order) -> None:
+    def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order, short: ShortF32 | None) -> None:
         (m, k), n = a.valid, b.valid.cols
-        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], acc[:m, :n], order))
+        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
+        write_boxes(c, m, n, product(left, right, acc[:m, :n], order))
 
 
 def accumulating(product: str, c: str, **factors: str) -> str:
@@ -203,7 +224,10 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
 
 
 class Biased(
-    MatMul, abstract=True, uses=(ORDER, SPACED), disputes=("D8", "D21", "X95", "E65", "E66", "X120")
+    MatMul,
+    abstract=True,
+    uses=(ORDER, SPACED),
+    disputes=("D8", "D9", "D21", "X95", "E65", "E66", "X120"),
 ):
     """c = bias + a x b: each sum begins with its column's bias.
 
@@ -223,11 +247,20 @@ class Biased(
     recorded = {"bias": {"c": "dst"}}
 
     @staticmethod
-    def run(c: Cells, a: Cells, b: Cells, bias: Cells, order: Order, spaced_biases: bool) -> None:
+    def run(
+        c: Cells,
+        a: Cells,
+        b: Cells,
+        bias: Cells,
+        order: Order,
+        spaced_biases: bool,
+        short: ShortF32 | None,
+    ) -> None:
         (m, k), n = a.valid, b.valid.cols
+        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
         step = 2 if spaced_biases and bias.dtype is f16 else 1
         given = bias[0, 0 : step * n : step]
-        write_boxes(c, m, n, product(a[:m, :k], b[:k, :n], given, order))
+        write_boxes(c, m, n, product(left, right, given, order))
 
 
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):

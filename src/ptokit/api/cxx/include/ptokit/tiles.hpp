@@ -112,8 +112,10 @@ struct Tile : ptokit::TileBase {
   static constexpr size_t GetSizeInBytes() { return size_t(Numel) * sizeof(T_); }
   bool GetKAligned() const { return aligned; }
   void SetKAligned(bool given) { aligned = given; }
-  void SetMadTF32Mode(RoundMode = RoundMode::CAST_ROUND) {}
-  void ResetMadMode() {}
+  PTOKIT_OUTLINE void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) {
+    ptokit::special(ptokit::kShorten, PTOKIT_HERE, mode == RoundMode::CAST_RINT ? 1 : 2);
+  }
+  PTOKIT_OUTLINE void ResetMadMode() { ptokit::special(ptokit::kShorten, PTOKIT_HERE, 0); }
 
   // Where the tile lies in the memory that stands for the chip's; kernels take references to it.
   TileDType &data() const {
