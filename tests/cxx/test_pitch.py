@@ -22,3 +22,17 @@ def test_chips_move_consecutive_elements_whatever_the_stride(target: str, layout
     assert np.array_equal(c, expected)
     assert {d.slug for d in ran.warnings} == ({"line-pitch"} if target != "cpu" else set())
     assert np.array_equal(again(ran, start, target)["c"], expected)
+
+
+@pytest.mark.parametrize("valid", [32, 48])
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_chips_load_the_valid_rows_of_boxes(target: str, valid: int) -> None:
+    """A burst of each column of boxes is as long as the tile is valid (tload_common.hpp:152)."""
+    a, c = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)
+    start = {"a": a.copy(), "c": c.copy()}
+    ran = kernels("pitch", target).launch(f"boxes<{valid}>", a, c)
+    expected = a.reshape(2, 64, 8).copy()
+    expected[:, valid:] = -1
+    assert np.array_equal(c, expected.ravel())
+    assert {d.slug for d in ran.warnings} == {"shape"}
+    assert np.array_equal(again(ran, start, target)["c"], expected.ravel())

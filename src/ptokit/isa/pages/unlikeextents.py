@@ -126,7 +126,11 @@ def _in_boxes(
         return None
     if by_gap:  # from the end of what is valid
         stride[1] = (stride[1] or 0) + (times(rows, view.n4) or 0) - (times(*view.shape[2:]) or 0)
-    shape = (*view.shape[:2], 1, rows, view.n4)
+    several = rows % BOX == 0  # whole boxes, as rules want them
+    inner = (rows // BOX, BOX) if several else (1, rows)
+    if several:
+        stride[2] = times(BOX, stride[3])
+    shape = (*view.shape[:2], *inner, view.n4)
     moved = replace(view, shape=shape, stride=tuple(stride)).laid_out(GlobalLayout.NZ)
     return moved, replace(tile, valid=Shape(rows, cols))
 
