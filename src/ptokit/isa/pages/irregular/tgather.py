@@ -216,7 +216,8 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
         each_in_vec(k_value),
         on(
             A2A3,
-            named("element-type", k_value.dtype.isin(i32, u32)),
+            when(src0.dtype != f16, named("element-type", k_value.dtype.isin(i32, u32))),
+            when(src0.dtype == f16, named("element-type", k_value.dtype.isin(i16, u16))),
             named("shape", tmp.numel * tmp.size >= scratch, help="bitmap, indices, thresholds"),
         ),
         on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
