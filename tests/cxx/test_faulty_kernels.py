@@ -12,6 +12,7 @@ import pytest
 from launched import HERE, kernels, needs_compiler
 
 import ptokit as pto
+from fuzz.scale import sampled
 from ptokit.api.cxx import door
 from ptokit.api.cxx.compiler import found_compiler
 
@@ -170,7 +171,7 @@ def test_host_programs_of_the_simulator_call_kernels() -> None:
     assert "comm::TWAIT(never" in done.stderr
 
 
-@pytest.mark.parametrize("words", [("cpu", "-D", "__CPU_SIM"), ("a2a3",), ("a5",)])
+@pytest.mark.parametrize("words", sampled([("cpu", "-D", "__CPU_SIM"), ("a2a3",), ("a5",)], 3))
 def test_threads_of_a_host_take_turns(words: tuple[str, ...]) -> None:
     done = ptokit("cxx", "test", str(HERE / "threads.cpp"), "--target", *words, "--timeout", "60")
     assert (done.returncode, done.stdout) == (0, "0 0 0 0 wrong\n"), done.stderr

@@ -26,7 +26,7 @@ from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
 PAGES = [p for p in pages() if TERMINATOR not in p.traits]
-PROGRAMS = scaled(len(PAGES)) // 2
+PROGRAMS = scaled(len(PAGES)) // 3
 
 
 def test_every_shape_of_a_page_can_be_made() -> None:
