@@ -7,7 +7,10 @@ ROOM, WHOLE = (
     "dst has room for whole blocks of 32",
 )
 FITS = "tmp has room for what is valid of all sources"
+EACH, PADDED = "an index for each value", "tmp has room for one row of src in whole blocks of 32"
+ONE = "tmp has room for one block of 32"
 RECORD, BLOCK = 8, 32  # bytes; records that are sorted together
+COPIED = 255 * BLOCK  # A2/A3 copy rows up to this length to tmp whole, longer rows' last block only
 ROW, PART = "!pto.tile_buf<vec, 1x256xf32>", "!pto.tile_buf<vec, 1x64xf32>"
 COUNTS = "!pto.tile_buf<vec, 1x16xu16, valid=1x4>"
 LISTS = {"dst": ROW, "executed": COUNTS, "src0": PART, "src1": PART}
@@ -45,7 +48,10 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     example = {"dst": "!pto.tile_buf<vec, 16x64xf32>", "idx": "!pto.tile_buf<vec, 16x32xu32>"}
     elided = {"dst": Like(src, src.valid.rows, src.valid.cols * (Const(RECORD) // src.size))}
     room = named("shape", dst.valid.cols * dst.size >= src.valid.cols * RECORD, help=ROOM)
-    blocks = (src.valid.cols + BLOCK - 1) // BLOCK
+    blocks, tail = (src.valid.cols + BLOCK - 1) // BLOCK, src.valid.cols % BLOCK != 0
+    whole = dst.cols * dst.size >= blocks * BLOCK * RECORD
+    copied = tmp.nbytes >= blocks * BLOCK * src.size
+    single = tmp.nbytes >= Const(BLOCK) * src.size
     rules = (
         elements(src, cpu=(*F16_F32, bf16, i16, i32), a2a3=F16_F32, a5=F16_F32),
         one_type(dst, src),
@@ -55,22 +61,24 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
         named("shape", dst.valid.rows == src.valid.rows),
         on(CPU, room),
         on(HARDWARE, by(BOARDS, room)),
-        named("shape", idx.valid.cols == src.valid.cols, help="an index for each value"),
-        on(CPU, named("shape", idx.valid.rows == src.valid.rows)),
+        on(
+            CPU,
+            named("shape", idx.valid.cols == src.valid.cols, help=EACH),
+            named("shape", idx.valid.rows == src.valid.rows),
+        ),
         on(
             HARDWARE,
+            named("shape", idx.valid.cols >= src.valid.cols, help=EACH),
             named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
-            when(
-                src.valid.cols % BLOCK != 0,
-                by(
-                    BOARDS,
-                    named("shape", dst.cols * dst.size >= blocks * BLOCK * RECORD, help=WHOLE),
-                ),
-            ),
+            when(tail, by(BOARDS, named("shape", whole, help=WHOLE))),
         ),
-        when(src.valid.cols % BLOCK != 0, named_scratch(tmp, HARDWARE)),
+        when(tail, named_scratch(tmp, HARDWARE)),
         at(LEVEL3, HARDWARE, when(~tmp.given, named("level", ~src.dynamic_cols, help=OPEN))),
-        on(A2A3, named("shape", tmp.nbytes >= src.nbytes, help="scratch is as large as src")),
+        on(
+            A2A3,
+            when(both(tail, src.valid.cols <= COPIED), named("shape", copied, help=PADDED)),
+            when(both(tail, src.valid.cols > COPIED), named("shape", single, help=ONE)),
+        ),
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
 
