@@ -37,7 +37,7 @@ from native.test_blocks_in_order import (
     text,
 )
 from ptokit.api import workers
-from ptokit.api.cluster import Launch
+from ptokit.api.cluster import ClusterLaunch
 from ptokit.tools import cli
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -334,8 +334,8 @@ def test_kernels_of_several_cores(
     """Bytes, counts, and of those that fail the lowest block's error, as in one process."""
     expected = several.outcome(EVERY[name], engine="reference", blocks=4)
     printed = capsys.readouterr().out
-    runs_whole = vars(Launch)["_whole"]
-    with patch.object(Launch, "_whole", autospec=True, side_effect=runs_whole) as whole:
+    runs_whole = vars(ClusterLaunch)["_whole"]
+    with patch.object(ClusterLaunch, "_whole", autospec=True, side_effect=runs_whole) as whole:
         assert several.outcome(EVERY[name], blocks=4, cluster=client) == expected
     assert whole.called == (name in {**several.TOGETHER, **several.MEETING})
     assert capsys.readouterr().out == printed
@@ -348,7 +348,7 @@ def test_blocks_of_several_cores_are_dealt_out(client: Client) -> None:
     given = {name: random.standard_normal((256, 64)).astype(np.float16) for name in "qkvo"}
     kernel = pto.load(Path(__file__).parents[2] / path)
     alone = kernel.execute({**given, "tokens": 128}, blocks=4)
-    with patch.object(Launch, "_whole") as whole:
+    with patch.object(ClusterLaunch, "_whole") as whole:
         shared = kernel.execute({**given, "tokens": 128}, blocks=4, cluster=client)
     assert not whole.called
     assert np.array_equal(alone.outputs["o"], shared.outputs["o"])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from fuzz.scale import sampled
-from ptokit.engines.native.blockrange import Sizes, divided, run_range
+from ptokit.engines.native.blockrange import Sizes, divided
 from ptokit.engines.native.compile import CompiledFunction
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.patches import Patch
@@ -120,11 +120,10 @@ def by_ranges(text: str, arrays: dict[str, Floats], edges: list[int]) -> dict[st
     bound, function = made.prepared(arrays)
     assert isinstance(function, CompiledFunction)
     assert divided(function, bound, RunLimits()) == frozenset()
-    whole, count = bound.shared(), Counter[str]()
-    memories = {arg.name: whole[arg].memory for arg in bound.written}
+    memories, count = bound.targets(bound.shared()), Counter[str]()
     sizes: Sizes | None = None
     for first, last in pairwise(edges):
-        done = run_range(function, bound, RunLimits(), range(first, last), sizes)
+        done = function.run_range(bound, RunLimits(), range(first, last), sizes)
         sizes = done.grown if sizes is None else sizes
         count += done.count
         for name, patch in done.written.items():
@@ -159,7 +158,7 @@ def test_blocks_that_keep_an_order_stay_together(name: str) -> None:
     if shared is None:
         return
     spans = (range(0, 1), range(1, 3), range(3, 4))
-    done = [run_range(function, bound, RunLimits(), span, None, shared) for span in spans]
+    done = [function.run_range(bound, RunLimits(), span, None, shared) for span in spans]
     parts = [shared_bytes(one.logs, one.kept) or {} for one in done]
     meet = blocks_meet(parts, dict.fromkeys(shared, x.nbytes))
     assert meet == (name != "they share nothing")

@@ -11,7 +11,7 @@ import pytest
 
 import ptokit as pto
 from native.test_kernels_again import LEFT_OVER
-from ptokit.engines.native.blockrange import divided, run_range
+from ptokit.engines.native.blockrange import divided
 from ptokit.engines.native.compiledkernel import CompiledKernel
 from ptokit.machine.limits import RunLimits
 from ptokit.order.sharedbytes import blocks_meet, shared_bytes
@@ -90,7 +90,7 @@ def parts_of(text: str, edges: list[int]) -> tuple[Any, list[Any], frozenset[str
     shared = divided(function, bound, RunLimits())
     assert shared is not None
     spans = [range(*edge) for edge in pairwise(edges)]
-    done = [run_range(function, bound, RunLimits(), span, None, shared) for span in spans]
+    done = [function.run_range(bound, RunLimits(), span, None, shared) for span in spans]
     return bound, [(one, shared_bytes(one.logs, one.kept)) for one in done], shared
 
 

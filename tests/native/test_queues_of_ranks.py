@@ -27,7 +27,7 @@ from native.test_issue_queues import (
     views,
 )
 from native.textorder import ARGS, Writer, arrays, expected, flag, written
-from ptokit.engines.reference.interpretedkernel import InterpretedJob
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
 RANKS = 2
 SIGNALS, SIGNAL = "!pto.tensor_view<1xi32>", "!pto.partition_tensor_view<1xi32>"
@@ -89,7 +89,7 @@ def test_ranks_get_what_queues_of_others_computed(target: str, seed: int) -> Non
     made, meaning = exchanged(random)
     data = given(random.randint(1, 3))
     runs = [made.run(ranks=RANKS, target=target, engine="reference", **data)]
-    with patch.object(InterpretedJob, "run", side_effect=AssertionError("it was asked")):
+    with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
         runs.append(made.run(ranks=RANKS, target=target, engine="native", **data))
     for rank in range(RANKS):
         want = data[f"x@{1 - rank}"]
@@ -143,7 +143,7 @@ def test_queues_wait_for_entries_while_ranks_wait_for_one_another(
     text = written(writer, iterations, seed, anyhow=True)
     text = text.replace(ARGS, ARGS + BELLS).replace(LOOP, IN_STEP, 1)
     ran = outcome(text, target, "reference", entries * iterations)
-    with patch.object(InterpretedJob, "run", side_effect=AssertionError("it was asked")):
+    with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
         assert ran == outcome(text, target, "native", entries * iterations)
     assert ran == "right" or (target == "a2a3" and "deadlock" in ran)
 
@@ -190,7 +190,7 @@ def test_a_queue_goes_on_while_its_core_waits_for_another_rank(target: str) -> N
     given |= {f"far@{rank}": f"bell@{1 - rank}" for rank in range(RANKS)}
     given |= {f"x@{rank}": x + rank for rank in range(RANKS)}
     stuck = text.replace("%b1 = arith.constant 1", "%b1 = arith.constant 9")
-    with patch.object(InterpretedJob, "run", side_effect=AssertionError("it was asked")):
+    with patch.object(InterpretedKernel, "run", side_effect=AssertionError("it was asked")):
         found = pto.loads(text).run(ranks=RANKS, target=target, engine="native", **given)
         said = _deadlock(stuck, target, "native", given)
     for rank in range(RANKS):

@@ -11,7 +11,6 @@ import ptokit as pto
 from native.outcomes import agreed
 from ptokit.engines.native.compile import compile_program
 from ptokit.isa.model.targets import CPU_TARGET
-from ptokit.machine.arguments import Bound
 from ptokit.values.fixpipe import CPU_READING
 
 T = "!pto.tile_buf<vec, 4x8xf32, valid=?x?>"
@@ -75,6 +74,5 @@ def test_nothing_of_it_is_left_to_the_reference() -> None:
     program = pto.loads(TEXT)
     made = program.compile(engine="native")
     bound = made.bound({"g": GIVEN, "o": np.zeros(32, np.float32), "n": 6, "by": 10})
-    assert isinstance(bound, Bound)
-    session = compile_program(bound, CPU_TARGET, CPU_READING, 1)
+    session = compile_program(bound.sole, CPU_TARGET, CPU_READING, 1)
     assert not session.plan.by_reference

@@ -20,6 +20,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.isa.model.targets import TARGETS
 from ptokit.launch.bind import bind
+from ptokit.machine.arguments import Launch
 from ptokit.order.hazards import Findings, find
 from ptokit.passes.pipeline import run_passes
 
@@ -32,7 +33,8 @@ def shown(program: Program, chip: str, numbers: tuple[int, ...]) -> Iterator[Fin
     """What a run of each block on such numbers finds."""
     target, array = TARGETS[chip], np.zeros((64, 64), np.float32)
     given = {"x": array, "y": array.copy(), **dict(zip("nm", numbers, strict=True))}
-    issue = DryLaunch(bind(program.entry_named(None), given, target, {}), target, BLOCKS).issue()
+    bound = bind(program.entry_named(None), given, target, {})
+    issue = DryLaunch(Launch.of(bound), target, BLOCKS).issue()
     for block in range(BLOCKS):
         one = issue.alone(block)
         assert one is not None

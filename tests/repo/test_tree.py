@@ -127,7 +127,6 @@ def test_the_order_of_pages_is_that_of_the_files_whatever_is_imported_first() ->
 
 NAMES_OF_TARGETS = {"CPU", "A2A3", "A5", "HARDWARE", "CPU_TARGET", "A2A3_TARGET", "A5_TARGET"}
 READING = {
-    "optionwords.py",
     "settings.py",
     "program.py",
     "fixpipe.py",

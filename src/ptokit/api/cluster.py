@@ -27,7 +27,7 @@ from ptokit.ir.module import Value
 from ptokit.launch.bind import named_arguments
 from ptokit.launch.executable import AnyArray, Executable, Recent, Run
 from ptokit.launch.settings import DEFAULT_ENGINE, PreparedFunction
-from ptokit.machine.arguments import Bound, BoundKernel, Outcome
+from ptokit.machine.arguments import Launch, Outcome
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import WRITTEN
@@ -70,7 +70,7 @@ def launched(
         raise ValueError("a cluster cannot be observed: remove the observer")
     client = require_workers(cluster)
     bound, function = made.prepared(named_arguments(made.func, given, arrays), limits)
-    launch = Launch(client, made, bound, limits, observers)
+    launch = ClusterLaunch(client, made, bound, limits, observers)
     with attended(client):
         outputs, count = launch.run(function)
     require_defined(launch.warnings.found, strict=options.strict)
@@ -127,14 +127,14 @@ class WholeRun:
     warnings: Sequence[Diagnostic] = ()
 
 
-class Launch:
+class ClusterLaunch:
     """One launch: `done` blocks have ended; `whole`: one worker ran all of them."""
 
     def __init__(
         self,
         client: Client,
         made: Executable,
-        bound: Bound | BoundKernel,
+        bound: Launch,
         limits: RunLimits,
         observers: Sequence[Observer],
     ) -> None:
@@ -154,8 +154,8 @@ class Launch:
             found = self._by_ranges(bound, shared)
         return self._whole() if found is None else found
 
-    def _by_ranges(self, bound: Any, shared: frozenset[str]) -> Outcome | None:
-        """Run ranges of blocks apart; None where they have to run together. Any: as in Launch.
+    def _by_ranges(self, bound: Launch, shared: frozenset[str]) -> Outcome | None:
+        """Run ranges of blocks apart; None where they have to run together.
 
         `shared`: arrays that blocks read and write. Where ranges meet in one, what they computed,
         and what is wrong with them, may not be what it is in order.
@@ -186,8 +186,8 @@ class Launch:
         self.done += len(task[0])
 
     def _together(
-        self, bound: Any, parts: Sequence[RangeOutcome], shared: frozenset[str]
-    ) -> Outcome | None:  # Any: as in Launch
+        self, bound: Launch, parts: Sequence[RangeOutcome], shared: frozenset[str]
+    ) -> Outcome | None:
         """The arrays, with what the blocks wrote in ascending order; None where ranges meet."""
         from ptokit.order.sharedbytes import blocks_meet
 
@@ -214,8 +214,7 @@ class Launch:
         if isinstance(found.outputs, PtoError):
             raise found.outputs from None
         self.warnings.warned(found.warnings)
-        bound: Any = self.bound  # Any: either kind, each with handles of its own
-        outputs: dict[str, AnyArray] = bound.outputs(bound.shared())
+        outputs = self.bound.outputs(self.bound.shared())
         for name, made in found.outputs.items():
             if isinstance(made, Patch):
                 made.onto(outputs[name].reshape(-1).view(np.uint8))
@@ -249,13 +248,12 @@ class RangeOutcome(NamedTuple):
 
 def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
     """On a worker: what these blocks wrote, or what is wrong; None where they must run together."""
-    from ptokit.engines.native.blockrange import run_range
     from ptokit.machine.record.code import NotNative
     from ptokit.order.sharedbytes import shared_bytes
 
     try:
         bound, function = work.ready
-        done = run_range(function, bound, work.limits(), *task)
+        done = function.run_range(bound, work.limits(), *task)
     except NotNative:
         return None
     except PtoError as problem:

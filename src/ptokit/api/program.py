@@ -19,8 +19,15 @@ from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES, TARGETS, Target
 from ptokit.isa.model.types import Type
-from ptokit.launch.optionwords import GridWords, ProgramWords, RunWords, options_of, takes
-from ptokit.launch.settings import current_target, target_named
+from ptokit.launch.settings import (
+    GridWords,
+    ProgramWords,
+    RunWords,
+    current_target,
+    options_of,
+    takes,
+    target_named,
+)
 from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:

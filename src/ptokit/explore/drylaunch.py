@@ -25,7 +25,7 @@ from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
-from ptokit.machine.arguments import Bound, BoundKernel
+from ptokit.machine.arguments import Launch
 from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
@@ -44,7 +44,7 @@ MOST_SHORTENED = 10_000  # and of one with shortened loops
 class DryLaunch:
     """A function of one core, block after block, or those of a kernel's cores, to be issued."""
 
-    bound: Bound | BoundKernel
+    bound: Launch
     target: Target
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED, or MOST_SHORTENED
@@ -60,27 +60,19 @@ class DryLaunch:
 
     @cached_property
     def funcs(self) -> list[Func]:
-        return [bound.func for bound in self._bounds]
+        return self.bound.funcs
 
     @property
     def numbers(self) -> dict[str, int]:
         """What the arguments are that are numbers, by name."""
-        return {v.name: n for bound in self._bounds for v, n in bound.numbers.items()}
-
-    @property
-    def _bounds(self) -> list[Bound]:
-        return [*self.bound.cores.values()] if isinstance(self.bound, BoundKernel) else [self.bound]
+        return {v.name: n for one in self.bound.every for v, n in one.numbers.items()}
 
     def with_numbers(self, numbers: Mapping[str, int]) -> DryLaunch:
         """The same launch on other numbers: arguments, and what arrays hold."""
         own = {name: n for name, n in numbers.items() if name in self.numbers}
-        made = [bound.with_numbers(own) for bound in self._bounds]
-        bound: Bound | BoundKernel = made[0]
-        if isinstance(self.bound, BoundKernel):
-            bound = BoundKernel(dict(zip(self.bound.cores, made, strict=True)))
         return replace(
             self,
-            bound=bound,
+            bound=self.bound.with_numbers(own),
             refused=[],
             alike=self.alike.on_other_numbers(),
             plan=self.planned if self.lasts else None,
@@ -127,17 +119,17 @@ class DryLaunch:
         conditions = self.conditions if unknown else dict[Value, Condition]()
         looks = checks and not self.judged
         made = partial(DryRun, issue, choice, unknown, free, conditions, looks, self.alike, apart)
-        if isinstance(self.bound, BoundKernel):
-            self._kernel.interpreter = made
-            self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,))
+        if self.bound.waits:
+            self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,), made)
             return issue
-        shared = self.bound.shared()
+        one = self.bound.sole
+        shared = one.shared()
         for index in range(self.blocks):
             core = Core(self.target, CPU_READING, index, self.blocks)
-            issue.prepared(core, self.bound.func.body)
-            run = made(core, Facts(core.target, self.bound.every_number), self.planned, limits)
-            local = self.bound.local(InterpretedMachine(core), self.planned.addresses)
-            run.block(self.bound.func.body)(shared | local)
+            issue.prepared(core, one.func.body)
+            run = made(core, Facts(core.target, one.every_number), self.planned, limits)
+            local = one.local(InterpretedMachine(core), self.planned.addresses)
+            run.block(one.func.body)(shared | local)
         return issue
 
     @cached_property
@@ -161,26 +153,24 @@ class DryLaunch:
 
     @cached_property
     def planned(self) -> Planned:
-        assert isinstance(self.bound, Bound)
-        return self.plan or placed(self.bound, self.target)
+        return self.plan or placed(self.bound.sole, self.target)
 
     @cached_property
     def lasts(self) -> bool:
         """Whether tiles are placed alike with any numbers: none of these says what lies there."""
-        if isinstance(self.bound, BoundKernel):
+        if self.bound.waits:
             return False
-        open = depending(self.bound.func)
-        return open.isdisjoint(addresses(self.bound.func)) or self.planned == Planned()
+        (func,) = self.funcs
+        return depending(func).isdisjoint(addresses(func)) or self.planned == Planned()
 
     @cached_property
     def _kernel(self) -> InterpretedKernel:
-        assert isinstance(self.bound, BoundKernel)
         return InterpretedKernel(self.bound, Options(self.target, blocks=self.blocks))
 
     @property
     def together(self) -> bool:
         """Whether cores of several blocks wait for one another."""
-        return isinstance(self.bound, BoundKernel) and self._kernel.grid.together
+        return self.bound.waits and self._kernel.grids[0].together
 
     def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
         """The run with the first number in memory with which it breaks no rule, if there is one.

@@ -27,7 +27,7 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.launch.bind import bind
 from ptokit.launch.executable import Executable
 from ptokit.launch.fills import Fill
-from ptokit.machine.arguments import Bound, BoundKernel
+from ptokit.machine.arguments import Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
 from ptokit.order.loggedissue import LoggedIssue
@@ -70,7 +70,7 @@ def launch_issues(
         yield from _sampled(executable, any_arguments)
         return
     bound = executable.bound(arrays)
-    if isinstance(bound, Bound) and not decided(bound.func, depends(bound.func, frozenset())):
+    if not (bound.waits or any(decided(f, depends(f, frozenset())) for f in bound.funcs)):
         short: Issue | None = None
         with suppress(PtoError):  # longer, or wrong: the run itself tells
             short = DryLaunch(bound, target, blocks, most=FEW_ISSUED).issue()
@@ -246,16 +246,16 @@ def _dry_launch(executable: Executable, sample: Sample) -> DryLaunch:
     """PtoError where the function is not legal with any numbers."""
     options, target = executable.options, executable.options.target
     if executable.cores:
-        bound = executable.bound(sample)
-        assert isinstance(bound, BoundKernel)
+        launch = executable.bound(sample)
     else:
         bound = bind(executable.func, sample, target, {})
         found = () if options.judged else facts_of(bound.func).on(target).faults()
         problems = [p for p in found if p.is_error]  # with any numbers
         if problems:
             raise PtoError(problems)
+        launch = Launch.of(bound)
     held = HeldNumbers(left=FEW_TRIED)
-    return DryLaunch(bound, target, options.blocks, held=held, judged=options.judged)
+    return DryLaunch(launch, target, options.blocks, held=held, judged=options.judged)
 
 
 def _executed(executable: Executable, sample: Sample) -> Sequence[Issue]:

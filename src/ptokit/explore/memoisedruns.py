@@ -34,7 +34,7 @@ from ptokit.explore.samplenumbers import NEARBY, Numbers
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.lang.traits import FLAGS, MACHINE, RESIZES
-from ptokit.machine.arguments import Bound, Env
+from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core
 from ptokit.order.entries import PipeWork
 from ptokit.order.issue import CoreIssue, Issue, IssuedFlags
@@ -169,8 +169,9 @@ class HeldContent:
 class MemoisedLaunch:
     """Blocks of a function of one core, each run alone, with any numbers and contents of memory."""
 
-    def __init__(self, launch: DryLaunch, bound: Bound, most: int, arrays: Collection[str]) -> None:
+    def __init__(self, launch: DryLaunch, most: int, arrays: Collection[str]) -> None:
         """`most`: the instructions of one run. `arrays`: those whose numbers are given."""
+        bound = launch.bound.sole
         self.blocks, self.bound = launch.blocks, bound
         reads = (op for op in bound.func.ops if isinstance(op, Op) and from_memory(op))
         self.held = HELD if any(source(op) not in arrays for op in reads) else HELD[-1:]
@@ -192,10 +193,9 @@ class MemoisedLaunch:
         """None where cores run at once, tiles are placed by numbers, or tiles change their size."""
         ops = (op for func in launch.funcs for op in func.ops)
         resized = any(isinstance(op, Op) and RESIZES in op.page.traits for op in ops)
-        bound = launch.bound
-        if resized or not (isinstance(bound, Bound) and launch.lasts):
+        if resized or not launch.lasts:
             return None
-        return MemoisedLaunch(launch, bound, most, arrays)
+        return MemoisedLaunch(launch, most, arrays)
 
     @gc_disabled()
     def issue(self, block: int, numbers: Mapping[str, int], content: Content) -> Issue | None:

@@ -25,7 +25,7 @@ from ptokit.launch.fills import Completed, filled
 from ptokit.launch.hostmemory import host_array
 from ptokit.launch.ranks import Names
 from ptokit.launch.settings import PreparedFunction, engine_named
-from ptokit.machine.arguments import Bound, BoundJob, BoundKernel
+from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import NO_LIMITS, RunLimits
 from ptokit.machine.observer import Observer, RunWarnings
@@ -36,6 +36,7 @@ from ptokit.values.dtypes import DType
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 NOTHING = 1, 0  # the least and largest number of an empty range
 NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
+WORDS = (str, Completed)  # an array of another name, or one that is made
 KEPT = 8  # of the things a program, or an executable, has made: the last ones
 T = TypeVar("T")
 
@@ -80,7 +81,7 @@ class Recent(Generic[T]):
 class _Prepared(NamedTuple):
     """A function made ready for one kind of arguments; no array of a user's is kept."""
 
-    bound: Bound | BoundKernel | BoundJob
+    bound: Launch
     function: PreparedFunction
 
 
@@ -141,20 +142,19 @@ class Executable:
         """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays, limits)
-        races = detector(self.options.schedule)
-        warnings = RunWarnings()
-        watching = (*observers, warnings, *filter(None, [races]))
+        watching = (*observers, warnings := RunWarnings())
+        if self.options.schedule is not None:
+            watching = (*watching, *filter(None, [detector(self.options.schedule)]))
         outputs, count = function.run(bound, limits, watching)
         require_defined(warnings.found, strict=self.options.strict)
         return Run(outputs, dict(count), bound.dtypes, warnings.found)
 
     def prepared(
         self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
-    ) -> tuple[Any, PreparedFunction]:
+    ) -> tuple[Launch, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.
 
         The time of `limits` bounds the making of random arguments, too.
-        Any: a Bound, of several cores a BoundKernel, of several ranks a BoundJob.
         """
         given = self._given(arrays, limits)
         bound, function = self._ready(given)
@@ -165,24 +165,23 @@ class Executable:
         from ptokit.engines.native.listing import code_of
 
         bound = self.bound(arrays)
-        if not isinstance(bound, Bound):
+        if bound.waits:
             message = "--show-code needs a function of one core; this kernel has several"
             raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
         return code_of(bound, self.options, instruction)
 
-    def bound(self, arrays: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:  # Any: as above
+    def bound(self, arrays: Mapping[str, Any]) -> Launch:  # Any: as above
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
     def _given(
         self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
     ) -> dict[str, Any]:  # Any: as above
-        if any(isinstance(value, str) for value in arrays.values()):
+        if any(isinstance(value, WORDS) for value in arrays.values()):
             arrays = ranks.for_each(arrays, self.options.ranks)
-        made = arrays
-        if any(isinstance(value, Completed) for value in arrays.values()):
-            made = self._filled(arrays, limits)
-        return {n: self._array(n, a) for n, a in made.items()}
+            if any(isinstance(value, Completed) for value in arrays.values()):
+                arrays = self._filled(arrays, limits)
+        return {n: self._array(n, a) for n, a in arrays.items()}
 
     def _array(self, name: str, given: Any) -> Any:  # Any: a user's; an array, or a number
         """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
@@ -255,24 +254,25 @@ class Executable:
         bound = self._bound(given)
         return _Prepared(bound.on({}), self._engine.prepare(bound, self.options))
 
-    def _bound(self, given: Mapping[str, Any]) -> Bound | BoundKernel | BoundJob:
+    def _bound(self, given: Mapping[str, Any]) -> Launch:
         names = self._names(given)
+        if not (names or self.cores):
+            return Launch.of(self._legal(self.func, given, self.options.blocks > 1))
         if not names:
-            return self._bound_rank(given)
-        found: list[BoundKernel] = []
+            return Launch((self._cores(given),))
+        found: list[Mapping[KernelKind, Bound]] = []
         for rank, (_, mine) in enumerate(ranks.of_each(names, given)):
             try:
-                bound = self._bound_rank(mine)
+                found.append(self._cores(mine))
             except PtoError as problem:
                 raise problem.noted(f"of rank {rank}") from None
-            if isinstance(bound, Bound):  # its only rank has no other to wait for
-                bound = BoundKernel({core_alone(bound.func): bound})
-            found.append(bound)
-        return BoundJob(tuple(found), names, ranks.starts(self.every_argument(), given, len(names)))
+        return Launch(found, names, ranks.starts(self.every_argument(), given, len(names)))
 
-    def _bound_rank(self, given: Mapping[str, Any]) -> Bound | BoundKernel:
-        if not self.cores:
-            return self._legal(self.func, given, self.options.blocks > 1)
+    def _cores(self, given: Mapping[str, Any]) -> Mapping[KernelKind, Bound]:  # Any: as above
+        """What the cores of a rank run."""
+        if not self.cores:  # a rank that nobody else waits for
+            alone = self._legal(self.func, given, self.options.blocks > 1)
+            return {core_alone(alone.func): alone}
         names = {arg.name for arg in arguments_of_all(self.cores.values())}
         every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
         cores: dict[KernelKind, Bound] = {}
@@ -280,7 +280,7 @@ class Executable:
             own = {arg.name for arg in func.args}
             mine = {n: a for n, a in given.items() if n in own}
             cores[kind] = self._legal(func, mine | every, shared=True)
-        return BoundKernel(cores)
+        return cores
 
     def _legal(self, func: Func, given: Mapping[str, Any], shared: bool) -> Bound:
         options = self.options

@@ -1,15 +1,17 @@
-"""The current target and readings, as `with ptokit.target(...)` sets them."""
+"""The current target and readings, as `with ptokit.target(...)` sets them; words of options."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
+from operator import itemgetter
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from ptokit.isa.model.targets import DEFAULT_TARGET, MACHINES, READINGS, Target
 from ptokit.isa.model.words import Order
@@ -19,15 +21,19 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Op, Value
     from ptokit.isa.lang.instr import Instr
     from ptokit.isa.model.tiles import ConvTileType, TileType
-    from ptokit.machine.arguments import Bound, BoundJob, BoundKernel, Outcome
+    from ptokit.isa.model.types import Type
+    from ptokit.machine.arguments import Launch, Outcome
     from ptokit.machine.execute import Core
     from ptokit.machine.launchoptions import Options
     from ptokit.machine.limits import RunLimits
     from ptokit.machine.observer import Observer
 
+P = ParamSpec("P")
+R = TypeVar("R")
 # Modules that are an Engine; each is imported when first asked for.
 ENGINES = {"reference": "ptokit.engines.reference.engine", "native": "ptokit.engines.native"}
 DEFAULT_ENGINE = "native"
+DEFAULTS = {"fixpipe": "cpu", "blocks": 1, "ranks": 1, "strict": False}
 FIXPIPES = {"cpu": CPU_READING, "hardware": HARDWARE_READING}
 
 _core: ContextVar[Core] = ContextVar("core")
@@ -104,11 +110,8 @@ def reading(how: str | FixPipe) -> FixPipe:
 class PreparedFunction(Protocol):
     """A bound and checked function, ready to run again and again, from several threads too."""
 
-    def run(self, bound: Any, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run it once for each block, on arguments that differ in content only.
-
-        Any: a Bound, a BoundKernel or a BoundJob, as what it was made of.
-        """
+    def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run it once for each block, on arguments that differ in content only."""
         ...
 
 
@@ -116,8 +119,8 @@ class Engine(Protocol):
     """What executes programs, as a module has it."""
 
     @staticmethod
-    def prepare(bound: Bound | BoundKernel | BoundJob, how: Options) -> PreparedFunction:
-        """Make a bound and checked function ready to run."""
+    def prepare(launch: Launch, how: Options) -> PreparedFunction:
+        """Make the bound and checked functions of a launch ready to run."""
         ...
 
     @staticmethod
@@ -175,3 +178,82 @@ def target(name: str, *, fixpipe: str | FixPipe = "cpu", strict: bool = False) -
         yield core.target
     finally:
         _core.reset(token)
+
+
+class GridWords(TypedDict, total=False):
+    """Options of every launch."""
+
+    fixpipe: str | FixPipe
+    blocks: int
+
+
+class EngineWords(GridWords, total=False):
+    """Options of what an engine makes ready to run."""
+
+    engine: str | None
+    schedule: str | None
+    strict: bool
+
+
+class KernelWords(EngineWords, total=False):
+    """Options of each launch of a kernel, besides its target."""
+
+    max_instructions: int | None
+    timeout: float | None
+
+
+class ProgramWords(EngineWords, total=False):
+    """Options of a program that is made ready to run."""
+
+    target: str | None
+    func: str | None
+    ranks: int
+
+
+class RunWords(KernelWords, ProgramWords, total=False):
+    """Options of one run of a program."""
+
+    types: Mapping[str, Type] | None
+
+
+def takes(words: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that takes these options: `help` lists them, and others are refused."""
+    only, kinds = inspect.Parameter.KEYWORD_ONLY, words.__annotations__
+    named = [
+        inspect.Parameter(name, only, default=DEFAULTS.get(name), annotation=kind.__forward_arg__)
+        for name, kind in kinds.items()
+    ]
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        every = inspect.signature(function).parameters.values()
+        shown = inspect.Signature([*(p for p in every if p.kind is not p.VAR_KEYWORD), *named])
+
+        @wraps(function)
+        def called(*args: P.args, **names: P.kwargs) -> R:
+            for other in names.keys() - shown.parameters.keys():
+                message = f"{function.__qualname__}() got an unexpected keyword argument {other!r}"
+                raise TypeError(message)
+            return function(*args, **names)
+
+        called.__signature__ = shown  # type: ignore[attr-defined] - `inspect` reads it
+        return called
+
+    return decorated
+
+
+def options_of(**words: Unpack[RunWords]) -> Options:
+    """The options that are meant; TypeError or ValueError for those that no launch can have."""
+    from ptokit.machine.launchoptions import Options  # what runs is not needed to check
+
+    how: dict[str, Any] = {**words}  # Any: as in Options
+    name, types = words.get("target"), words.get("types")
+    how["target"] = current_target() if name is None else target_named(name)
+    how["fixpipe"] = reading(words.get("fixpipe", "cpu"))
+    how["types"] = tuple(sorted(types.items(), key=itemgetter(0))) if types else ()
+    if words.get("engine") is not None:
+        engine_named(words.get("engine"))
+    if words.get("schedule") is not None:
+        from ptokit.order.races import detector
+
+        detector(words.get("schedule"))
+    return Options(**how)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ptokit.isa.model.globaltypes import GlobalType, widened
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.memory import Memory, blank_copies, copied
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
@@ -32,7 +32,9 @@ from ptokit.values.host import bits_of, values_of
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
+Envs: TypeAlias = "Sequence[Mapping[KernelKind, Env]]"  # by rank and kind of core
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
+T = TypeVar("T")
 
 
 class Local(Protocol):
@@ -52,7 +54,7 @@ class SlotNumber(int):
         return "a slot"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: each call makes one
 class Bound:
     """A function with complete types, ready to run on the values it was given."""
 
@@ -65,8 +67,9 @@ class Bound:
     def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
         """The same function on other arrays of the same types."""
         other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
-        kept = {"tiles": self.tiles, "dtypes": self.dtypes, "computed": self.computed}
-        other.__dict__.update(kept, candidate_outputs=self.candidate_outputs)
+        same = other.__dict__
+        same["tiles"], same["dtypes"], same["computed"] = self.tiles, self.dtypes, self.computed
+        same["candidate_outputs"] = self.candidate_outputs
         return other
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Bound:  # Any: numbers
@@ -85,20 +88,6 @@ class Bound:
     def shared(self) -> Env:
         """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
         return {arg: self._global(arg) for arg in self.func.args if arg not in self.tiles}
-
-    @cached_property
-    def inputs(self) -> Env:
-        """`shared`, made once."""
-        return self.shared()
-
-    def apart(self, kept: frozenset[str] = frozenset()) -> Env:
-        """`shared`, for some blocks that run apart from the others.
-
-        Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
-        the others are the same at each call.
-        """
-        blank = blank_copies(self.targets(self.inputs), kept)
-        return {arg: _elsewhere(handle, blank) for arg, handle in self.inputs.items()}
 
     def targets(self, env: Env) -> dict[str, Memory]:
         """The memories of arguments that may be written, by their names."""
@@ -214,128 +203,145 @@ def _elsewhere(handle: Any, memories: Mapping[Memory, Memory]) -> Any:  # Any: a
     return GlobalView(handle.type, memory, handle.origin)
 
 
-@dataclass(frozen=True)
-class BoundKernel:
-    """The functions of a kernel's cores, by kind, ready to run on the values they were given."""
+@dataclass(eq=False)  # as above
+class Launch:
+    """What the cores of each rank run, by their kind, on the values that they were given.
 
-    cores: Mapping[KernelKind, Bound]
+    `names` tells of each rank which array is which argument's: ranks share an array of one name.
+    There are none where a launch has one rank that nobody numbers. `starts` are the elements that
+    pointers begin with, where that is not the first one. `waits`: cores run at once and wait for
+    one another; else the blocks of the `sole` core run one by one.
+    """
+
+    ranks: Sequence[Mapping[KernelKind, Bound]]
+    names: Sequence[Mapping[str, str]] = ()
+    starts: Sequence[Mapping[str, int]] = ()
+    waits: bool = True
+
+    @classmethod
+    def of(cls, bound: Bound) -> Launch:
+        """The launch of one core that waits for no other."""
+        return cls(({VECTOR: bound},), waits=False)
+
+    @property
+    def sole(self) -> Bound:
+        """The function of the only core."""
+        [cores] = self.ranks
+        [bound] = cores.values()
+        return bound
+
+    @property
+    def every(self) -> list[Bound]:
+        """The functions of all cores."""
+        return [bound for cores in self.ranks for bound in cores.values()]
+
+    @property
+    def funcs(self) -> list[Func]:
+        """What all cores run."""
+        return [one.func for one in self.every]
 
     @property
     def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
         """What was given, by name."""
-        return {name: given for one in self.cores.values() for name, given in one.arrays.items()}
+        return {name: given for one in self.every for name, given in one.arrays.items()}
 
-    def on(self, arrays: Mapping[str, Any]) -> BoundKernel:  # Any: arrays and numbers
-        """The same functions on other arrays of the same types."""
-        return BoundKernel({kind: bound.on(arrays) for kind, bound in self.cores.items()})
+    def on(self, arrays: Mapping[str, Any]) -> Launch:  # Any: arrays and numbers
+        """The same launch on other arrays of the same types."""
+        ranks: list[dict[KernelKind, Bound]] = []
+        for rank, cores in enumerate(self.ranks):
+            own = arrays
+            if self.names:
+                own = {n: arrays[m] for n, m in self.names[rank].items() if m in arrays}
+            ranks.append({kind: cores[kind].on(own) for kind in cores})
+        other = Launch(ranks, self.names, self.starts, self.waits)
+        other.__dict__["dtypes"] = self.dtypes
+        return other
 
-    def shared(self, others: Mapping[str, Any] | None = None) -> dict[KernelKind, Env]:
-        """Handles for each kind, on one copy of each array, or the memories of these handles.
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Launch:  # Any: numbers
+        """The same launch where these arguments are other numbers."""
+        every = [
+            {k: bound.with_numbers(numbers) for k, bound in cores.items()} for cores in self.ranks
+        ]
+        return replace(self, ranks=every)
 
-        Any: handles, by name.
-        """
-        made: dict[KernelKind, Env] = {}
-        memories = dict(others or {})
-        for kind, bound in self.cores.items():
-            made[kind] = bound.on_memories_of(memories)
-            memories |= {arg.name: handle for arg, handle in made[kind].items()}
+    @cached_property
+    def labels(self) -> Sequence[Mapping[str, str]]:
+        """`names`, of a rank without a number those of the arguments."""
+        return self.names or ({arg.name: arg.name for one in self.every for arg in one.func.args},)
+
+    def shared(self) -> Envs:
+        """Handles for the cores of each rank, on one copy of each array."""
+        made: list[dict[KernelKind, Env]] = []
+        memories: dict[str, Any] = {}  # Any: handles
+        for cores, names in zip(self.ranks, self.labels, strict=True):
+            own = {n: memories[name] for n, name in names.items() if name in memories}
+            made.append({})
+            for kind, bound in cores.items():
+                made[-1][kind] = env = bound.on_memories_of(own)
+                own |= {arg.name: handle for arg, handle in env.items()}
+            memories |= {names[n]: handle for n, handle in own.items()}
+        for envs, starts in zip(made, self.starts, strict=False):
+            for env in envs.values():
+                env |= {a: h.moved(starts[a.name]) for a, h in env.items() if a.name in starts}
         return made
 
     @cached_property
-    def inputs(self) -> dict[KernelKind, Env]:
+    def inputs(self) -> Envs:
         """`shared`, made once."""
         return self.shared()
 
     @cached_property
     def written(self) -> tuple[Value, ...]:
         """The arguments that some core may write: of each array one."""
-        found = {arg.name: arg for bound in self.cores.values() for arg in bound.written}
-        return tuple(found.values())
+        return tuple({arg.name: arg for bound in self.every for arg in bound.written}.values())
 
-    def apart(self, kept: frozenset[str] = frozenset()) -> dict[KernelKind, Env]:
-        """`shared`, for some blocks that run apart from the others: see `Bound.apart`."""
+    def apart(self, kept: frozenset[str] = frozenset()) -> Envs:
+        """`shared`, for some blocks that run apart from the others.
+
+        Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
+        the others are the same at each call.
+        """
         blank = blank_copies(self.targets(self.inputs), kept)
-        return {
-            kind: {arg: _elsewhere(handle, blank) for arg, handle in env.items()}
-            for kind, env in self.inputs.items()
-        }
+        return [
+            {kind: {a: _elsewhere(h, blank) for a, h in env.items()} for kind, env in envs.items()}
+            for envs in self.inputs
+        ]
 
-    def targets(self, envs: Mapping[KernelKind, Env]) -> dict[str, Memory]:
+    def targets(self, envs: Envs) -> dict[str, Memory]:
         """The memories of arguments that some core may write, by their names."""
         found: dict[str, Memory] = {}
-        for kind, bound in self.cores.items():
-            found |= bound.targets(envs[kind])
+        for _, bound, env in self._beside(envs):
+            found |= bound.targets(env)
         return found
 
-    def renew(self, envs: Mapping[KernelKind, Env]) -> None:
+    def renew(self, envs: Envs) -> None:
         """These arrays behind handles that `shared` made of others of the same types."""
-        written = frozenset(arg.name for bound in self.cores.values() for arg in bound.written)
-        done = set[Memory]()  # cores have arrays in common
-        for kind, bound in self.cores.items():
-            bound.renew(envs[kind], written, done)
-
-    @cached_property
-    def dtypes(self) -> dict[str, DType]:
-        """The element types of what may be outputs, by name."""
-        return {n: dtype for bound in self.cores.values() for n, dtype in bound.dtypes.items()}
-
-    def outputs(self, envs: Mapping[KernelKind, Env]) -> dict[str, AnyArray]:
-        """Arrays by name that some core may write."""
-        found: dict[str, AnyArray] = {}
-        for kind, bound in self.cores.items():
-            found |= bound.outputs(envs[kind])
-        return found
-
-
-@dataclass(frozen=True)
-class BoundJob:
-    """A kernel on several ranks.
-
-    `names` tells of each rank which array is which argument's: ranks share an array of one name.
-    `starts` are the elements of it that pointers begin with, where that is not the first one.
-    """
-
-    ranks: tuple[BoundKernel, ...]
-    names: tuple[Mapping[str, str], ...]
-    starts: tuple[Mapping[str, int], ...]
-
-    def on(self, arrays: Mapping[str, Any]) -> BoundJob:  # Any: arrays and numbers
-        """The same ranks on other arrays of the same types."""
-        pairs = zip(self.ranks, self.names, strict=True)
-        ranks = (
-            kernel.on({n: arrays[name] for n, name in names.items() if name in arrays})
-            for kernel, names in pairs
-        )
-        return BoundJob(tuple(ranks), self.names, self.starts)
-
-    def shared(self) -> list[dict[KernelKind, Env]]:
-        """Handles for each rank, on one copy of each array."""
-        made: list[dict[KernelKind, Env]] = []
-        memories: dict[str, Any] = {}  # Any: handles
-        for kernel, names in zip(self.ranks, self.names, strict=True):
-            own = {n: memories[name] for n, name in names.items() if name in memories}
-            made.append(kernel.shared(own))
-            memories |= {names[a.name]: h for env in made[-1].values() for a, h in env.items()}
-        for envs, starts in zip(made, self.starts, strict=True):
-            for env in envs.values():
-                env |= {a: h.moved(starts[a.name]) for a, h in env.items() if a.name in starts}
-        return made
+        written, done = frozenset(arg.name for arg in self.written), set[Memory]()
+        for _, bound, env in self._beside(envs):  # cores have arrays in common
+            bound.renew(env, written, done)
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:
         """The element types of what may be outputs, by the names of arrays."""
-        pairs = zip(self.ranks, self.names, strict=True)
-        return {names[n]: dtype for one, names in pairs for n, dtype in one.dtypes.items()}
+        every = [(names, bound.dtypes) for names, bound, _ in self._beside(self.ranks)]
+        return {names.get(n, n): dtype for names, found in every for n, dtype in found.items()}
 
-    def outputs(self, envs: Sequence[Mapping[KernelKind, Env]]) -> dict[str, AnyArray]:
-        """Arrays by their names that some rank may write."""
+    def outputs(self, envs: Envs) -> dict[str, AnyArray]:
+        """Arrays by their names that some core may write."""
         found: dict[str, AnyArray] = {}
-        for kernel, names, env in zip(self.ranks, self.names, envs, strict=True):
-            found |= {names[n]: array for n, array in kernel.outputs(env).items()}
+        for names, bound, env in self._beside(envs):
+            found |= {names.get(n, n): array for n, array in bound.outputs(env).items()}
         arguments = dict.fromkeys(name for names in self.names for name in names)
         ranks = range(len(self.ranks))
         order = [label for n in arguments for label in (n, *(of_rank(n, rank) for rank in ranks))]
-        return {label: found[label] for label in order if label in found}
+        return {label: found[label] for label in order if label in found} if order else found
+
+    def _beside(
+        self, things: Sequence[Mapping[KernelKind, T]]
+    ) -> Iterator[tuple[Mapping[str, str], Bound, T]]:
+        """Each core's function, the names of its arrays, and what there is for the core."""
+        for cores, names, own in zip(self.ranks, self.labels, things, strict=True):
+            yield from ((names, bound, own[kind]) for kind, bound in cores.items())
 
 
 ONE = 15  # the largest code of an element of four bits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -16,9 +16,10 @@ from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import POLLS, SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.machine.arguments import BoundKernel
+from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import Core
+from ptokit.machine.launchoptions import Options
 from ptokit.machine.memory import Memory
 from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
@@ -77,16 +78,18 @@ class Grid:
     separate: bool
 
     @classmethod
-    def of(cls, bound: BoundKernel, target: Target, blocks: int, rank: int | None = None) -> Grid:
-        """The cores on which a kernel runs, by kind in the order in which they begin."""
-        funcs = {kind: one.func for kind, one in bound.cores.items()}
+    def of(cls, launch: Launch, how: Options, rank: int = 0) -> Grid:
+        """The cores of a rank, by kind in the order in which they begin."""
+        bound, target = launch.ranks[rank], how.target
+        funcs = {kind: one.func for kind, one in bound.items()}
         kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
         signals = [op for func in funcs.values() for op in _signals(func)]
-        together = rank is not None or any(op.page.grid_wide(op.attrs) for op in signals)
+        number = rank if launch.names else None
+        together = number is not None or any(op.page.grid_wide(op.attrs) for op in signals)
         polls = any(POLLS in op.page.traits for op in signals)
         separate = target.separate or _names_second(bound, target)
         given = bool(signals), polls, separate
-        return cls(kinds, kernel_fifos(funcs), blocks, rank, together, *given)
+        return cls(kinds, kernel_fifos(funcs), how.blocks, number, together, *given)
 
     @property
     def alone(self) -> bool:
@@ -133,28 +136,17 @@ Program: TypeAlias = "Callable[[], T]"
 
 
 def launch_cores(
-    grid: Grid, schedule: Schedule, programs: Callable[[int], Sequence[Program[T]]]
+    launches: Sequence[tuple[Grid, Callable[[int], Sequence[Program[T]]]]], schedule: Schedule
 ) -> Iterator[list[T]]:
-    """What the cores' programs of each block give: block after block, or of all at once."""
-    blocks = range(grid.blocks)
-    if grid.together:
-        yield schedule.run([one for block in blocks for one in _of_block(grid, block, programs)])
-        return
-    for block in blocks:
-        yield schedule.run(_of_block(grid, block, programs))
+    """What the cores' programs of each block give: block after block, or of all at once.
 
-
-def launch_ranks(
-    launches: Iterable[tuple[Grid, Callable[[int], Sequence[Program[T]]]]], schedule: Schedule
-) -> list[T]:
-    """What the programs of all cores of all ranks give, which run at once."""
-    every = [
-        one
-        for grid, programs in launches
-        for block in range(grid.blocks)
-        for one in _of_block(grid, block, programs)
-    ]
-    return schedule.run(every)
+    Of several ranks, too, all run at once.
+    """
+    first, _ = launches[0]
+    blocks = range(first.blocks)
+    for some in [blocks] if first.together else [range(n, n + 1) for n in blocks]:
+        every = ((*one, block) for one in launches for block in some)
+        yield schedule.run([p for grid, of, block in every for p in _of_block(grid, block, of)])
 
 
 def _of_block(
@@ -188,9 +180,9 @@ def _signals(func: Func | None) -> Iterator[Op]:
     return (op for op in ops if SIGNALS in op.page.uses)
 
 
-def _names_second(bound: BoundKernel, target: Target) -> bool:
+def _names_second(bound: Mapping[KernelKind, Bound], target: Target) -> bool:
     """Whether the cube means the second vector core alone, by a number of its own."""
-    cube = bound.cores.get(CUBE)
+    cube = bound.get(CUBE)
     signals = [op for op in _signals(cube.func if cube else None) if op.page.of_one_core]
     if cube is None or not signals:
         return False

@@ -28,7 +28,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import VECTOR, KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
-from ptokit.machine.arguments import Bound, BoundKernel
+from ptokit.machine.arguments import Bound, Launch
 from ptokit.order.byteregions import ByteRegions
 from ptokit.order.entries import (
     Await,
@@ -269,10 +269,10 @@ def _on_samples(
 
     def launched(sample: Mapping[str, object]) -> DryLaunch:
         every = [_bound(func, sample) for func in funcs]
-        bound = BoundKernel(dict(zip(kinds, every, strict=True))) if kinds else every[0]
-        return DryLaunch(
-            bound, target, mixed=not kernel.flags, held=kernel.held, alike=RunsAlike(marks)
-        )
+        cores = dict(zip(kinds or (VECTOR,), every, strict=True))
+        launch = Launch((cores,), waits=bool(kinds))
+        held, alike = kernel.held, RunsAlike(marks)
+        return DryLaunch(launch, target, mixed=not kernel.flags, held=held, alike=alike)
 
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:

@@ -30,8 +30,14 @@ from ptokit.ir.module import Block, Func, Module
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
 from ptokit.launch.executable import Executable
-from ptokit.launch.optionwords import KernelWords, options_of, takes
-from ptokit.launch.settings import ENGINES, current_target, recording
+from ptokit.launch.settings import (
+    ENGINES,
+    KernelWords,
+    current_target,
+    options_of,
+    recording,
+    takes,
+)
 from ptokit.launch.settings import target as target_context
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.undefinedstore import told

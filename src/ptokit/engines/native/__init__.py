@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptokit.engines.native.compile import CompiledFunction, compile_op
-from ptokit.engines.native.compiledkernel import CompiledJob, CompiledKernel
+from ptokit.engines.native.compiledkernel import CompiledKernel
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.machine import execute
-from ptokit.machine.arguments import Bound, BoundJob, BoundKernel
+from ptokit.machine.arguments import Launch
 from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.record.code import NotNative
@@ -34,15 +34,9 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
             env[value].elements = handle.elements
 
 
-def prepare(
-    bound: Bound | BoundKernel | BoundJob, how: Options
-) -> CompiledFunction | CompiledKernel | CompiledJob:
-    """A function, or the functions of a kernel's cores, to be compiled when they first run."""
-    if isinstance(bound, BoundJob):
-        return CompiledJob(bound, how)
-    if isinstance(bound, BoundKernel):
-        return CompiledKernel(bound, how)
-    return CompiledFunction(bound, how)
+def prepare(launch: Launch, how: Options) -> CompiledFunction | CompiledKernel:
+    """The functions of a launch, to be compiled when they first run."""
+    return CompiledKernel(launch, how) if launch.waits else CompiledFunction(launch, how)
 
 
 __all__ = ["prepare", "run_op"]

@@ -14,6 +14,7 @@ from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
+from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.cachekey import described
 from ptokit.engines.native.generator import Compiler
 from ptokit.engines.native.issuequeues import QueueingCompiler
@@ -30,7 +31,7 @@ from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.machine import cache
-from ptokit.machine.arguments import Bound, Env, Outcome, SlotNumber
+from ptokit.machine.arguments import Bound, Env, Launch, Outcome, SlotNumber
 from ptokit.machine.execute import LOG, Core
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options
@@ -107,7 +108,8 @@ class CompiledFunction(CompiledBody):
     It is compiled when it first runs, once with and once without a limit of instructions.
     """
 
-    def __init__(self, bound: Bound, how: Options) -> None:
+    def __init__(self, launch: Launch, how: Options) -> None:
+        bound = launch.sole
         super().__init__(bound, how.target)
         self.how = how
         self.prints = prints(bound.func)  # block after block, and once
@@ -115,19 +117,19 @@ class CompiledFunction(CompiledBody):
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
 
-    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+    def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run all blocks; what cannot be compiled, or is watched, runs by the reference."""
         logged = any(observer.logs for observer in observers)
         try:
             if any(observer.stepwise for observer in observers):
                 raise NotNative("an observer sees every instruction")
-            return self._finish(bound, self._renewed(bound, limits, logged), observers)
+            return self._finish(launch.sole, self._renewed(launch, limits, logged), observers)
         except NotNative:
-            reference = InterpretedFunction(bound, self.how, self.planned)
-            return reference.run(bound, limits, observers)
+            reference = InterpretedFunction(launch, self.how, self.planned)
+            return reference.run(launch, limits, observers)
         except Grown:
-            session = self.session(bound, limits, logged=logged)
-            return self._finish(bound, session, observers, one_thread=True)
+            session = self.session(launch, limits, logged=logged)
+            return self._finish(launch.sole, session, observers, one_thread=True)
 
     def _finish(
         self,
@@ -156,22 +158,22 @@ class CompiledFunction(CompiledBody):
         self.idle.setdefault((logged, variant_of(session.limits)), []).append(session)
         return outputs, count
 
-    def _renewed(self, bound: Bound, limits: RunLimits, logged: bool) -> Session:
+    def _renewed(self, launch: Launch, limits: RunLimits, logged: bool) -> Session:
         """A session that ended, with these arguments, or a new one."""
         session: Session | None = None
         with suppress(LookupError):  # several threads ask
             session = self.idle[logged, variant_of(limits)].pop()
         if session is None:
-            session = self.session(bound, limits, logged=logged)
+            session = self.session(launch, limits, logged=logged)
         else:
-            session.renew(bound, limits)
+            session.renew(launch.sole, limits)
         for name, (size, shape) in self.grown.items():
             session.arrays[name].grow(size, shape)
         return session
 
     def session(
         self,
-        bound: Bound,
+        launch: Launch,
         limits: RunLimits,
         *,
         apart: bool = False,
@@ -180,18 +182,53 @@ class CompiledFunction(CompiledBody):
     ) -> Session:
         """The code with these arguments; NotNative if there is none.
 
-        `apart` and `kept`: see `Bound.apart`; `logged`: it writes down what it executes.
+        `apart` and `kept`: see `Launch.apart`; `logged`: it writes down what it executes.
         """
-        job = self.job(bound, apart=apart, kept=kept)
+        job = self.job(launch, apart=apart, kept=kept)
         job.logged = logged
         return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
 
-    def job(self, bound: Bound, *, apart: bool = False, kept: frozenset[str] = frozenset()) -> Job:
+    def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
+        """What a block runs, if there are several that may run apart."""
+        one = self.how.blocks == 1 or self.prints
+        return [] if one else [self.session(launch, limits, apart=True).plan]
+
+    def run_range(
+        self,
+        launch: Launch,
+        limits: RunLimits,
+        span: range,
+        sizes: Sizes | None,
+        kept: frozenset[str] = frozenset(),
+    ) -> RangeResult:
+        """Run these blocks of a launch that is `divided`; NotNative where only the reference can.
+
+        `sizes` are those of the outputs without an array, once the first block has told them.
+        `kept`: the arrays that blocks read and write.
+        """
+        session = self.session(launch, limits, apart=True, kept=kept, logged=bool(kept))
+        arrays = {name.removeprefix("%"): memory for name, memory in session.arrays.items()}
+        if sizes is not None:
+            for memory in arrays.values():
+                memory.growable = False
+            for name, size in sizes.items():
+                arrays[name].grow(*size)
+        _, count = session.run(self.how.blocks, span=span)
+        outputs = {arg.name: arrays[arg.name] for arg in launch.written}
+        grown = {name: (m.size, m.shape) for name, m in outputs.items() if m.shape is not None}
+        logs = [self.log(worker) for worker in session.crew] if kept else []
+        warnings = taken_warnings(session.crew)
+        return RangeResult.of(outputs, kept, grown, count=count, warnings=warnings, logs=logs)
+
+    def job(
+        self, launch: Launch, *, apart: bool = False, kept: frozenset[str] = frozenset()
+    ) -> Job:
         """What there is to compile, with handles on these arguments."""
         blocks = self.how.blocks
         core = Core(self.how.target, self.how.fixpipe, 0, blocks)
         core.behind = self.planned.behind
-        real = bound.apart(kept) if apart else bound.shared()
+        bound, envs = launch.sole, launch.apart(kept) if apart else launch.shared()
+        ((real,),) = (of_rank.values() for of_rank in envs)
         if blocks == 1:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
         job = self.job_on(core, real)
@@ -216,7 +253,8 @@ def _reads_numbers(op: AnyOp) -> bool:
 
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """A session of a function with its arguments; NotNative if it cannot be compiled."""
-    return CompiledFunction(bound, Options(target, fixpipe, blocks)).session(bound, RunLimits())
+    launch = Launch.of(bound)
+    return CompiledFunction(launch, Options(target, fixpipe, blocks)).session(launch, RunLimits())
 
 
 def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:

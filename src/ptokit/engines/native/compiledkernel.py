@@ -11,136 +11,164 @@ import numpy as np
 from ptokit.analysis.earlywaits import waits_apart
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
+from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.compile import CompiledBody, Variant, variant_of
 from ptokit.engines.native.drive import drive
 from ptokit.engines.native.plan import BLOCK, CELL, WAITING, Plan
 from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
-from ptokit.engines.reference.interpretedkernel import InterpretedJob, InterpretedKernel
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import SIGNALS
 from ptokit.isa.model.words import KernelKind
-from ptokit.machine.arguments import BoundJob, BoundKernel, Env, Outcome
+from ptokit.machine.arguments import Env, Launch, Outcome
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
 from ptokit.machine.memory import Memory, address_of
-from ptokit.machine.observer import Observer
+from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.printing import prints
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
-from ptokit.order.group import Grid, GroupedCore, launch_cores, launch_ranks, problem_on
+from ptokit.order.group import Grid, GroupedCore, launch_cores, problem_on
 from ptokit.order.schedule import Schedule, Wait, deadlock
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY
 
 
+class _CompiledRank:
+    """The functions of a rank's cores."""
+
+    def __init__(self, launch: Launch, how: Options, rank: int, *, queued: bool) -> None:
+        cores = launch.ranks[rank].items()
+        self.how, self.grid = how, Grid.of(launch, how, rank)
+        self.fifos = fifo_uses(self.grid)
+        self.written = frozenset(a.name for _, one in cores for a in one.written)
+        self.bodies = {kind: CompiledBody(one, how.target, queued=queued) for kind, one in cores}
+        printing = any(prints(one.func) for _, one in cores)
+        # cores are scheduled in compiled code; such a run may be given up for one by the reference
+        self.switches = not (launch.names or self.grid.polls or printing)
+
+
 class CompiledKernel:
-    """The functions of a kernel's cores, compiled when they first run.
+    """The functions of cores that run at once, compiled when they first run.
 
     What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
     """
 
-    def __init__(
-        self,
-        bound: BoundKernel,
-        how: Options,
-        rank: int | None = None,
-        *,
-        queued: bool = False,
-    ) -> None:
+    def __init__(self, launch: Launch, how: Options, *, queued: bool = False) -> None:
         """`queued`: what waits for other cores holds up its queue alone."""
         self.how, self.queued = how, queued
         self.again: CompiledKernel | None = None  # where the order of the text has no end
-        self.grid = Grid.of(bound, how.target, how.blocks, rank)
-        self.fifos = fifo_uses(self.grid)
-        self.written = frozenset(a.name for one in bound.cores.values() for a in one.written)
-        self.bodies = {
-            kind: CompiledBody(one, how.target, queued=queued) for kind, one in bound.cores.items()
-        }
-        # cores are scheduled in compiled code; such a run may be given up for one by the reference
-        printing = any(prints(one.func) for one in bound.cores.values())
-        self.waits_apart = waits_apart((one.func for one in bound.cores.values()), how.target)
-        self.switches = rank is None and not self.grid.polls and not printing
+        numbers = range(len(launch.ranks))
+        self.ranks = [_CompiledRank(launch, how, rank, queued=queued) for rank in numbers]
+        funcs = launch.funcs
+        self.waits_apart = not launch.names and waits_apart(funcs, how.target)
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
-    def run(
-        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
-    ) -> Outcome:
-        """Run the cores of each block at once, block after block."""
-        apart = self.switches and not self.grid.signals
+    @property
+    def first(self) -> _CompiledRank:
+        """The only rank, where there are no others."""
+        return self.ranks[0]
+
+    def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run the cores of each block at once, block after block; those of several ranks all."""
+        apart = self.first.switches and not self.first.grid.signals
         logging = [o for o in observers if o.logs and o.between_blocks and apart]
         try:
             require_unwatched(limits, [o for o in observers if o not in logging])
-            if self.waits_apart and not self.switches:
+            if self.waits_apart and not self.first.switches:
                 raise NotNative("a core that waits may have to begin again")
-            outcome, logs = self._run(bound, limits, observers, logged=bool(logging))
+            outcome, logs = self._run(launch, limits, observers, logged=bool(logging))
             if not all(observer.executed_apart(logs) for observer in logging):
                 raise NotNative("an observer sees the signals of cores")
             return outcome
         except NotNative:
-            kernel = InterpretedKernel(bound, self.how)
+            kernel = InterpretedKernel(launch, self.how)
             kernel.queued = self.queued
-            return kernel.run(bound, limits, observers)
+            return kernel.run(launch, limits, observers)
         except PtoError as problem:
             again = self.waits_apart and not self.queued
             if not (again and problem.diagnostics[0].slug == "deadlock"):
                 raise
         if self.again is None:
-            self.again = CompiledKernel(bound, self.how, queued=True)
-        return self.again.run(bound, limits, observers)
+            self.again = CompiledKernel(launch, self.how, queued=True)
+        return self.again.run(launch, limits, observers)
 
     def _run(
-        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
+        self, launch: Launch, limits: RunLimits, observers: Sequence[Observer], *, logged: bool
     ) -> tuple[Outcome, list[Logged]]:
-        count, launch, done = Counter[str](), self._renewed(bound, limits, logged), list[int]()
-        launched = launch.switched() if self.switches else self._launched(launch)
+        count, made, done = Counter[str](), self._renewed(launch, limits, logged), list[int]()
+        programs, first = [(one.rank.grid, one.programs) for one in made], made[0]
+        in_python = launch_cores(programs, first.board.schedule)  # nothing runs before it is asked
+        launched = first.switched() if first.rank.switches else in_python
         for observer in observers:
             observer.begins(lambda: len(done))
         for ran in launched:
             for worker in ran:
                 count.update(worker.counts())
             done.append(1)
-        launch.tell(observers)
-        outputs = bound.outputs(launch.envs)
-        logs = launch.logs() if logged else []
-        self.idle.setdefault((logged, variant_of(limits)), []).append(launch)
+        for one in made:
+            one.tell(observers)
+        outputs = launch.outputs([one.envs for one in made])
+        logs = first.logs() if logged else []
+        if not launch.names:
+            self.idle.setdefault((logged, variant_of(limits)), []).append(first)
         return (outputs, count), logs
 
     def apart(
         self,
-        bound: BoundKernel,
+        launch: Launch,
         limits: RunLimits,
         span: range,
         kept: frozenset[str] = frozenset(),
     ) -> _Launch:
         """A launch of some blocks on arrays of its own, which tells what it has written.
 
-        With `kept` arrays, see `Bound.apart`, it is logged. NotNative where blocks wait for one
+        With `kept` arrays, see `Launch.apart`, it is logged. NotNative where blocks wait for one
         another, or only the reference can run them.
         """
-        if not self.switches or self.grid.together:
+        if not self.first.switches or self.first.grid.together:
             raise NotNative("the blocks run at once")
         require_unwatched(limits, ())
-        names = frozenset(f"%{arg.name}" for arg in bound.written if arg.name not in kept)
-        own = bound.apart(kept)
-        return _Launch(self, own, limits, span=span, marked=names, logged=bool(kept))
+        names = frozenset(f"%{arg.name}" for arg in launch.written if arg.name not in kept)
+        (own,) = launch.apart(kept)
+        return _Launch(self.first, own, limits, span=span, marked=names, logged=bool(kept))
 
-    def _launched(self, launch: _Launch) -> Iterable[Sequence[Worker]]:
-        return launch_cores(self.grid, launch.board.schedule, launch.programs)
+    def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
+        """What the cores of a block run, if there are several blocks that may run apart."""
+        blocks = range(self.how.blocks)
+        return self.apart(launch, limits, blocks).plans() if len(blocks) > 1 else []
 
-    def _renewed(self, bound: BoundKernel, limits: RunLimits, logged: bool) -> _Launch:
-        """A launch that ended, with these arguments, or a new one."""
+    def run_range(
+        self,
+        launch: Launch,
+        limits: RunLimits,
+        span: range,
+        sizes: Sizes | None,
+        kept: frozenset[str] = frozenset(),
+    ) -> RangeResult:
+        """As `CompiledFunction.run_range`: of none of these launches do outputs grow."""
+        made, count = self.apart(launch, limits, span, kept), Counter[str]()
+        for worker in (worker for cores in made.switched() for worker in cores):
+            count.update(worker.counts())
+        made.tell([warnings := RunWarnings()])
+        outputs, logs = launch.targets([made.envs]), made.logs() if kept else []
+        return RangeResult.of(outputs, kept, {}, count=count, warnings=warnings.found, logs=logs)
+
+    def _renewed(self, launch: Launch, limits: RunLimits, logged: bool) -> list[_Launch]:
+        """A launch that ended, with these arguments, or a new one, of each rank."""
         try:
-            launch = self.idle[logged, variant_of(limits)].pop()
+            found = self.idle[logged, variant_of(limits)].pop()
         except LookupError:
-            return _Launch(self, bound.shared(), limits, logged=logged)
-        bound.renew(launch.envs)
-        launch.renew(limits)
-        return launch
+            schedule, pairs = Schedule(), zip(self.ranks, launch.shared(), strict=True)
+            return [_Launch(rank, env, limits, schedule, logged=logged) for rank, env in pairs]
+        launch.renew([found.envs])
+        found.renew(limits)
+        return [found]
 
 
 def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
@@ -164,7 +192,7 @@ class _Launch:
 
     def __init__(
         self,
-        kernel: CompiledKernel,
+        rank: _CompiledRank,
         envs: Mapping[KernelKind, Env],
         limits: RunLimits,
         schedule: Schedule | None = None,
@@ -173,17 +201,17 @@ class _Launch:
         span: range | None = None,
         marked: frozenset[str] = frozenset(),
     ) -> None:
-        if any(_grows(env, kernel.written) for env in envs.values()):
+        if any(_grows(env, rank.written) for env in envs.values()):
             raise NotNative("an output is as large as its views")
-        self.kernel, self.envs, self.limits, self.logged = kernel, envs, limits, logged
-        self.span, self.marked = span or range(kernel.grid.blocks), marked
-        schedule = _WithoutWaits() if kernel.switches else schedule or Schedule()
-        self.board = SignalBoard(tuple(kernel.grid), schedule)
+        self.rank, self.envs, self.limits, self.logged = rank, envs, limits, logged
+        self.span, self.marked = span or range(rank.grid.blocks), marked
+        schedule = _WithoutWaits() if rank.switches else schedule or Schedule()
+        self.board = SignalBoard(tuple(rank.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
         self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
-        self.signals = kernel.grid.signal_memory()
+        self.signals = rank.grid.signal_memory()
         # what blocks left whose cores others use again, in all
-        self.earlier = {COUNTERS: kernel.grid.shared_memories()[COUNTERS]}
+        self.earlier = {COUNTERS: rank.grid.shared_memories()[COUNTERS]}
         self.told: dict[int, str] = {}  # what is waited for, by the places of counters
 
     def renew(self, limits: RunLimits) -> None:
@@ -196,7 +224,7 @@ class _Launch:
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
         """What the cores of a block run."""
-        grid = self.kernel.grid
+        grid = self.rank.grid
         places, number = grid.of_block(block), block if grid.together else 0
         if number in self.workers:
             self._keep(number)
@@ -211,7 +239,7 @@ class _Launch:
 
     def switched(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks in compiled code, in which the cores switch from one to another."""
-        grid = self.kernel.grid
+        grid = self.rank.grid
         at_once, rounds = (grid.blocks, 1) if grid.together else (1, len(self.span))
         for block in self.span[:at_once]:
             self.programs(block)
@@ -241,7 +269,7 @@ class _Launch:
         found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
         for observer in observers:
             observer.warned(found)
-            observer.warned(left_in_fifos(self.kernel.fifos, self.kernel.how.target, every))
+            observer.warned(left_in_fifos(self.rank.fifos, self.rank.how.target, every))
 
     def plans(self) -> list[Plan]:
         """What the cores of a block run."""
@@ -250,9 +278,9 @@ class _Launch:
 
     def logs(self) -> list[Logged]:
         """What each core has executed, of all blocks."""
-        places = self.kernel.grid.of_block(0)
+        places = self.rank.grid.of_block(0)
         pairs = zip(places, self.workers[0], strict=True)
-        return [self.kernel.bodies[place.kind].log(worker) for place, worker in pairs]
+        return [self.rank.bodies[place.kind].log(worker) for place, worker in pairs]
 
     def _waiting(self, worker: Worker) -> Iterator[tuple[str, str, Span | None, str]]:
         """Which core waits, where and for what."""
@@ -274,25 +302,25 @@ class _Launch:
     @cached_property
     def cores(self) -> tuple[CorePlace, ...]:
         """Those that run at once."""
-        grid = self.kernel.grid
+        grid = self.rank.grid
         return tuple(grid if grid.together else grid.of_block(0))
 
     def _awaited(self, offset: int) -> str:
         """What a core waits for that waits for a signal or a `syncall`: many for the same."""
         if offset not in self.told:
             cells = self.signals.data.view(np.int64)
-            self.told[offset] = self.kernel.grid.cells.awaited(offset // 8, cells, self.cores)
+            self.told[offset] = self.rank.grid.cells.awaited(offset // 8, cells, self.cores)
         return self.told[offset]
 
     def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
-        how = self.kernel.how
-        kind_of_core = _SwitchedCore if self.kernel.switches else GroupedCore
-        core = kind_of_core(how.target, how.fixpipe, place, self.kernel.grid, self.board)
+        how = self.rank.how
+        kind_of_core = _SwitchedCore if self.rank.switches else GroupedCore
+        core = kind_of_core(how.target, how.fixpipe, place, self.rank.grid, self.board)
         core.shared = {**memories, SIGNALS_MEMORY: self.signals}
-        body = self.kernel.bodies[place.kind]
+        body = self.rank.bodies[place.kind]
         kind = place.lane, self.logged, self.marked, variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
-        job.suspends, job.logged = self.kernel.switches, self.logged
+        job.suspends, job.logged = self.rank.switches, self.logged
         job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}
         session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, how.blocks)
@@ -339,34 +367,3 @@ def _finished(worker: Worker) -> Worker:
     if worker.problem is not None:
         raise worker.problem[0] from None
     return worker
-
-
-class CompiledJob:
-    """A kernel on several ranks, compiled when it first runs: for each with its own numbers."""
-
-    def __init__(self, bound: BoundJob, how: Options) -> None:
-        self.how = how
-        ranks = enumerate(bound.ranks)
-        self.kernels = [CompiledKernel(one, how, rank) for rank, one in ranks]
-
-    def run(
-        self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
-    ) -> Outcome:
-        """Run all cores of all blocks of all ranks at once."""
-        try:
-            require_unwatched(limits, observers)
-            return self._run(bound, limits, observers)
-        except NotNative:
-            return InterpretedJob(bound, self.how).run(bound, limits, observers)
-
-    def _run(self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
-        envs, count, schedule = bound.shared(), Counter[str](), Schedule()
-        pairs = zip(self.kernels, envs, strict=True)
-        launches = [_Launch(kernel, env, limits, schedule) for kernel, env in pairs]
-        for observer in observers:
-            observer.begins(lambda: 0)
-        for worker in launch_ranks([(one.kernel.grid, one.programs) for one in launches], schedule):
-            count.update(worker.counts())
-        for launch in launches:
-            launch.tell(observers)
-        return bound.outputs(envs), count

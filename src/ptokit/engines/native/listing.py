@@ -14,19 +14,19 @@ from ptokit.engines.native.compile import CompiledFunction
 from ptokit.engines.native.generator import Compiler
 from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
-from ptokit.machine.arguments import Bound
+from ptokit.machine.arguments import Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.record.code import Int, NotNative, text
 
 
-def code_of(bound: Bound, how: Options, name: str) -> str:
+def code_of(launch: Launch, how: Options, name: str) -> str:
     """The functions generated for an instruction, which may be spelt as in any text form.
 
     CallError if the program has no such instruction.
     """
-    mnemonics = _mnemonics(bound.func, name)
+    mnemonics = _mnemonics(launch.sole.func, name)
     try:
-        compiler, _ = CompiledFunction(bound, how).job(bound).settled()
+        compiler, _ = CompiledFunction(launch, how).job(launch).settled()
     except NotNative as reason:
         return f"; the reference runs this program: {reason}\n"
     parts = [part for m in mnemonics for part in _parts(compiler, m)]

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from ptokit.engines.reference.interpretedkernel import InterpretedJob, InterpretedKernel
+from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.engines.reference.launch import InterpretedFunction
-from ptokit.machine.arguments import Bound, BoundJob, BoundKernel
+from ptokit.machine.arguments import Launch
 from ptokit.machine.execute import run_op
 from ptokit.machine.launchoptions import Options
 
 
-def prepare(
-    bound: Bound | BoundKernel | BoundJob, how: Options
-) -> InterpretedFunction | InterpretedKernel | InterpretedJob:
-    """A function, or the functions of a kernel's cores, ready to run again and again."""
-    if isinstance(bound, BoundJob):
-        return InterpretedJob(bound, how)
-    if isinstance(bound, BoundKernel):
-        return InterpretedKernel(bound, how)
-    return InterpretedFunction(bound, how)
+def prepare(launch: Launch, how: Options) -> InterpretedKernel | InterpretedFunction:
+    """The functions of a launch, ready to run again and again."""
+    return InterpretedKernel(launch, how) if launch.waits else InterpretedFunction(launch, how)
 
 
 __all__ = ["prepare", "run_op"]

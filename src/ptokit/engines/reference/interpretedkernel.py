@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate, chain
 
 from ptokit.analysis.earlywaits import waits_apart
 from ptokit.analysis.known import Facts
@@ -12,124 +13,117 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import Interpreter
 from ptokit.engines.reference.launch import placed
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
-from ptokit.isa.model.words import KernelKind
-from ptokit.machine.arguments import BoundJob, BoundKernel, Env, Outcome
+from ptokit.machine.arguments import Envs, Launch, Outcome
 from ptokit.machine.coreplace import Clocks, CorePlace
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
-from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.printing import prints
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
-from ptokit.order.group import Grid, GroupedCore, launch_cores, launch_ranks
+from ptokit.order.group import Grid, GroupedCore, launch_cores
 from ptokit.order.races import memories_of
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import SignalBoard
 
 
 class InterpretedKernel:
-    """The functions of a kernel's cores, made ready to run again and again."""
+    """The functions of cores that run at once, made ready to run again and again."""
 
-    def __init__(self, bound: BoundKernel, how: Options, rank: int | None = None) -> None:
+    def __init__(self, launch: Launch, how: Options) -> None:
         self.how = how
-        self.interpreter: Callable[..., Interpreter] | None = None  # None: as the function asks
-        self.planned = {kind: placed(one, how.target) for kind, one in bound.cores.items()}
-        self.grid = Grid.of(bound, how.target, how.blocks, rank)
-        funcs = [one.func for one in bound.cores.values()]
-        self.waits_apart = waits_apart(funcs, how.target)
+        self.planned = [
+            {kind: placed(one, how.target) for kind, one in cores.items()} for cores in launch.ranks
+        ]
+        self.grids = [Grid.of(launch, how, rank) for rank in range(len(launch.ranks))]
+        funcs = launch.funcs
+        self.waits_apart = not launch.names and waits_apart(funcs, how.target)
         self.prints = any(map(prints, funcs))
         self.queued = False  # what waits for other cores holds up its queue alone
 
-    def run(
-        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer] = ()
-    ) -> Outcome:
-        """Run the cores of each block at once, block after block.
+    def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+        """Run the cores of each block at once, block after block; those of several ranks all.
 
         In the order of the text where that comes to its end, else as queues go on.
         """
         self.queued |= self.waits_apart and (self.prints or any(o.stepwise for o in observers))
         try:
-            return self._run_all(bound, limits, observers)
+            return self._run_all(launch, limits, observers)
         except PtoError as problem:
             again = self.waits_apart and not self.queued
             if not (again and problem.diagnostics[0].slug == "deadlock"):
                 raise
         self.queued, limits.ran, limits.idle = True, 0, 0
-        return self._run_all(bound, limits, observers)
+        return self._run_all(launch, limits, observers)
 
-    def _run_all(
-        self, bound: BoundKernel, limits: RunLimits, observers: Sequence[Observer]
-    ) -> Outcome:
-        envs = bound.shared()
-        count = self.launch(bound, envs, limits, observers)
-        return bound.outputs(envs), count
+    def _run_all(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer]) -> Outcome:
+        envs = launch.shared()
+        count = self.launch(launch, envs, limits, observers)
+        return launch.outputs(envs), count
 
     def launch(
         self,
-        bound: BoundKernel,
-        envs: Mapping[KernelKind, Env],
+        launch: Launch,
+        envs: Envs,
         limits: RunLimits,
         observers: Sequence[Observer],
+        made: Callable[..., Interpreter] | None = None,
     ) -> Counter[str]:
-        """Run the cores on these handles; how often they executed each instruction."""
-        count, places = Counter[str](), tuple(self.grid)
-        schedule, clocks = _watched(memories_of(envs), places, observers)
-        board = SignalBoard(places, schedule, clocks)
-        done = list[int]()
+        """Run the cores on these handles; how often they executed each instruction.
+
+        `made`: what interprets their functions; None: what each asks for.
+        """
+        places, count, done = [[*grid] for grid in self.grids], Counter[str](), list[int]()
+        schedule, clocks = _watched(envs, [*chain(*places)], observers)
+        first = accumulate(map(len, places), initial=0)
+        boards = [SignalBoard(p, schedule, clocks, n) for p, n in zip(places, first, strict=False)]
         for observer in observers:
             observer.begins(lambda: len(done))
-        programs = self.programs(bound, envs, board, limits, observers)
-        for ran in launch_cores(self.grid, schedule, programs):
+        run = partial(self._run, launch, envs, limits, observers, made)
+        programs = [
+            (grid, partial(self._programs, grid, boards[rank], partial(run, rank)))
+            for rank, grid in enumerate(self.grids)
+        ]
+        for ran in launch_cores(programs, schedule):
             for interpreter in ran:
                 count.update(interpreter.count)
             done.append(1)
-        self.tell(board, observers)
+        for grid, board in zip(self.grids, boards, strict=True):
+            for observer in observers:
+                observer.warned(left_in_fifos(fifo_uses(grid), self.how.target, board.fifos))
         return count
 
-    def tell(self, board: SignalBoard, observers: Sequence[Observer]) -> None:
-        """What the launch left in FIFOs."""
-        for observer in observers:
-            observer.warned(left_in_fifos(fifo_uses(self.grid), self.how.target, board.fifos))
-
-    def programs(
-        self,
-        bound: BoundKernel,
-        envs: Mapping[KernelKind, Env],
-        board: SignalBoard,
-        limits: RunLimits,
-        observers: Sequence[Observer],
-    ) -> Callable[[int], Sequence[Callable[[], Interpreter]]]:
-        """What the cores of each block of a launch run."""
-
-        def of_block(block: int) -> Sequence[Callable[[], Interpreter]]:
-            shared = self.grid.shared_memories()
-            board.fifos.append(shared)
-            found = list[Callable[[], Interpreter]]()
-            for place in self.grid.of_block(block):
-                core = GroupedCore(self.how.target, self.how.fixpipe, place, self.grid, board)
-                core.shared = shared
-                found.append(partial(self._run, core, bound, envs, limits, observers))
-            return found
-
-        return of_block
+    def _programs(
+        self, grid: Grid, board: SignalBoard, run: Callable[[GroupedCore], Interpreter], block: int
+    ) -> Sequence[Callable[[], Interpreter]]:
+        """What the cores of a block run."""
+        shared = grid.shared_memories()
+        board.fifos.append(shared)
+        found = list[Callable[[], Interpreter]]()
+        for place in grid.of_block(block):
+            core = GroupedCore(self.how.target, self.how.fixpipe, place, grid, board)
+            core.shared = shared
+            found.append(partial(run, core))
+        return found
 
     def _run(
         self,
-        core: GroupedCore,
-        bound: BoundKernel,
-        envs: Mapping[KernelKind, Env],
+        launch: Launch,
+        envs: Envs,
         limits: RunLimits,
         observers: Sequence[Observer],
+        made: Callable[..., Interpreter] | None,
+        rank: int,
+        core: GroupedCore,
     ) -> Interpreter:
         """One core's function, from its beginning to its end."""
         assert core.kind is not None
-        one = bound.cores[core.kind]
+        one, plan = launch.ranks[rank][core.kind], self.planned[rank][core.kind]
         for observer in observers:
             observer.prepared(core, one.func.body)
         facts = Facts(core.target, dict(one.numbers))
-        made = self.interpreter or interpreter_of(one.func, queued=self.queued)
-        run = made(core, facts, self.planned[core.kind], limits, observers)
-        run.block(one.func.body)(dict(envs[core.kind]))
+        made = made or interpreter_of(one.func, queued=self.queued)
+        run = made(core, facts, plan, limits, observers)
+        run.block(one.func.body)(dict(envs[rank][core.kind]))
         run.ended()
         found = core.taken_warnings()
         for observer in observers:
@@ -138,38 +132,10 @@ class InterpretedKernel:
 
 
 def _watched(
-    memories: Iterable[Memory], places: Sequence[CorePlace], observers: Sequence[Observer]
+    envs: Envs, places: Sequence[CorePlace], observers: Sequence[Observer]
 ) -> tuple[Schedule, Clocks | None]:
     """The order of the cores, and what follows their signals, where somebody looks for races."""
+    memories = {id(memory): memory for of_rank in envs for memory in memories_of(of_rank)}
     order = next((o.order for o in observers if o.order is not None), None)
-    clocks = [o.launched(memories, places) for o in observers]
+    clocks = [o.launched(memories.values(), places) for o in observers]
     return Schedule(order), next((found for found in clocks if found is not None), None)
-
-
-class InterpretedJob:
-    """A kernel on several ranks, made ready to run again and again."""
-
-    def __init__(self, bound: BoundJob, how: Options) -> None:
-        self.kernels = [InterpretedKernel(one, how, rank) for rank, one in enumerate(bound.ranks)]
-
-    def run(
-        self, bound: BoundJob, limits: RunLimits, observers: Sequence[Observer] = ()
-    ) -> Outcome:
-        """Run all cores of all blocks of all ranks at once."""
-        envs, count, places = bound.shared(), Counter[str](), [[*k.grid] for k in self.kernels]
-        memories = {id(memory): memory for env in envs for memory in memories_of(env)}
-        every = [place for some in places for place in some]
-        schedule, clocks = _watched(memories.values(), every, observers)
-        for observer in observers:
-            observer.begins(lambda: 0)
-        boards: list[SignalBoard] = []
-        launches: list[tuple[Grid, Callable[[int], Sequence[Callable[[], Interpreter]]]]] = []
-        for kernel, one, env, mine in zip(self.kernels, bound.ranks, envs, places, strict=True):
-            boards.append(SignalBoard(mine, schedule, clocks, every.index(mine[0])))
-            programs = kernel.programs(one, env, boards[-1], limits, observers)
-            launches.append((kernel.grid, programs))
-        for interpreter in launch_ranks(launches, schedule):
-            count.update(interpreter.count)
-        for kernel, board in zip(self.kernels, boards, strict=True):
-            kernel.tell(board, observers)
-        return bound.outputs(envs), count

@@ -12,7 +12,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
 from ptokit.isa.model.targets import Target
-from ptokit.machine.arguments import Bound, Env, Outcome
+from ptokit.machine.arguments import Bound, Env, Launch, Outcome
 from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.limits import RunLimits
@@ -24,13 +24,14 @@ from ptokit.machine.undefinedstore import undefined_results
 class InterpretedFunction:
     """A function made ready to run again and again, on arguments that differ in content only."""
 
-    def __init__(self, bound: Bound, how: Options, planned: Planned | None = None) -> None:
+    def __init__(self, launch: Launch, how: Options, planned: Planned | None = None) -> None:
         self.how = how
-        self.planned = planned or placed(bound, how.target)
-        self.interpreter = interpreter_of(bound.func)
+        self.planned = planned or placed(launch.sole, how.target)
+        self.interpreter = interpreter_of(launch.sole.func)
 
-    def run(self, bound: Bound, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
+    def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run the function once for each block, in ascending order."""
+        bound = launch.sole
         blocks = self.how.blocks
         shared, count = bound.shared(), Counter[str]()
         env, index, exposed = shared, 0, list[Memory]()

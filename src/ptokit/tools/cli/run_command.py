@@ -135,7 +135,7 @@ def run(
     The tolerance of --expect depends on the element type; if one of --rtol and --atol is given, the
     other one is 0. --trace, --trace-values, --break and --schedule use the reference engine.
     """
-    from ptokit.launch.optionwords import RunWords, options_of
+    from ptokit.launch.settings import RunWords, options_of
 
     words["target"] = target = with_readings(words["target"], *readings, *filter(None, [order]))
     how: dict[str, Any] = {n: words.pop(n) for n in RunWords.__annotations__ if n in words}
