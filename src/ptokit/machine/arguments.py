@@ -85,19 +85,14 @@ class Bound:
     def _slots(self) -> Env:
         return {value: SlotNumber(self.arrays[value.name]) for value in self.slots}
 
-    def shared(self) -> Env:
-        """Numbers, and new handles on copies of the arrays: what all blocks have in common."""
-        return {arg: self._global(arg) for arg in self.func.args if arg not in self.tiles}
+    def shared(self, others: Mapping[str, Any] | None = None) -> Env:
+        """Numbers, and new handles on copies of the arrays: what all blocks have in common.
 
-    def targets(self, env: Env) -> dict[str, Memory]:
-        """The memories of arguments that may be written, by their names."""
-        return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
-
-    def on_memories_of(self, others: Mapping[str, Any]) -> Env:  # Any: handles, by name
-        """`shared`, on the memories that the arguments of other cores have."""
+        Of arguments that are among `others`, handles by name, on their memories. Any: handles.
+        """
         env: Env = {}
         for arg in self.func.args:
-            memory, kind = getattr(others.get(arg.name), "memory", None), arg.type
+            memory, kind = getattr((others or {}).get(arg.name), "memory", None), arg.type
             if isinstance(memory, Memory) and isinstance(kind, PtrType):
                 env[arg] = Pointer(kind.dtype, memory)
             elif isinstance(memory, Memory) and isinstance(kind, GlobalType):
@@ -106,6 +101,10 @@ class Bound:
             elif arg not in self.tiles:
                 env[arg] = self._global(arg)
         return env
+
+    def targets(self, env: Env) -> dict[str, Memory]:
+        """The memories of arguments that may be written, by their names."""
+        return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
     def _global(self, arg: Value) -> Any:  # Any: as in Env
         given, kind = self.arrays.get(arg.name), arg.type
@@ -277,7 +276,7 @@ class Launch:
             own = {n: memories[name] for n, name in names.items() if name in memories}
             made.append({})
             for kind, bound in cores.items():
-                made[-1][kind] = env = bound.on_memories_of(own)
+                made[-1][kind] = env = bound.shared(own)
                 own |= {arg.name: handle for arg, handle in env.items()}
             memories |= {names[n]: handle for n, handle in own.items()}
         for envs, starts in zip(made, self.starts, strict=False):
