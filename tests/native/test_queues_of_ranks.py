@@ -26,6 +26,7 @@ from native.test_issue_queues import (
     store,
     views,
 )
+from native.test_waits_of_queues import FIRST
 from native.textorder import ARGS, Writer, arrays, expected, flag, written
 from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 
@@ -215,3 +216,14 @@ def outcome(text: str, target: str, engine: str, entries: int) -> str:
         for rank in range(RANKS):
             np.testing.assert_array_equal(got[f"{name}@{rank}"], want)
     return "right"
+
+
+def test_a_push_below_a_pop_that_waits_goes_on_in_each_rank(engine: str) -> None:
+    """As it does where there is one rank."""
+    x = np.arange(256, dtype=np.float32).reshape(16, 16)
+    given: dict[str, Any] = {"x@0": x, "x@1": x + 1}
+    done = pto.loads(FIRST).compile(target="a5", engine=engine, ranks=RANKS)
+    for _ in range(2):
+        outputs = done.run(**given)
+        for name, array in given.items():
+            np.testing.assert_array_equal(outputs[name], 2 * array)

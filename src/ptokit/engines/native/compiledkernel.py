@@ -66,7 +66,9 @@ class CompiledKernel:
         numbers = range(len(launch.ranks))
         self.ranks = [_CompiledRank(launch, how, rank, queued=queued) for rank in numbers]
         funcs = launch.funcs
-        self.waits_apart = not launch.names and waits_apart(funcs, how.target)
+        self.waits_apart = waits_apart(funcs, how.target)
+        # ranks try the order of the text; where it has no end the reference runs their queues
+        self.by_reference = not launch.names or queued or any(map(prints, funcs))
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     @property
@@ -80,7 +82,7 @@ class CompiledKernel:
         logging = [o for o in observers if o.logs and o.between_blocks and apart]
         try:
             require_unwatched(limits, [o for o in observers if o not in logging])
-            if self.waits_apart and not self.first.switches:
+            if self.waits_apart and self.by_reference and not self.first.switches:
                 raise NotNative("a core that waits may have to begin again")
             outcome, logs = self._run(launch, limits, observers, logged=bool(logging))
             if not all(observer.executed_apart(logs) for observer in logging):

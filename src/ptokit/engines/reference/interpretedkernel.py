@@ -36,7 +36,7 @@ class InterpretedKernel:
         ]
         self.grids = [Grid.of(launch, how, rank) for rank in range(len(launch.ranks))]
         funcs = launch.funcs
-        self.waits_apart = not launch.names and waits_apart(funcs, how.target)
+        self.waits_apart = waits_apart(funcs, how.target)
         self.prints = any(map(prints, funcs))
         self.queued = False  # what waits for other cores holds up its queue alone
 
