@@ -316,7 +316,7 @@ say("TPartMin", partly(smaller, "max"))
 
 
 def partly_with_index(better: Function) -> Oracle:
-    """`src0`'s value and index where it is strictly better, else src1's (E7)."""
+    """`src0`'s value and index where it is better, else src1's; who keeps a tie: E7."""
 
     def oracle(given: Given) -> Result:
         rows, cols = given["dst_val"].valid
@@ -327,9 +327,14 @@ def partly_with_index(better: Function) -> Oracle:
             for j in range(cols):
                 here = [pair for pair in sources if inside(pair[0], i, j)]
                 if len(here) == 2:
+                    left, right = (pair[0].values[i : i + 1, j] for pair in here)
                     with np.errstate(all="ignore"):
-                        first = better(*(pair[0].values[i : i + 1, j] for pair in here))[0]
-                    here = here[:1] if first else here[1:]
+                        first = {
+                            "cpu": better(left, right),
+                            "a2a3": better(left, right) | (left == right),
+                            "a5": ~better(right, left),
+                        }[given["target"]]
+                    here = here[:1] if first[0] else here[1:]
                 if here:
                     value[i, j], index[i, j] = (tile.codes[i, j] for tile in here[0])
         names = ("dst_val", value), ("dst_idx", index)

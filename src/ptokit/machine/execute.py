@@ -37,7 +37,7 @@ QUEUES, QUEUE_WORDS = "queues", 1 << 21  # of the pipes of a core, where they wa
 NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
 OF_TARGET = (
     *("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED"),
-    *("FINITE", "FIRST", "STREAMS", "CLEARS", "BY_WORD", "ROOTS", "SPACED"),
+    *("FINITE", "FIRST", "STREAMS", "CLEARS", "BY_WORD", "ROOTS", "KEEPS", "SPACED"),
 )
 FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses

@@ -46,10 +46,10 @@ E: dict[str, Dispute] = {
     ),
     "E7": Dispute(
         "which index does a partial search keep of equal values?",
-        "Documentation and CPU simulator: src1's. Code of A2/A3 and golden data "
-        "of both targets: src0's.",
-        "src1's, for NaN too",
-        "the documentation says so, and the recordings hold ties",
+        "Documentation and CPU simulator: src1's. Code and golden data of A2/A3 and A5: src0's. "
+        "Where a value is NaN, A2/A3 keep src1's and A5 src0's.",
+        "each target what its code does",
+        "the recordings of the CPU simulator and the golden data of boards hold ties",
     ),
     "E8": Dispute(
         "what does a comparison with a scalar write into u32?",

@@ -83,6 +83,7 @@ class Resource(Enum):
     CLEARS = "zero_pads"  # whether a null pad is 0
     BY_WORD = "words_first"  # whether floats become narrow integers by way of i32
     ROOTS = "rounded_roots"  # whether reciprocal roots are rounded twice
+    KEEPS = "keeps_first"  # whether a partial search takes its second number only if it is better
     SPACED = "spaced_biases"  # whether biases of f16 lie four bytes apart
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # what writes numbers to standard output
@@ -96,5 +97,5 @@ class Resource(Enum):
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
-CLEARS, BY_WORD, ROOTS, SPACED, REGISTERS, PRINTS, FLAGS, CORE = list(Resource)[9:17]
-FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[17:]
+CLEARS, BY_WORD, ROOTS, KEEPS, SPACED, REGISTERS, PRINTS, FLAGS, CORE = list(Resource)[9:18]
+FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[18:]

@@ -69,6 +69,7 @@ FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
 MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 ZERO_PADS = "zero-pads"
 WORDS_FIRST, ROUNDED_ROOTS = "words-first", "rounded-roots"
+KEEPS_FIRST = "keeps-first"
 AS = "as-"  # begins the readings that name the judge who decides
 READINGS = {
     ZERO_PADS: "a load into a tile with a null pad clears all of the tile's other elements",
@@ -82,6 +83,7 @@ READINGS = {
     MASK_ROWS: "a mask with a byte for each element takes each row of a comparison as a row",
     WORDS_FIRST: "floats become i8 or i16 by way of the nearest i32, of which low bits are kept",
     ROUNDED_ROOTS: "a reciprocal root is rounded twice: the root, then its reciprocal",
+    KEEPS_FIRST: "a partial search takes its second number only where that is strictly better",
     PEDANTIC: "what assertions of debug builds refuse, though hardware does it, is a warning",
     **{f"{AS}{judge}": f"the verdict of {judge} decides" for judge in Judge},
 }
@@ -260,6 +262,10 @@ class Target:
     def rounded_roots(self) -> bool:
         return ROUNDED_ROOTS in self.readings
 
+    @property
+    def keeps_first(self) -> bool:
+        return KEEPS_FIRST in self.readings
+
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
 
@@ -398,7 +404,10 @@ A5_TARGET = Target(
         **{"PTO_NPU_ARCH_A5": "1", "REGISTER_BASE": "1"},
     },
     dav="C310",
-    readings=(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS, MASK_STREAMS, ROUNDED_ROOTS),
+    readings=(
+        *(LARGER_VIEWS, FINITE_PADS, FIRST_COLUMNS),
+        *(MASK_STREAMS, ROUNDED_ROOTS, KEEPS_FIRST),
+    ),
     infers_nz=False,
 )
 

@@ -113,7 +113,13 @@ class TPartMin(
     loses = PadValue.MAX
 
 
-class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26", "E72", "E73", "E74")):
+class PartialArg(
+    Instr,
+    abstract=True,
+    pipe=V,
+    uses=(CHIP, KEEPS),
+    disputes=("E7", "E26", "E72", "E73", "E74"),
+):
     """The better of two values, with its index."""
 
     prefers: ClassVar[Callable[[Array, Array], Array]]
@@ -166,31 +172,41 @@ class PartialArg(Instr, abstract=True, pipe=V, disputes=("E7", "E26", "E72", "E7
         dst_idx: Cells,
         src0_idx: Cells,
         src1_idx: Cells,
+        chip: bool,
+        keeps_first: bool,
     ) -> None:
         (rows, cols), (height, width) = src0_val.valid, src1_val.valid
         down, across = least(rows, height), least(cols, width)
-        first = cls.prefers(src0_val[:down, :across], src1_val[:down, :across])
+        one, two = src0_val[:down, :across], src1_val[:down, :across]
+        if keeps_first:
+            one, two = two, one
+        better = cls.prefers(one, two)
+        if chip and not keeps_first:
+            better = better | (one == two)
         values, indices = (dst_val, src0_val, src1_val), (dst_idx, src0_idx, src1_idx)
-        chosen = [
-            (a[:rows, :cols], b[:height, :width], first.where(a[:down, :across], b[:down, :across]))
-            for (_, a, b) in (values, indices)
-        ]
-        for (dst, _, _), (left, right, better) in zip((values, indices), chosen, strict=True):
+        chosen: list[tuple[Array, Array, Array]] = []
+        for _, a, b in (values, indices):
+            yes, no = (b, a) if keeps_first else (a, b)
+            met = better.where(yes[:down, :across], no[:down, :across])
+            chosen.append((a[:rows, :cols], b[:height, :width], met))
+        for (dst, _, _), (left, right, taken) in zip((values, indices), chosen, strict=True):
             dst[: dst.valid.rows, : dst.valid.cols] = 0
             dst[:rows, :cols] = left
             dst[:height, :width] = right
-            dst[:down, :across] = better
+            dst[:down, :across] = taken
 
 
 class TPartArgMax(PartialArg, prefers=operator.gt):
     """The larger of two values with its index where both are valid, a copy where one is, else 0.
 
-    src0's is taken where it is strictly larger; of equal values, and where one is NaN, src1's.
+    The CPU simulator takes src0's where it is strictly larger, A2/A3 where it is larger or equal; A5
+    takes src1's where that is strictly larger. Where one is NaN, nothing is larger.
     """
 
 
 class TPartArgMin(PartialArg, prefers=operator.lt):
     """The smaller of two values with its index where both are valid, a copy where one is, else 0.
 
-    src0's is taken where it is strictly smaller; of equal values, and where one is NaN, src1's.
+    The CPU simulator takes src0's where it is strictly smaller, A2/A3 where it is smaller or equal; A5
+    takes src1's where that is strictly smaller. Where one is NaN, nothing is smaller.
     """
