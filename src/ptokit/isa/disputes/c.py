@@ -354,4 +354,10 @@ C: dict[str, Dispute] = {
         "text: elements. Kernels in C++ for a5: as the code",
         "boards have verified the suite; a type of text means the same everywhere",
     ),
+    "C63": Dispute(
+        "how wide are the thresholds of TGATHER's comparison with f16 on A2/A3?",
+        "Documentation: 32 bits. Code converts 16, and its golden data have u16.",
+        "either width, each read as what it is",
+        "the documentation names one type, and boards take the other",
+    ),
 }

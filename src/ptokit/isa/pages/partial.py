@@ -199,14 +199,14 @@ class PartialArg(
 class TPartArgMax(PartialArg, prefers=operator.gt):
     """The larger of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly larger, A2/A3 where it is larger or equal; A5
-    takes src1's where that is strictly larger. Where one is NaN, nothing is larger.
+    The CPU simulator takes src0's where it is strictly larger, A2/A3 where it is larger or equal.
+    A5 takes src1's where that is strictly larger. Where one is NaN, nothing is larger.
     """
 
 
 class TPartArgMin(PartialArg, prefers=operator.lt):
     """The smaller of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly smaller, A2/A3 where it is smaller or equal; A5
-    takes src1's where that is strictly smaller. Where one is NaN, nothing is smaller.
+    The CPU simulator takes src0's where it is strictly smaller, A2/A3 where it is smaller or equal.
+    A5 takes src1's where that is strictly smaller. Where one is NaN, nothing is smaller.
     """

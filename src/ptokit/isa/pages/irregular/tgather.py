@@ -162,7 +162,7 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 class CompareGather(
-    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C17", "C39", "C40")
+    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C17", "C39", "C40", "C63")
 ):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
@@ -217,7 +217,7 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
         on(
             A2A3,
             when(src0.dtype != f16, named("element-type", k_value.dtype.isin(i32, u32))),
-            when(src0.dtype == f16, named("element-type", k_value.dtype.isin(i16, u16))),
+            when(src0.dtype == f16, named("element-type", k_value.dtype.isin(i16, u16, i32, u32))),
             named("shape", tmp.numel * tmp.size >= scratch, help="bitmap, indices, thresholds"),
         ),
         on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
