@@ -120,6 +120,16 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+class _Has:
+    """Whether a target has a reading, and not the one that undoes it."""
+
+    def __init__(self, reading: str, unless: str = "") -> None:
+        self.reading, self.unless = reading, unless
+
+    def __get__(self, target: Target, owner: object) -> bool:
+        return self.reading in target.readings and self.unless not in target.readings
+
+
 @dataclass(frozen=True)
 class Target:
     """One machine a program can be checked for and run on.
@@ -217,54 +227,22 @@ class Target:
         """Whether instructions take place one after the other, whatever their pipes."""
         return {*self.serial} == {*Pipe}
 
-    @property
-    def larger_views(self) -> bool:
-        return LARGER_VIEWS in self.readings
-
-    @property
-    def f16_sums(self) -> bool:
-        return F16_SUMS in self.readings
+    larger_views = _Has(LARGER_VIEWS)
+    f16_sums = _Has(F16_SUMS)
+    saturated_sums = _Has(SATURATED_SUMS)
+    spaced_biases = _Has(SPACED_BIASES)
+    zero_pads = _Has(ZERO_PADS)
+    finite_pads = _Has(FINITE_PADS, unless=INFINITE_PADS)
+    first_columns = _Has(FIRST_COLUMNS, unless=ROW_BLOCKS)
+    mask_streams = _Has(MASK_STREAMS, unless=MASK_ROWS)
+    words_first = _Has(WORDS_FIRST)
+    rounded_roots = _Has(ROUNDED_ROOTS)
+    keeps_first = _Has(KEEPS_FIRST)
 
     @property
     def judge(self) -> Judge | None:
         """The source whose verdict decides; None: each of them may refuse a program."""
         return next((judge for judge in Judge if f"{AS}{judge}" in self.readings), None)
-
-    @property
-    def saturated_sums(self) -> bool:
-        return SATURATED_SUMS in self.readings
-
-    @property
-    def spaced_biases(self) -> bool:
-        return SPACED_BIASES in self.readings
-
-    @property
-    def zero_pads(self) -> bool:
-        return ZERO_PADS in self.readings
-
-    @property
-    def finite_pads(self) -> bool:
-        return FINITE_PADS in self.readings and INFINITE_PADS not in self.readings
-
-    @property
-    def first_columns(self) -> bool:
-        return FIRST_COLUMNS in self.readings and ROW_BLOCKS not in self.readings
-
-    @property
-    def mask_streams(self) -> bool:
-        return MASK_STREAMS in self.readings and MASK_ROWS not in self.readings
-
-    @property
-    def words_first(self) -> bool:
-        return WORDS_FIRST in self.readings
-
-    @property
-    def rounded_roots(self) -> bool:
-        return ROUNDED_ROOTS in self.readings
-
-    @property
-    def keeps_first(self) -> bool:
-        return KEEPS_FIRST in self.readings
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
