@@ -37,7 +37,7 @@ from ptokit.isa.pages.views import MakeTensorView, PartitionView
 from ptokit.text.write.printer import print_module
 from ptokit.values.dtypes import f32
 from ptokit.values.enumerations import VEC
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 SECONDS = 60  # that one program may take on a busy machine

@@ -37,7 +37,7 @@ from ptokit.isa.pages.control import For, If, Return, Yield
 from ptokit.isa.pages.grid import GetBlockIdx
 from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.text.write.printer import print_module
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 DATA = [p for p in pages() if p.outs() and p.executes]
 MOST_BYTES = 8192  # of one tile

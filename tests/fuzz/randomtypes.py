@@ -23,8 +23,7 @@ from ptokit.isa.model.types import (
 from ptokit.isa.model.words import CompactMode
 from ptokit.values.dtypes import DTYPES
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 # text counts pairs of elements of four bits: tests/text/test_packed_pairs.py has their programs

@@ -15,8 +15,7 @@ from ptokit.isa.model.words import GlobalLayout
 from ptokit.isa.pages.unlikeextents import as_moved
 from ptokit.values.dtypes import f8e8m0
 from ptokit.values.enumerations import MAT
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 
 ENGINES = ("reference", "native")
 

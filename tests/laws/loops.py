@@ -29,10 +29,10 @@ from ptokit.isa.pages.arith import AddI, Constant, MinSI, MulI, SubI
 from ptokit.isa.pages.control import For, Return
 from ptokit.isa.pages.views import MakeTensorView, PartitionView
 from ptokit.values.dtypes import DType
-from ptokit.values.extents import Shape
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING
 from ptokit.values.formats import unpack
 from ptokit.values.host import values_of
+from ptokit.values.layouts import Shape
 
 AnyArray: TypeAlias = NDArray[Any]  # Any: elements of every format
 STEPS = (0, 0, 1, -1, 8, 16, 32)

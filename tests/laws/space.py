@@ -26,8 +26,7 @@ from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, St
 from ptokit.isa.model.words import CompactMode, GlobalLayout, Pipe
 from ptokit.values.dtypes import DTYPES, DType, f16, i32
 from ptokit.values.enumerations import VEC, ConvLayout, Loc, PadValue, Word
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND, Layout
+from ptokit.values.layouts import ND, Layout, Shape
 
 Knob: TypeAlias = tuple[str, str]
 SCALARS = tuple(ScalarType(d.name) for d in (f16, *(d for d in DTYPES if d is not f16)))

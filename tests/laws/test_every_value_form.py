@@ -27,7 +27,7 @@ from ptokit.api.kernel.loading import loads
 from ptokit.api.kernel.valueforms import ValueForm, new_tile
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.builder import allocation
+from ptokit.ir.editing import allocation
 from ptokit.ir.module import Module, Op, Value
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import environment
@@ -39,8 +39,8 @@ from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import flipped
 from ptokit.launch.settings import ENGINES, recording
 from ptokit.values.dtypes import DTYPES, DType
-from ptokit.values.extents import Shape
 from ptokit.values.host import bits_of, numpy_dtype, rounded_codes, values_of
+from ptokit.values.layouts import Shape
 
 Given: TypeAlias = "Mapping[str, Any]"  # Any: types of tiles, numbers, words
 Seen: TypeAlias = "tuple[TileType, NDArray[Any]] | Exception"

@@ -17,7 +17,7 @@ import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.engines.native.blockrange import Sizes, divided
 from ptokit.engines.native.compile import CompiledFunction
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.patches import Patch
 from ptokit.order.sharedbytes import blocks_meet, shared_bytes
 

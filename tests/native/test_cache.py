@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import ptokit as pto
 from ptokit.engines import native
-from ptokit.engines.native.plantext import plan_of
+from ptokit.engines.native.plan import plan_of
 from ptokit.engines.reference import engine as reference
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang import instr
@@ -269,7 +269,7 @@ def test_a_file_holds_no_python(folder: Path) -> None:
 
 
 def test_a_plan_names_no_class_of_others() -> None:
-    for where in ("os:system", "ptokit.engines.native.plantext:import_module", "builtins:eval"):
+    for where in ("os:system", "ptokit.engines.native.plan:import_module", "builtins:eval"):
         text = json.dumps([[[where, ["x"]]], {"object": 0}]).encode()
         with pytest.raises(ValueError, match=where.partition(":")[0]):
             plan_of(text)

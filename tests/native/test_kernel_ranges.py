@@ -13,7 +13,7 @@ import ptokit as pto
 from native.test_kernels_again import LEFT_OVER
 from ptokit.engines.native.blockrange import divided
 from ptokit.engines.native.compiledkernel import CompiledKernel
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.order.sharedbytes import blocks_meet, shared_bytes
 
 BLOCKS = 4

@@ -13,7 +13,7 @@ import pytest
 
 import ptokit as pto
 from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.pathchoices import PathChoice
+from ptokit.explore.pathconditions import PathChoice
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order.issue import Issue
 from ptokit.passes.pipeline import LEVEL3

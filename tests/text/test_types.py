@@ -17,8 +17,7 @@ from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import type_named
 from ptokit.values.dtypes import bf16, f16, f32, i8
 from ptokit.values.enumerations import ACC, LEFT, MAT, VEC, ConvLayout, PadValue
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import NZ, ZZ
+from ptokit.values.layouts import NZ, ZZ, Shape
 from ptokit.values.pads import CustomPad
 
 VEC16 = tile_type(VEC, f16, 16, 16)

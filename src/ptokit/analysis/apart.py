@@ -22,8 +22,7 @@ from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import V
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 HELP = "use separate tiles"
 

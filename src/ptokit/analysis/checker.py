@@ -11,10 +11,20 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ptokit.analysis.cores import OF_THREADS
 from ptokit.analysis.known import Facts
-from ptokit.analysis.scopes import OF_THREADS
-from ptokit.analysis.unknown import elided, unknown_op, unknown_type, without_effect
-from ptokit.analysis.violation import blamed, broken, taken, told_before, tolerated, violation
+from ptokit.analysis.violation import (
+    blamed,
+    broken,
+    elided,
+    taken,
+    told_before,
+    tolerated,
+    unknown_op,
+    unknown_type,
+    violation,
+    without_effect,
+)
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value

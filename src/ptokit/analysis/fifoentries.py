@@ -16,7 +16,7 @@ from ptokit.isa.model.words import CUBE, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, default_slots
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import VEC
-from ptokit.values.extents import times
+from ptokit.values.layouts import times
 
 SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
 USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)

@@ -1,20 +1,119 @@
-"""A rule that does not hold, as a diagnostic: where, which rule, the numbers in it, what to do."""
+"""A rule that does not hold, as a diagnostic: where, which rule, the numbers in it, what to do.
+
+So are ops, attributes and types that this version does not know.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Op
+from ptokit.ir.module import Func, Op, OpaqueOp, Value
+from ptokit.isa.below import TYPES, below_tiles
 from ptokit.isa.formula.formulas import Const, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
+from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.types import Elided, OpaqueType, PtrType
+
+TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
+NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
+# attributes of the fix-pipe, without case and `_`, that the assembler refuses at FIFOs by name
+UNPUBLISHED = frozenset(
+    ("stphase", "atomictype", "subblockid", "cliprelumode", "ischannelsplit", "channelsplit")
+)
+BELOW = "not checked: below the level of tiles"
+TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
+# dialects of MLIR that text has before buffers are tiles, and that are read as they stand
+FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
+
+
+def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
+    """What is not known of it. Those of threads are of the level below tiles."""
+    types = [v.type for v in (*op.uses, *op.results)]
+    kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
+    below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    below |= below_tiles(op.name) or any(kind.spelling.startswith(TYPES) for kind in kinds)
+    if below or of_threads:
+        message = f"{op.name}: {BELOW}"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
+    wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
+    if wide is not None and any(page.executes for page in lookup(op.name)):
+        message = f"{op.name}: unsupported operand type {wide}"
+        return Diagnostic("element-type", message, op.span, help=NUMBERS)
+    spelled = {str(getattr(v.type, "written", "")) for v in op.uses}
+    held = (one for page in pages() for one in page.holds.items() if one[0] in spelled)
+    vector, holds = next(held, (None, ""))
+    if vector is not None:
+        message = f"{op.name}: {vector} holds {holds} and cannot be an operand"
+        help = "use a scalar type: index, i16, i32 or another"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
+    meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))
+    if meant or op.name.partition(".")[0] in FOREIGN:
+        of = f"{kinds[0]} " if kinds else ""
+        message = f"{op.name}: {of}{CATALOGUE['foreign-op'].title}"
+        return Diagnostic("foreign-op", message, op.span, Severity.WARNING)
+    if kinds and lookup(op.name):
+        message = f"{op.name}: unsupported operand type {kinds[0]}"
+        return Diagnostic("unknown-op", message, op.span, Severity.WARNING, help=NUMBERS)
+    names = [page.mnemonic() for page in pages()]
+    return Diagnostic(
+        "unknown-op",
+        f"{op.name}: {CATALOGUE['unknown-op'].title}",
+        op.span,
+        Severity.WARNING,
+        help=did_you_mean(op.name if "." in op.name else f"pto.{op.name}", names),
+    )
+
+
+def without_effect(op: Op) -> Iterator[Diagnostic]:
+    """Attributes that its page does not have. One with a dot is some other tool's."""
+    known = {a.name: a.key for a in op.page.attrs}
+    for name, value in op.attrs.items():
+        promise = str(value).startswith("#arith.")  # of what an optimiser may assume
+        if name not in known and "." not in name and not promise:
+            message = f"{op.name} has no attribute {name!r}; it is ignored"
+            takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
+            at, warning = op.span_of(name), Severity.WARNING
+            found = Diagnostic("unknown-attribute", message, at, warning, help=takes)
+            if op.page.fifo_role is not None and name.replace("_", "").lower() in UNPUBLISHED:
+                found = replace(found, severity=Severity.ERROR, by=(Judge.ASSEMBLER,))
+            yield found
+
+
+def unknown_type(value: Value, kind: OpaqueType) -> Diagnostic:
+    return Diagnostic(
+        "unknown-type",
+        f"%{value.name}: unknown type {kind}",
+        value.span,
+        help=TILES if kind.spelling.startswith("!") else NUMBERS,
+    )
+
+
+def elided(value: Value) -> Diagnostic:
+    return Diagnostic(
+        "type-omitted",
+        f"%{value.name}: {CATALOGUE['type-omitted'].title}",
+        value.span,
+        Severity.WARNING,
+        help="write the type out, or bind an array to it when running",
+    )
+
+
+def elided_values(func: Func) -> Iterator[Value]:
+    """The arguments and results of known ops whose types are left out."""
+    ops = (op for op in func.ops if isinstance(op, Op))
+    results = (value for op in ops for value in op.results)
+    return (value for value in (*func.args, *results) if isinstance(value.type, Elided))
+
 
 MOST_EXPECTED = 4  # element types that a title lists
 UNDEFINED = (

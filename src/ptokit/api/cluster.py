@@ -28,8 +28,7 @@ from ptokit.launch.bind import named_arguments
 from ptokit.launch.executable import AnyArray, Executable, Recent, Run
 from ptokit.launch.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.machine.arguments import Launch, Outcome
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import WRITTEN
 from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.patches import Patch

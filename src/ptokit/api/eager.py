@@ -21,7 +21,7 @@ from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine
-from ptokit.ir.builder import instance
+from ptokit.ir.editing import instance
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import lookup, pages

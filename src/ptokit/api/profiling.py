@@ -21,7 +21,7 @@ from ptokit.launch.fills import Fill
 from ptokit.launch.settings import current_target, target_named
 from ptokit.machine.costs.chip import Direction
 from ptokit.machine.costs.figures import file_of, has_figures
-from ptokit.machine.limits import NO_LIMITS, RunLimits
+from ptokit.machine.launchoptions import NO_LIMITS, RunLimits
 from ptokit.order.entries import QueueEntry
 from ptokit.order.hazards import Findings
 from ptokit.order.issue import Issue

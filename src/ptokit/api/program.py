@@ -8,10 +8,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from ptokit.analysis.cores import level_of, misplaced, unfit_entries
+from ptokit.analysis.cores import level_of, misplaced, misused, unfit_entries
 from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts, without_instructions
-from ptokit.analysis.scopes import misused
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import Rich, RichList

@@ -40,9 +40,8 @@ from ptokit.values.enumerations import (
     PadValue,
     Word,
 )
-from ptokit.values.extents import Shape
 from ptokit.values.host import is_of, is_raw, rounded_codes
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 
 PATIENCE = 30.0  # seconds without any worker
 CONNECT = 10.0  # seconds until a scheduler has answered

@@ -19,8 +19,14 @@ from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import placed
 from ptokit.explore.dryrun import DryRun, DryRunLimits
 from ptokit.explore.openvalues import addresses, depending, from_memory, source, undecided
-from ptokit.explore.pathchoices import ALONE, HELD, HeldNumbers, PathChoice
-from ptokit.explore.pathconditions import Condition, conditions_of
+from ptokit.explore.pathconditions import (
+    ALONE,
+    HELD,
+    Condition,
+    HeldNumbers,
+    PathChoice,
+    conditions_of,
+)
 from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value

@@ -16,8 +16,13 @@ from ptokit.analysis.fifos import Fifo
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedFlow, Interpreter, Step, execution
 from ptokit.explore.openvalues import deciding, is_issued, picking, source
-from ptokit.explore.pathchoices import ChosenFlow, PathChoice, ShortenedFlow
-from ptokit.explore.pathconditions import Condition, PathCondition
+from ptokit.explore.pathconditions import (
+    ChosenFlow,
+    Condition,
+    PathChoice,
+    PathCondition,
+    ShortenedFlow,
+)
 from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import CORES
@@ -25,7 +30,7 @@ from ptokit.isa.lang.traits import FLAGS, PRINTS
 from ptokit.isa.model.words import Pipe
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import ReadyOp, moves
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.tile import GlobalView, Tile
 from ptokit.order.group import GroupedCore
 from ptokit.order.issue import Issue, Way

@@ -14,7 +14,7 @@ from ptokit.diagnostics.diagnostic import PtoError, Severity, error
 from ptokit.explore.blockconflicts import launches_of_blocks
 from ptokit.explore.drylaunch import MOST_ISSUED, DryLaunch
 from ptokit.explore.openvalues import decided, depending, depends
-from ptokit.explore.pathchoices import ALONE, HeldNumbers
+from ptokit.explore.pathconditions import ALONE, HeldNumbers
 from ptokit.explore.pathruns import dry_runs
 from ptokit.explore.sampling import Try, blocks_led, most_telling, samples
 from ptokit.explore.trialruns import ENDLESS, trials

@@ -28,7 +28,7 @@ from ptokit.explore.openvalues import (
     keeps_numbers,
     source,
 )
-from ptokit.explore.pathchoices import ALONE, HELD
+from ptokit.explore.pathconditions import ALONE, HELD
 from ptokit.explore.runsalike import RunsAlike
 from ptokit.explore.samplenumbers import NEARBY, Numbers
 from ptokit.ir.garbage import gc_disabled

@@ -20,8 +20,7 @@ from ptokit.explore.openvalues import (
     is_issued,
     open_flow,
 )
-from ptokit.explore.pathchoices import ALONE, PathChoice
-from ptokit.explore.pathconditions import PathCondition
+from ptokit.explore.pathconditions import ALONE, PathChoice, PathCondition
 from ptokit.explore.purenumbers import rotation
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.order.issue import Issue, Turn

@@ -18,7 +18,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, moves, whole_number
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.values.fixpipe import CPU_READING
 
 MOST_OPS = 1_000_000  # that compute numbers

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.pathchoices import ALONE
+from ptokit.explore.pathconditions import ALONE
 from ptokit.explore.samplenumbers import bounds_of
 from ptokit.order.entries import BufferChannel, FlagChannel, Post
 from ptokit.order.issue import Issue

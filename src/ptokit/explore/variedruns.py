@@ -23,7 +23,7 @@ from ptokit.explore.openvalues import (
     leads_to,
     source,
 )
-from ptokit.explore.pathchoices import ALONE
+from ptokit.explore.pathconditions import ALONE
 from ptokit.explore.pathruns import dry_runs
 from ptokit.explore.samplenumbers import Numbers, bounds_of, mixtures
 from ptokit.ir.module import Func, Op, Value

@@ -18,9 +18,8 @@ from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type, kind_o
 from ptokit.isa.model.usual import rounded_up
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.enumerations import VEC, Loc
-from ptokit.values.extents import Shape
 from ptokit.values.host import is_of
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 

@@ -14,8 +14,7 @@ from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.forms.structure import structured
 from ptokit.forms.tilehandles import names_handles, with_tiles
-from ptokit.ir.builder import allocation
-from ptokit.ir.editing import is_dynamic, is_tile, refuse
+from ptokit.ir.editing import allocation, is_dynamic, is_tile, refuse
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR

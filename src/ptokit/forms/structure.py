@@ -15,8 +15,18 @@ from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.forms.exits import Exits, Flag, Inverted, Join, Region, Side, Slot
 from ptokit.forms.switches import by_case, of_two_regions, two_way
-from ptokit.ir.builder import allocation, constant_page, new_op
-from ptokit.ir.editing import DEEPEST, FreshNames, refuse, renamed, shaped, spaced, terminator_of
+from ptokit.ir.editing import (
+    DEEPEST,
+    FreshNames,
+    allocation,
+    constant_page,
+    new_op,
+    refuse,
+    renamed,
+    shaped,
+    spaced,
+    terminator_of,
+)
 from ptokit.ir.graph import FlowGraph, inner_uses, sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Comments, Func, Op, Value, once
 from ptokit.isa.model.tiles import TileType

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ptokit.ir.builder import constant_page, new_op
-from ptokit.ir.editing import FreshNames, rewritten, shaped, terminator_of
+from ptokit.ir.editing import FreshNames, constant_page, new_op, rewritten, shaped, terminator_of
 from ptokit.ir.graph import sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ptokit.ir.builder import allocation, constant_page, new_op
-from ptokit.ir.editing import rewritten
+from ptokit.ir.editing import allocation, constant_page, new_op, rewritten
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Func, Op, Value, once
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.isa.model.tiles import TileType

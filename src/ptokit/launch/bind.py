@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from ptokit.analysis.facts import facts_of
-from ptokit.analysis.unknown import elided_values
+from ptokit.analysis.violation import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.diagnostics.nearest import did_you_mean

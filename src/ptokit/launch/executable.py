@@ -26,8 +26,7 @@ from ptokit.launch.hostmemory import host_array
 from ptokit.launch.ranks import Names
 from ptokit.launch.settings import PreparedFunction, engine_named
 from ptokit.machine.arguments import Bound, Launch
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import NO_LIMITS, RunLimits
+from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
 from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.order.races import detector

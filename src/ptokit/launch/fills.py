@@ -20,7 +20,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.launch.files import read_bytes
 from ptokit.machine.arguments import CONVERTED, array_extents, mismatch
-from ptokit.machine.limits import NO_LIMITS, RunLimits
+from ptokit.machine.launchoptions import NO_LIMITS, RunLimits
 from ptokit.values.dtypes import DType, dtype_named
 from ptokit.values.formats import unpack
 from ptokit.values.host import bits_of, numpy_dtype, rounded_codes, values_of

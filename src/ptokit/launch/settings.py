@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ptokit.isa.model.types import Type
     from ptokit.machine.arguments import Launch, Outcome
     from ptokit.machine.execute import Core
-    from ptokit.machine.launchoptions import Options
-    from ptokit.machine.limits import RunLimits
+    from ptokit.machine.launchoptions import Options, RunLimits
     from ptokit.machine.observer import Observer
 
 P = ParamSpec("P")

@@ -25,9 +25,9 @@ from ptokit.machine.memory import Memory, blank_copies, copied
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.machine.undefinedstore import written_tiles
 from ptokit.values.dtypes import DType
-from ptokit.values.extents import Shape
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import bits_of, values_of
+from ptokit.values.layouts import Shape
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array

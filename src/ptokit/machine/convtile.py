@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.machine.memory import Codes, Elements, Memory
 from ptokit.machine.tile import Matrix
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import IndexMap
+from ptokit.values.layouts import IndexMap, Shape
 
 
 class ConvTile(Matrix):

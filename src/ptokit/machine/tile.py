@@ -21,9 +21,8 @@ from ptokit.machine.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Me
 from ptokit.machine.partlydefined import Mask
 from ptokit.values.arrays import Array, Number, Windows
 from ptokit.values.dtypes import DType, u8
-from ptokit.values.extents import Shape
 from ptokit.values.formats import pack
-from ptokit.values.layouts import Axis, IndexMap
+from ptokit.values.layouts import Axis, IndexMap, Shape
 
 
 def _bytes(tile: Tile, row: int, col: int) -> int:

@@ -17,7 +17,7 @@ from ptokit.order.heldbuffers import BufferFault, BufferMisuse
 from ptokit.order.innerflags import clashes, signal_clashes
 from ptokit.order.issue import Issue
 from ptokit.order.poppedtiles import SLOTS_OF
-from ptokit.order.repeatedsets import sets_without_wait
+from ptokit.order.redundant import sets_without_wait
 from ptokit.order.ticketleftovers import Leftover, left_over
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}

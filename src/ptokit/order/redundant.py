@@ -1,7 +1,11 @@
-"""Over-synchronisation: flags and barriers without which every order of the pipes stays right."""
+"""Over-synchronisation: flags and barriers without which every order of the pipes stays right.
+
+And flags that a program sets again before it waits for the last set.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ptokit.ir.garbage import gc_disabled
@@ -21,6 +25,25 @@ from ptokit.order.entries import (
 from ptokit.order.fifoend import FifoChannel
 from ptokit.order.hazards import OrderFault, first_fault
 from ptokit.order.issue import Issue
+
+
+def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:
+    """Return the ids of the ops that set a flag which is up in program order.
+
+    A set behind the wait for the last one is right, though the wait may not be complete: see
+    dispute X112.
+    """
+    found: set[int] = set()
+    up = Counter[FlagChannel]()
+    for entry in (entry for entries in cores for entry in entries):
+        if isinstance(entry, Post) and isinstance(entry.ticket.channel, FlagChannel):
+            if up[entry.ticket.channel] > 0:
+                found.add(id(entry.op))
+            up[entry.ticket.channel] += 1
+        elif isinstance(entry, Await):
+            up.subtract(t.channel for t in entry.tickets if isinstance(t.channel, FlagChannel))
+    return found
+
 
 MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
 Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong together

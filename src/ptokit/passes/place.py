@@ -8,8 +8,7 @@ from functools import cache
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.builder import constant_page
-from ptokit.ir.editing import FreshNames, refuse, rewritten
+from ptokit.ir.editing import FreshNames, constant_page, refuse, rewritten
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr

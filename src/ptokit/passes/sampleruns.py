@@ -15,7 +15,7 @@ from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.mayalias import shown
-from ptokit.explore.pathchoices import HeldNumbers
+from ptokit.explore.pathconditions import HeldNumbers
 from ptokit.explore.pathruns import dry_runs
 from ptokit.explore.runsalike import RunsAlike
 from ptokit.explore.sampling import Try, most_telling, samples, unreached

@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
-from ptokit.ir.builder import allocation
-from ptokit.ir.editing import FreshNames, rewritten
+from ptokit.ir.editing import FreshNames, allocation, rewritten
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.values.dtypes import u8
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 LACKING = {"level", "operand-count"}
 

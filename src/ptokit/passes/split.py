@@ -16,8 +16,15 @@ from ptokit.analysis.cores import KIND, kind_of
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.forms.percore import OTHER, section_kinds
-from ptokit.ir.builder import allocation, constant_page, new_op
-from ptokit.ir.editing import FreshNames, renamed, replaced, values_defined
+from ptokit.ir.editing import (
+    FreshNames,
+    allocation,
+    constant_page,
+    new_op,
+    renamed,
+    replaced,
+    values_defined,
+)
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Raw, Value
 from ptokit.ir.strings import symbol
 from ptokit.isa.lang.traits import TERMINATOR, FifoRole
@@ -37,8 +44,7 @@ from ptokit.passes.coretransfers import (
 from ptokit.passes.splitfifos import FifoPlan, FunctionFifos, fifo_page, fifos_for
 from ptokit.values.dtypes import i8
 from ptokit.values.enumerations import VEC
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND, NZ
+from ptokit.values.layouts import ND, NZ, Shape
 
 NOT_SHARED = "store and load it on one core, or hand it over as a tile: t.to(...)"
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from ptokit.ir.builder import new_op
-from ptokit.ir.editing import FreshNames, arithmetic_page
+from ptokit.ir.editing import FreshNames, arithmetic_page, new_op
 from ptokit.ir.module import Binding, Op, Raw, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ptokit.analysis.unknown import elided_values
+from ptokit.analysis.violation import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.forms.percore import OTHER

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.diagnostics.diagnostic import CallError, call_error
-from ptokit.ir.builder import instance
+from ptokit.ir.editing import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import replayed
@@ -38,10 +38,9 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.tile import GlobalView, Tile
 from ptokit.values.dtypes import SPELLINGS, DType
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
-from ptokit.values.extents import Shape
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.formats import decode
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 Case = Mapping[str, Any]  # Any: JSON

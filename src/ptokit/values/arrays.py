@@ -12,8 +12,7 @@ from typing import Protocol, TypeAlias, cast
 
 from ptokit.values.dtypes import DType, NumberKind
 from ptokit.values.enumerations import GatherOOB, Loc, PadValue, Rounding
-from ptokit.values.extents import Extents, Shape
-from ptokit.values.layouts import Layout, known
+from ptokit.values.layouts import Extents, Layout, Shape, known
 from ptokit.values.pads import CustomPad
 
 # A truth value per element: what comparisons give and `where` takes.

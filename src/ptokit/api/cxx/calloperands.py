@@ -21,8 +21,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import CompactMode, GlobalLayout
 from ptokit.values.dtypes import DTYPES, DType, i4
 from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 VIEW = "a view of global memory"

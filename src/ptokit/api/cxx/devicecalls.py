@@ -23,8 +23,7 @@ from ptokit.isa.model.words import Pipe, S
 from ptokit.isa.pages.bursts import burst_page, fill_page, tile_of_lines, view_of_lines
 from ptokit.values.dtypes import i8, i16, i32, i64, u32
 from ptokit.values.enumerations import Loc, Word
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 LINE = 32  # bytes of the smallest tile
 INTEGERS = {d.size: d for d in (i8, i16, i32, i64)}

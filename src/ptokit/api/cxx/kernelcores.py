@@ -32,7 +32,7 @@ from ptokit.api.cxx.calloperands import (
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity, error
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedMachine
-from ptokit.ir.builder import instance
+from ptokit.ir.editing import instance
 from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import environment
@@ -54,9 +54,8 @@ from ptokit.order.signalboard import CoreSignals, SignalBoard, no_cores
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import u64
 from ptokit.values.enumerations import SCALING, VEC, ReluPreMode
-from ptokit.values.extents import Shape
 from ptokit.values.fixpipe import FixPipe, narrowed
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 SET_FIRST = "set the scale, or the address of the column scales, before the push"
 REPORT = 16  # elements of a tile that stands for numbers of the scalar unit

@@ -17,8 +17,7 @@ from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
 from ptokit.diagnostics.source import Span
-from ptokit.ir.builder import new_op
-from ptokit.ir.editing import shaped
+from ptokit.ir.editing import new_op, shaped
 from ptokit.ir.module import Block, Func, Module, Op, Raw
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR

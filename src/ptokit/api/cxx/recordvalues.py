@@ -20,8 +20,7 @@ from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.kernelcores import REPORT
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.kernel.scalarkinds import scalar_kind
-from ptokit.ir.builder import allocation, constant_page, new_op
-from ptokit.ir.editing import arithmetic_page
+from ptokit.ir.editing import allocation, arithmetic_page, constant_page, new_op
 from ptokit.ir.editing import shaped as page_of_shape
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
@@ -33,8 +32,7 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import BOTH
 from ptokit.values.dtypes import DType, i8
 from ptokit.values.enumerations import VEC
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 LINE = 32
 

@@ -28,8 +28,7 @@ from ptokit.isa.model.types import INDEX, Kind, ScalarType, Type
 from ptokit.isa.model.usual import flipped, usual_type
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.enumerations import VEC, Loc, PadValue
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 
 NUMBERS = (Kind.SCALAR, Kind.INDEX)
 TYPED = (Tile, ConvTile)

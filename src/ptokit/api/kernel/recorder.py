@@ -20,14 +20,13 @@ from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
-from ptokit.ir.builder import allocation, constant_page, new_op
-from ptokit.ir.editing import arithmetic_page
+from ptokit.ir.editing import allocation, arithmetic_page, constant_page, new_op
 from ptokit.ir.module import IN_TURN, Block, Op, Value
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 from ptokit.launch.settings import recording
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
 Names = Callable[[CallPlace], str]

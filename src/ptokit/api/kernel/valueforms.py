@@ -47,8 +47,7 @@ from ptokit.isa.model.types import Kind
 from ptokit.isa.model.usual import flipped
 from ptokit.launch.settings import current_target, recording
 from ptokit.values.enumerations import Loc, PadValue
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 MOST = 512  # choices that a form remembers

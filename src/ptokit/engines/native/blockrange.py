@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.engines.native.plan import Plan, shared_arrays
 from ptokit.machine.arguments import Launch
 from ptokit.machine.executionlog import Logged
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.patches import Patch
 from ptokit.machine.record.code import NotNative

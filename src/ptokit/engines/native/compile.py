@@ -15,11 +15,9 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.blockrange import RangeResult, Sizes
-from ptokit.engines.native.cachekey import described
 from ptokit.engines.native.generator import Compiler
 from ptokit.engines.native.issuequeues import QueueingCompiler
-from ptokit.engines.native.plan import Plan
-from ptokit.engines.native.plantext import Unkept, plan_of, plan_text
+from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
 from ptokit.engines.native.queuedfifos import Rings, slots_behind
 from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.engines.reference.interpreter import InterpretedMachine
@@ -34,8 +32,7 @@ from ptokit.machine import cache
 from ptokit.machine.arguments import Bound, Env, Launch, Outcome, SlotNumber
 from ptokit.machine.execute import LOG, Core
 from ptokit.machine.executionlog import Logged
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Codes, Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.printing import prints

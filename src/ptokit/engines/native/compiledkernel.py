@@ -25,8 +25,7 @@ from ptokit.machine.arguments import Env, Launch, Outcome
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.executionlog import Logged
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.printing import prints

@@ -1,15 +1,20 @@
-"""A compiled program and the data it runs on: frames, tables, and the way to the reference."""
+"""A compiled program and the data it runs on: frames, tables, and the way to the reference.
+
+Twenty times a second a compiled program calls back, and may be ended there: a tick.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -31,7 +36,6 @@ from ptokit.engines.native.plan import (
     Request,
 )
 from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
-from ptokit.engines.native.ticks import ticking
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, execution, within
 from ptokit.ir.module import Block, Op, Value
 from ptokit.machine import cache as codes
@@ -39,7 +43,7 @@ from ptokit.machine import execute
 from ptokit.machine.arguments import Bound, Env, SlotNumber
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import QUEUES, Core
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
@@ -50,6 +54,41 @@ from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
 from ptokit.values.scalars import wrapped
+
+PERIOD = 0.05  # seconds
+LAST_TICKS = 20  # with nothing that runs, then the thread ends
+_running: dict[int, Any] = {}  # frames, NumPy arrays
+_ticking: list[Thread] = []  # the one that ticks, or none
+
+
+@contextmanager
+def ticking(frame: Any) -> Generator[None]:  # Any: a NumPy array
+    """Inside, the program with this frame is asked to call back."""
+    try:
+        _running[id(frame)] = frame
+        if not (_ticking and _ticking[0].is_alive()):  # a forked process has none either
+            thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
+            _ticking[:] = [thread]
+            with suppress(RuntimeError):  # Python ends: no thread can start
+                thread.start()
+        yield
+    finally:
+        _running.pop(id(frame), None)
+
+
+def _tick() -> None:
+    idle = 0
+    while True:
+        time.sleep(PERIOD)
+        for frame in list(_running.values()):
+            frame[TICK] = 1
+        idle = 0 if _running else idle + 1
+        if idle == LAST_TICKS:
+            mine = _ticking[:]
+            _ticking.clear()  # first, so that who comes now starts another
+            if not _running:
+                return
+            _ticking[:], idle = mine, 0
 
 
 class Grown(Exception):

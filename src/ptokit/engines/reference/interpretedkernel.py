@@ -15,8 +15,7 @@ from ptokit.engines.reference.launch import placed
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
 from ptokit.machine.arguments import Envs, Launch, Outcome
 from ptokit.machine.coreplace import Clocks, CorePlace
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.observer import Observer
 from ptokit.machine.printing import prints
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos

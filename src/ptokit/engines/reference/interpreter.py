@@ -17,8 +17,15 @@ from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
-from ptokit.analysis.unknown import unknown_op, unknown_type
-from ptokit.analysis.violation import blamed, taken, told_before, tolerated, violation
+from ptokit.analysis.violation import (
+    blamed,
+    taken,
+    told_before,
+    tolerated,
+    unknown_op,
+    unknown_type,
+    violation,
+)
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
@@ -33,7 +40,7 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import Core, ReadyOp, not_executed, refined, stated
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array

@@ -14,8 +14,7 @@ from ptokit.engines.reference.queuedinterpreter import interpreter_of
 from ptokit.isa.model.targets import Target
 from ptokit.machine.arguments import Bound, Env, Launch, Outcome
 from ptokit.machine.execute import Core
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.undefinedstore import undefined_results

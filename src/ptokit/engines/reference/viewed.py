@@ -16,8 +16,7 @@ from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.types import Kind
 from ptokit.machine.arguments import Bound, Env
 from ptokit.machine.execute import Core
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.limits import RunLimits
+from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.tile import Pointer
 
 MOST_STEPS = 300_000  # iterations, of all blocks together

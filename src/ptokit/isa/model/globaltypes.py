@@ -12,8 +12,7 @@ from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.values.dtypes import DType
-from ptokit.values.extents import Shape, times
-from ptokit.values.layouts import IndexMap, axis, known
+from ptokit.values.layouts import IndexMap, Shape, axis, known, times
 
 
 class Steps(NamedTuple):

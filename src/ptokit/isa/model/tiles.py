@@ -27,8 +27,20 @@ from ptokit.values.enumerations import (
     PadValue,
     SLayout,
 )
-from ptokit.values.extents import FRACTALS, Extents, Shape
-from ptokit.values.layouts import DN, ND, NZ, Axis, IndexMap, Layout, axis, box_shape, index_map
+from ptokit.values.layouts import (
+    DN,
+    FRACTALS,
+    ND,
+    NZ,
+    Axis,
+    Extents,
+    IndexMap,
+    Layout,
+    Shape,
+    axis,
+    box_shape,
+    index_map,
+)
 from ptokit.values.pads import CustomPad
 
 CUBE_OPERANDS = (Loc.LEFT, Loc.RIGHT, Loc.ACC)

@@ -8,8 +8,7 @@ from functools import lru_cache
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import MAT, VEC, Loc
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import DN, ND, NZ, Layout
+from ptokit.values.layouts import DN, ND, NZ, Layout, Shape
 
 
 def usual_layout(loc: Loc, rows: int, cols: int) -> tuple[Layout, int]:

@@ -17,8 +17,7 @@ from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.values.dtypes import u8
 from ptokit.values.enumerations import Loc
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import ND
+from ptokit.values.layouts import ND, Shape
 
 
 def burst_page(source: Loc | None, target: Loc | None) -> type[Instr]:

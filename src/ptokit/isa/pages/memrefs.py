@@ -4,7 +4,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.views import STATED, known_extents
-from ptokit.values.extents import times
+from ptokit.values.layouts import times
 
 MEMORY = "memref<1024xf32, #pto.address_space<gm>>"
 MATRIX = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"

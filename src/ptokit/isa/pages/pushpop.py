@@ -21,7 +21,7 @@ from ptokit.isa.pages.slots import (
     release,
     split_in_cpp,
 )
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 
 class AtFifo(

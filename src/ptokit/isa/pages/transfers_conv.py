@@ -8,7 +8,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.pages.layout.ttrans import places
-from ptokit.values.extents import Extents
+from ptokit.values.layouts import Extents
 
 G, L = GlobalLayout, ConvLayout
 MAP, MAP_VIEW = "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>", "!pto.tensor_view<1x1x4x4x16xf16>"

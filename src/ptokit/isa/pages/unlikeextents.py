@@ -20,8 +20,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import AccToVecMode, GlobalLayout
 from ptokit.values.dtypes import i8, i32
 from ptokit.values.enumerations import ACC, BIAS, LEFT, MAT, RIGHT, SCALING, VEC, PadValue
-from ptokit.values.extents import Shape, times
-from ptokit.values.layouts import DN, ND, NZ, ZN
+from ptokit.values.layouts import DN, ND, NZ, ZN, Shape, times
 
 LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
 LINE = 32  # bytes of a line of a box

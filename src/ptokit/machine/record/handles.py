@@ -24,8 +24,7 @@ from ptokit.machine.record.code import Coded, Int, Num
 from ptokit.machine.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.machine.tile import GlobalView, KnownRegion, Pointer, Tile
 from ptokit.values.dtypes import DType
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Axis, IndexMap
+from ptokit.values.layouts import Axis, IndexMap, Shape
 
 Mapping_ = Callable[[Num], Num]
 Memories = Callable[[Any], Any]  # Any: a Space or a Memory

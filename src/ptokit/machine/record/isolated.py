@@ -17,8 +17,8 @@ from ptokit.machine.execute import Core, given
 from ptokit.machine.record.code import Code, Int, NotNative, Undecided
 from ptokit.machine.record.expressions import Recording, Scalar
 from ptokit.machine.record.trace import Space, TracedConv, TracedTile, TracedView
-from ptokit.values.extents import Shape
 from ptokit.values.fixpipe import CPU_READING
+from ptokit.values.layouts import Shape
 
 MOST_CONDITIONS = 6  # of one body; each is tried both ways
 

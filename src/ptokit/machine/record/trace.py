@@ -36,8 +36,7 @@ from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, Array, Number, Term, Windows, windows_of
 from ptokit.values.enumerations import GatherOOB
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Axis, known
+from ptokit.values.layouts import Axis, Shape, known
 
 MOST_LISTED = 1 << 20  # numbers of rows or columns that are written out
 

@@ -10,13 +10,13 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.builder import F32
+from ptokit.ir.editing import F32
 from ptokit.isa.lang.asm import LISTED_LAST
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
-from ptokit.text.read.call import Call, Item
+from ptokit.text.read.callreader import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot
 from ptokit.values.enumerations import Word

@@ -19,7 +19,7 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.text.read.attributes import numeral
 from ptokit.text.read.build import Named
-from ptokit.text.read.call import Item, read_item, typed
+from ptokit.text.read.callreader import Item, read_item, typed
 from ptokit.text.read.cursor import FUNCS
 from ptokit.text.read.parser import Parser
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ptokit.diagnostics.source import Span
-from ptokit.ir.builder import new_op, type_of
+from ptokit.ir.editing import new_op, type_of
 from ptokit.ir.module import Op, Raw, Value
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
@@ -15,7 +15,7 @@ from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, 
 from ptokit.text.read.attributes import FAMILY, Given, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType, of_another_level
 from ptokit.text.read.build import Named, expect_results
-from ptokit.text.read.call import Item, read_item
+from ptokit.text.read.callreader import Item, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 

@@ -13,7 +13,7 @@ from ptokit.isa.model.types import Elided
 from ptokit.text.read.attributes import dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named, build
-from ptokit.text.read.call import Call, in_brackets, read_item
+from ptokit.text.read.callreader import Call, in_brackets, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import signature
 from ptokit.text.types.typereader import buffer_rank

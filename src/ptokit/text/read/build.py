@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.builder import new_op, type_of
+from ptokit.ir.editing import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS, LISTED_LAST, TYPED_LAST
 from ptokit.isa.lang.instr import Instr, Operand
@@ -13,7 +13,7 @@ from ptokit.isa.lang.traits import EXPOSES, RECOVERS
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import UnknownOperandType, points
-from ptokit.text.read.call import Call, Item
+from ptokit.text.read.callreader import Call, Item
 from ptokit.text.read.cursor import UNKNOWN, Cursor
 from ptokit.text.read.forms import fitting_form
 from ptokit.text.read.names import Names, of_rank, pointer_to

@@ -32,7 +32,7 @@ from ptokit.text.read.binding import (
     readings,
     spelled,
 )
-from ptokit.text.read.call import Call, Item
+from ptokit.text.read.callreader import Call, Item
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.read.signature import Signature, Slot, describe, signature
 from ptokit.values.enumerations import Loc

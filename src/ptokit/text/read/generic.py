@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.builder import new_op
+from ptokit.ir.editing import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import Instr
@@ -17,7 +17,7 @@ from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import with_successors
 from ptokit.text.read.build import Named, build, expect_results
-from ptokit.text.read.call import Call, Item, read_item, read_signature
+from ptokit.text.read.callreader import Call, Item, read_item, read_signature
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, Slot, signature

@@ -9,7 +9,7 @@ from functools import cache
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.nearest import did_you_mean
-from ptokit.ir.builder import constant_page, new_op
+from ptokit.ir.editing import constant_page, new_op
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr, Operand
@@ -26,9 +26,8 @@ from ptokit.isa.model.types import (
     Type,
     kind_of_elided,
 )
-from ptokit.text.read.cursor import UNKNOWN, Cursor
-from ptokit.text.read.elements import counting_elements
-from ptokit.text.read.lexer import Tokens
+from ptokit.text.read.cursor import UNKNOWN, Cursor, Tokens
+from ptokit.text.types.pairs import counting_elements
 from ptokit.text.types.spelling import told_apart
 from ptokit.text.types.typereader import in_global_memory
 

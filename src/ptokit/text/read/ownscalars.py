@@ -19,7 +19,7 @@ from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named
-from ptokit.text.read.call import FLAGS, flags, read_item
+from ptokit.text.read.callreader import FLAGS, flags, read_item
 from ptokit.text.read.generic import generic_call, read_generic, read_plain
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.shapes import SHAPES, finish, typed_use

@@ -12,8 +12,7 @@ from ptokit.ir.editing import trimmed
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.build import Named
-from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost
-from ptokit.text.read.lexer import Tokens
+from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost, Tokens
 from ptokit.text.read.names import Names
 
 ReadOp: TypeAlias = "Callable[[Parser, Block], AnyOp | None]"

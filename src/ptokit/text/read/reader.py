@@ -13,16 +13,14 @@ from dataclasses import replace
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Source, Span
-from ptokit.ir.builder import constant_page
-from ptokit.ir.editing import DEEPEST, trimmed
+from ptokit.ir.editing import DEEPEST, constant_page, trimmed
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Alias, Block, Comments, Func, Module, Value
 from ptokit.ir.strings import symbol_name
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
 from ptokit.text.read.blocks import check_blocks, read_blocks, read_region
-from ptokit.text.read.cursor import FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost
-from ptokit.text.read.lexer import tokenise
+from ptokit.text.read.cursor import FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost, tokenise
 from ptokit.text.read.names import Names
 from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser

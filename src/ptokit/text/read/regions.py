@@ -15,7 +15,7 @@ from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.build import Named, expect_results
-from ptokit.text.read.call import Item, read_item, typed
+from ptokit.text.read.callreader import Item, read_item, typed
 from ptokit.text.read.parser import Parser
 
 

@@ -22,17 +22,17 @@ from ptokit.text.read.blocks import read_branch, read_switch
 from ptokit.text.read.brackets import read_angled, read_bracketed, read_element
 from ptokit.text.read.buffers import read_memref_cast, read_memref_part, read_recast
 from ptokit.text.read.build import Named, build, expect_results
-from ptokit.text.read.call import (
+from ptokit.text.read.callreader import (
     FLAGS,
     Call,
     Item,
     flags,
     in_angles,
+    read_call,
     read_item,
     read_signature,
     typed,
 )
-from ptokit.text.read.callreader import read_call
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import (
     read_cases,

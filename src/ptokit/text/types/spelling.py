@@ -13,7 +13,7 @@ from ptokit.text.types.convspelling import convolution
 from ptokit.text.types.pairs import PAIR, in_pairs
 from ptokit.values.dtypes import DType, f32
 from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 from ptokit.values.pads import CustomPad
 
 DPS = "dps"

@@ -27,8 +27,7 @@ from ptokit.text.types.parts import (
 )
 from ptokit.values.dtypes import dtype_named
 from ptokit.values.enumerations import ACC, VEC, BLayout, Loc, PadValue, SLayout, Word
-from ptokit.values.extents import Shape
-from ptokit.values.layouts import Layout
+from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 W = TypeVar("W", bound=Word)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.ir.builder import constant_page, new_op
+from ptokit.ir.editing import constant_page, new_op
 from ptokit.ir.module import Func, Module, Op, Value
-from ptokit.text.read.elements import blocks, is_double, number_page, rebind
-from ptokit.text.types.pairs import counted
+from ptokit.text.types.pairs import blocks, counted, is_double, number_page, rebind
 
 BASE, TWO = "pairs", 2
 WHOLE = "count whole bytes: they hold two elements each"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ptokit.ir.builder import type_of
+from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
 from ptokit.ir.strings import quoted
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
@@ -14,7 +14,7 @@ from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
 from ptokit.text.read.brackets import element_type, with_types
-from ptokit.text.read.call import FLAGS
+from ptokit.text.read.callreader import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.brackets_out import write_angled, write_bracketed, write_maintained
@@ -35,7 +35,7 @@ from ptokit.text.write.control_out import (
 )
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
-from ptokit.values.extents import Shape
+from ptokit.values.layouts import Shape
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")

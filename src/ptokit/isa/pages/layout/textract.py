@@ -6,8 +6,8 @@ The targets differ in layouts, element types and alignment; the meaning is the s
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.unlikeextents import as_moved_windows
 from ptokit.isa.pages.windows import *
-from ptokit.values.extents import FRACTALS
 from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.layouts import FRACTALS
 
 BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
 NO_HEADER = "scaling memory is filled with whole parameters, from the first on"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.windows import on_a2a3
-from ptokit.values.extents import FRACTALS, N0, WEIGHTS, Extents
+from ptokit.values.layouts import FRACTALS, N0, WEIGHTS, Extents
 
 MOST_BLOCKS = 255  # of 32 bytes, from line to line of what one instruction transposes
 BLOCKS = "lines are whole blocks of 32 bytes"
