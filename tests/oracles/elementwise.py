@@ -125,6 +125,16 @@ def smaller(a: Array, b: Array) -> Array:
     return np.where(b < a, b, a)
 
 
+def on_bits(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Of floats the bits are taken for integers (X123)."""
+
+    def computed(a: Array, b: Array) -> Array:
+        words = f"u{a.itemsize}"
+        return f(a.view(words), b.view(words)).view(a.dtype)
+
+    return computed
+
+
 quotient = either(in_double(np.divide), towards_zero)
 remainder = either(in_double(np.fmod), left_over)
 modulus = either(floored, rounded_down)
@@ -134,8 +144,8 @@ binary(
     TMin=smaller,
     TFmod=remainder,
     TPRelu=sloped,
-    TAnd=np.bitwise_and,
-    TOr=np.bitwise_or,
+    TAnd=on_bits(np.bitwise_and),
+    TOr=on_bits(np.bitwise_or),
     TXor=np.bitwise_xor,
     TAddRelu=in_register(np.add),
     TSubRelu=in_register(np.subtract),

@@ -372,4 +372,11 @@ X: dict[str, Dispute] = {
         "MTE3; flags of events are as the table has them",
         "boards run the code, on vector cores",
     ),
+    "X123": Dispute(
+        "do TAND and TOR take floats on chips?",
+        "Assembler: integers only. Code asks for a size: A2/A3 of two bytes, A5 of any to four; "
+        "the suites tand and tor compute with the bits of f16 and f32.",
+        "yes, on their bits; the assembler refuses them",
+        "boards have verified the suites",
+    ),
 }

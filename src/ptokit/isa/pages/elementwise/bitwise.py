@@ -14,11 +14,35 @@ def bits(a5: DTypes = SMALL) -> tuple[Ruled, ...]:
     return pointwise(*TILES, cpu=INTEGERS, a2a3=SMALL, a5=a5)
 
 
-class TAnd(Bits, f=Array.__and__, rules=bits()):
+HALVES_AS_BITS = (*SMALL, f16, bf16)
+WORDS_AS_BITS = (*HALVES_AS_BITS, f32)
+NO_FLOATS = named("element-type", DST.dtype.isin(*SMALL), help="the assembler takes integers only")
+
+
+class BitsOfAny(
+    Bits,
+    abstract=True,
+    rules=(
+        pointwise(*TILES, cpu=INTEGERS, a2a3=HALVES_AS_BITS, a5=WORDS_AS_BITS),
+        on(A2A3, when(DST.dtype.isin(*HALVES_AS_BITS), by(ASSEMBLER, NO_FLOATS))),
+        on(A5, when(DST.dtype.isin(*WORDS_AS_BITS), by(ASSEMBLER, NO_FLOATS))),
+    ),
+    disputes=("X123",),
+):
+    """dst = f(src0, src1) on the bits of integers; of chips, and of floats there."""
+
+    @classmethod
+    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+        kind = {16: u16, 32: u32}[dst.dtype.bits] if dst.dtype.is_float else dst.dtype
+        left, right = (src[dst.valid].bitcast(kind) for src in (src0, src1))
+        dst[dst.valid] = cls.f(left, right).bitcast(dst.dtype)
+
+
+class TAnd(BitsOfAny, f=Array.__and__):
     """dst[i, j] = src0[i, j] & src1[i, j]."""
 
 
-class TOr(Bits, f=Array.__or__, rules=bits()):
+class TOr(BitsOfAny, f=Array.__or__):
     """dst[i, j] = src0[i, j] | src1[i, j]."""
 
 
