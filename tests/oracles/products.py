@@ -22,14 +22,27 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return np.where(lost, onward, total).astype(np.float32)
 
 
-def product(a: Seen, b: Seen, start: Array | None = None) -> Array:
+def rounded(x: Array, short: str | None) -> Array:
+    """f32 with so many bits behind the point; of a tie `rint` takes the even one (D9)."""
+    if short is None:
+        return x
+    how, _, bits = short.partition("_")
+    exponent = np.maximum(np.frexp(x)[1] - 1, -126)  # that of the smallest normal number
+    unit = np.ldexp(1.0, exponent - int(bits))
+    count = x.astype(np.float64) / unit
+    whole = np.rint(count) if how == "rint" else np.copysign(np.floor(abs(count) + 0.5), count)
+    return np.where(np.isfinite(x), whole * unit, x).astype(np.float32)
+
+
+@np.errstate(all="ignore")
+def product(a: Seen, b: Seen, start: Array | None = None, short: str | None = None) -> Array:
     """The chain of each sum begins with `start`, which a column of biases repeats, or with 0."""
     left, right = a.values, b.values
     rows, cols = left.shape[0], right.shape[1]
     if a.dtype == "i8":
         total = left.astype(np.int32) @ right.astype(np.int32)
         return total if start is None else total + start[:rows, :cols]
-    left, right = left.astype(np.float32), right.astype(np.float32)
+    left, right = (rounded(x.astype(np.float32), short) for x in (left, right))
     total = np.zeros((rows, cols), np.float32)
     if start is not None:
         total = np.broadcast_to(start[:rows, :cols], total.shape)
@@ -39,20 +52,20 @@ def product(a: Seen, b: Seen, start: Array | None = None) -> Array:
 
 
 @meaning("TMatMul", "TGemv")
-def matrix_product(a: Seen, b: Seen) -> Array:
-    return product(a, b)
+def matrix_product(a: Seen, b: Seen, short: str | None) -> Array:
+    return product(a, b, None, short)
 
 
 @meaning("TMatMulAcc", "TGemvAcc")
-def accumulated(acc: Seen, a: Seen, b: Seen) -> Array:
+def accumulated(acc: Seen, a: Seen, b: Seen, short: str | None) -> Array:
     """Hardware order: r = C, then one fused multiply-add per k."""
-    return product(a, b, acc.all)
+    return product(a, b, acc.all, short)
 
 
 @meaning("TMatMulBias", "TGemvBias")
-def biased(a: Seen, b: Seen, bias: Seen) -> Array:
+def biased(a: Seen, b: Seen, bias: Seen, short: str | None) -> Array:
     """The bias is the initial value of the accumulator."""
-    return product(a, b, bias.all[:1])
+    return product(a, b, bias.all[:1], short)
 
 
 def scale_values(scale: Seen) -> Array:

@@ -183,9 +183,10 @@ def matmul(
     acc: Tile | None = None,
     first: Any = None,  # Any: a condition
     phase: Word | str | None = None,
+    short: Word | str | None = None,
 ) -> Tile:
     """a x b in a new accumulator, or added to `acc`, which `first` says to begin anew."""
-    how = stated(phase=phase)
+    how = stated(phase=phase, short=short)
     product, onto = value_form("matmul"), value_form("accumulate")
     assert product is not None
     assert onto is not None
