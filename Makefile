@@ -42,7 +42,7 @@ bench: $(VENV)/run
 # github hw-native-sys/pto-isa. Programs that its CPU simulator can run give our bytes there.
 PTO_ISA ?=
 cpp: $(VENV)/dev
-	@PYTHONPATH=. $(BIN)/python tests/pto/public_headers.py $(PTO_ISA)
+	@PYTHONPATH=.:tests $(BIN)/python tests/pto/public_headers.py $(PTO_ISA)
 
 docs: $(VENV)/run
 	@$(BIN)/python -m account.files

@@ -70,7 +70,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
             HARDWARE,
             named("shape", idx.valid.cols >= src.valid.cols, help=EACH),
             named("shape", either(idx.valid.rows == src.valid.rows, idx.valid.rows == 1)),
-            when(tail, by(BOARDS, named("shape", whole, help=WHOLE))),
+            when(tail, warns(named("shape", whole, help=WHOLE))),
         ),
         when(tail, named_scratch(tmp, HARDWARE)),
         at(LEVEL3, HARDWARE, when(~tmp.given, named("level", ~src.dynamic_cols, help=OPEN))),
