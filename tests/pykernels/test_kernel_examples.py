@@ -22,14 +22,12 @@ from pykernels.cases import (
 
 
 def runs(case: Case) -> list[tuple[str, int]]:
-    """Targets and sizes: all of them in a full run, else two sizes on a target, one on another."""
+    """Targets and sizes: all of them in a full run, else the last size on one of the targets."""
     sizes, targets = case.every_size(), case.targets
     if scaled(1) > 1:
         return [(target, size) for target in targets for size in sizes]
     place = len(case.name)
-    first = [
-        (targets[place % len(targets)], size) for size in (sizes[-1], sizes[place % len(sizes)])
-    ]
+    first = [(targets[place % len(targets)], sizes[-1])]
     return [*first, (targets[-1], sizes[0])] if case.chapter == "elementwise" else first
 
 

@@ -69,7 +69,7 @@ def test_the_document_lists_what_the_reference_executes() -> None:
     assert names == sorted(names)
     present, found = set[str](), set[str]()
     run = [p for p in pages() if not p.unexecuted]
-    tried = {*sampled(run, 4), *(p for p in run if p.mnemonic() in names)}
+    tried = {*sampled(run, 8), *(p for p in run if p.mnemonic() in names)}
     for text in chain((example_program(p) for p in tried), MORE.values()):
         here, there = by_reference(text, "a5")
         present |= here

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
@@ -73,8 +73,7 @@ def cpp(page: type[Instr]) -> str:
     return printed(loads(example_program(page)))
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
-def test_what_cpp_uses_is_defined_before(page: type[Instr]) -> None:
+def what_cpp_uses_is_defined_before(page: type[Instr]) -> None:
     """All but constants that are numbers there, and views of which only windows are used."""
     funcs, text = loads(example_program(page)).module.funcs, cpp(page)
     names = {identifier(v.name) for func in funcs for v in func.named()}
@@ -89,8 +88,7 @@ def test_what_cpp_uses_is_defined_before(page: type[Instr]) -> None:
         assert re.search(rf"\b{identifier(result.name)}\b", text), (result, text)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda p: p.__name__)
-def test_what_headers_lack_is_a_comment_or_guarded_and_reported(page: type[Instr]) -> None:
+def what_headers_lack_is_a_comment_or_guarded_and_reported(page: type[Instr]) -> None:
     """Each page says whose headers have its call: no other compilation sees the call."""
     program = loads(example_program(page))
     text, lacks = cpp_of(program.after(["to_dps"], TARGETS["cpu"]).module)
@@ -112,6 +110,20 @@ def test_what_headers_lack_is_a_comment_or_guarded_and_reported(page: type[Instr
     assert {one.category for one in found} <= {CppWarning}
     told = {str(one.message).partition("]: ")[2].partition(":")[0] for one in found}
     assert told == {lack.op.name for lack in lacks}
+
+
+@pytest.mark.parametrize(
+    "obeys",
+    [what_cpp_uses_is_defined_before, what_headers_lack_is_a_comment_or_guarded_and_reported],
+)
+def test_the_cpp_of_each_page(obeys: Callable[[type[Instr]], None]) -> None:
+    faults = list[str]()
+    for page in pages():
+        try:
+            obeys(page)
+        except AssertionError as fault:
+            faults.append(f"{page.__name__}: {fault}")
+    assert not faults, "\n".join(faults)
 
 
 def programs() -> Iterator[tuple[str, str]]:
