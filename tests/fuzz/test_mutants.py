@@ -51,6 +51,6 @@ def test_mutants_end_with_success_or_a_diagnostic(group: str) -> None:
 
 
 def test_mutants_are_many_and_reproducible() -> None:
-    some = [mutant(seed) for seed in range(300)]
-    assert some == [mutant(seed) for seed in range(300)]
-    assert len(set(some)) > 270
+    some = [mutant(seed) for seed in range(100)]
+    assert some == [mutant(seed) for seed in range(100)]
+    assert len(set(some)) > 90

@@ -81,7 +81,7 @@ def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
 
 
 # of the one numbered 63 only other blocks than the first come to a loop, with some numbers
-@pytest.mark.parametrize("seed", [63, *range(scaled(1))])
+@pytest.mark.parametrize("seed", [63, *range(scaled(1) - 1)])
 def test_every_way_to_order_pipes_is_followed(seed: int) -> None:
     """Flags with computed ids, events, buffers of A5, windows, tiles that take turns."""
     chip = ("a2a3", "a5")[seed % 2]
