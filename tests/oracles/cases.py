@@ -54,7 +54,7 @@ SAID = (
 )
 
 # oracles are asked about every case; native code is made for the first few
-CASES, COMPILED = scaled(3), scaled(1)
+CASES, COMPILED = scaled(4), scaled(1)
 HERE = Path("tests") / "oracles"
 
 
