@@ -14,8 +14,15 @@ HELD = np.concatenate([COUNT.reshape(-1), np.zeros(7 * 256, np.float32)])
 BY_ID = Program(BOTH_WAYS, {"y": THREES}, {"y": np.zeros((16, 16), np.float32)})
 BY_HANDLE = {"x": COUNT.reshape(-1), "y": EMPTY}
 
+# the address is 0: it is added to the threes
+ADDRESS_ADDED = """\
+%given = arith.constant 3.0 : f32
+  %address = arith.sitofp %up : i32 to f32
+  %three = arith.addf %given, %address : f32"""
+ADDED = BOTH_WAYS.replace("%three = arith.constant 3.0 : f32", ADDRESS_ADDED)
+say("ImportReservedBuffer", Program(ADDED, BY_ID.outputs, BY_ID.arguments))
 for page in (
-    *("ReserveBuffer", "ImportReservedBuffer", "AicInitializePipe", "AivInitializePipe"),
+    *("ReserveBuffer", "AicInitializePipe", "AivInitializePipe"),
     *("PushToAiv", "PushToAic", "PopFromAic", "PopFromAiv", "FreeFromAic", "FreeFromAiv"),
 ):
     say(page, BY_ID)
