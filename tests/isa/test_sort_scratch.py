@@ -44,3 +44,22 @@ def test_more_indices_than_values_are_left(target: str) -> None:
     assert faults(target, 40, 64, 128) == []
     assert faults(target, 40, 32, 128) != []
     assert faults("cpu", 40, 64, 128) != []
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_rows_that_end_before_the_last_block_are_a_warning(target: str) -> None:
+    """Code writes 32 records of each block (npu/a2a3/TSort32.hpp:139), over what lies behind."""
+    src, index, dst = (
+        f"!pto.tile_buf<vec, 2x{n}>"
+        for n in ("16xf32, valid=2x13", "16xu32, valid=2x13", "32xf32, valid=2x26")
+    )
+    tmp = "!pto.tile_buf<vec, 1x32xf32>"
+    text = f"""\
+func.func @f(%s: {src}, %i: {index}, %d: {dst}, %t: {tmp}) {{
+  pto.tsort32 ins(%s, %i, %t : {src}, {index}, {tmp}) outs(%d : {dst})
+  return
+}}
+"""
+    (found,) = [d for d in pto.loads(text).check(target) if d.slug == "shape"]
+    assert not found.is_error
+    assert "over what lies behind" in str(found.help)

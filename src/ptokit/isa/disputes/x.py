@@ -14,8 +14,10 @@ X: dict[str, Dispute] = {
         "CPU simulator: block b at element 64 b, over the block before it; a last block of any "
         "size. Code of A2/A3 and A5: at 128 b; a last block only with tmp, and records of NaN "
         "behind it up to 32.",
-        "at 128 b, and only the records of the source; a2a3 and a5 demand tmp and the room",
-        "a record has 8 bytes; what stands behind the records is no result",
+        "at 128 b, and only the records of the source; a2a3 and a5 demand tmp, and warn where rows "
+        "of dst end before the last block",
+        "a record has 8 bytes; what stands behind the records is no result, and the suite tsort32 "
+        "of A2/A3 has such rows",
     ),
     "X3": Dispute(
         "does a triangle reach beyond the valid columns?",

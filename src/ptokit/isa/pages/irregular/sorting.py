@@ -4,7 +4,7 @@ from ptokit.isa.lang.page import *
 
 ROOM, WHOLE = (
     "dst has room for 8 bytes for each element",
-    "dst has room for whole blocks of 32",
+    "chips write whole blocks of 32 records, over what lies behind a shorter row of dst",
 )
 FITS = "tmp has room for what is valid of all sources"
 EACH, PADDED = "an index for each value", "tmp has room for one row of src in whole blocks of 32"
