@@ -177,23 +177,22 @@ class PartialArg(
     ) -> None:
         (rows, cols), (height, width) = src0_val.valid, src1_val.valid
         down, across = least(rows, height), least(cols, width)
-        one, two = src0_val[:down, :across], src1_val[:down, :across]
+        left, right = src0_val[:down, :across], src1_val[:down, :across]
         if keeps_first:
-            one, two = two, one
-        better = cls.prefers(one, two)
-        if chip and not keeps_first:
-            better = better | (one == two)
+            first = cls.prefers(right, left).equals(False)
+        else:
+            first = cls.prefers(left, right)
+            first = first | (left == right) if chip else first
         values, indices = (dst_val, src0_val, src1_val), (dst_idx, src0_idx, src1_idx)
-        chosen: list[tuple[Array, Array, Array]] = []
-        for _, a, b in (values, indices):
-            yes, no = (b, a) if keeps_first else (a, b)
-            met = better.where(yes[:down, :across], no[:down, :across])
-            chosen.append((a[:rows, :cols], b[:height, :width], met))
-        for (dst, _, _), (left, right, taken) in zip((values, indices), chosen, strict=True):
+        chosen = [
+            (a[:rows, :cols], b[:height, :width], first.where(a[:down, :across], b[:down, :across]))
+            for (_, a, b) in (values, indices)
+        ]
+        for (dst, _, _), (left, right, better) in zip((values, indices), chosen, strict=True):
             dst[: dst.valid.rows, : dst.valid.cols] = 0
             dst[:rows, :cols] = left
             dst[:height, :width] = right
-            dst[:down, :across] = taken
+            dst[:down, :across] = better
 
 
 class TPartArgMax(PartialArg, prefers=operator.gt):
