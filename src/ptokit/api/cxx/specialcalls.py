@@ -16,7 +16,7 @@ from ptokit.api.cxx.kernelcores import CxxCore, ReadyCall
 from ptokit.api.cxx.kernelpipes import DIRECTIONS, OpenedPipe
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity, error
-from ptokit.isa.model.words import ShortF32
+from ptokit.isa.pages.matrix import kept_bits
 from ptokit.machine.memory import WRITTEN, Memory
 from ptokit.values.dtypes import u8
 from ptokit.values.enumerations import Loc
@@ -214,8 +214,8 @@ class Specials:
         """Let products of this core take f32 of fewer bits, as many as its chip keeps."""
         core = self._core()
         if core.target.is_chip:
-            kept = [*ShortF32][:2] if core.target.tf32 else [*ShortF32][2:]
-            core.short = kept[words[0] - 1] if words[0] else None
+            away = words[0] == 2
+            core.short = kept_bits(core.target, away=away) if words[0] else None
         return 0
 
     # FIFOs

@@ -4,6 +4,7 @@ from math import gcd
 
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import Target
 
 BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
@@ -121,7 +122,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
 
 
 def shortened(x: Array, short: ShortF32 | None) -> Array:
-    """The factors as they are multiplied: f32 rounded to fewer bits, to nearest, NaN as it is."""
+    """Round f32 to fewer bits, to nearest; NaN stays as it is."""
     if short is None:
         return x
     dropped = 13 if short in (ShortF32.RINT_10, ShortF32.ROUND_10) else 12
@@ -132,6 +133,19 @@ def shortened(x: Array, short: ShortF32 | None) -> Array:
         nearest = bits + (half - 1) + ((bits >> dropped) & 1)
     kept = (nearest & ((1 << 32) - (1 << dropped))).bitcast(f32)
     return x.equals(x).where(kept, x)
+
+
+def kept_bits(target: Target, *, away: bool) -> ShortF32:
+    """Return what a chip keeps in its mode for short f32; of ties the outer one if `away` (D9)."""
+    if target.tf32:
+        return ShortF32.ROUND_10 if away else ShortF32.RINT_10
+    return ShortF32.ROUND_11 if away else ShortF32.RINT_11
+
+
+def factors(a: Cells, b: Cells, short: ShortF32 | None) -> tuple[Array, Array]:
+    """Return both factors as they are multiplied."""
+    (m, k), n = a.valid, b.valid.cols
+    return shortened(a[:m, :k], short), shortened(b[:k, :n], short)
 
 
 def product(a: Array, b: Array, start: Array, order: Order) -> Array:
@@ -162,8 +176,8 @@ class Product(
 
     @staticmethod
     def run(c: Cells, a: Cells, b: Cells, short: ShortF32 | None) -> None:
-        (m, k), n = a.valid, b.valid.cols
-        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
+        m, n = a.valid.rows, b.valid.cols
+        left, right = factors(a, b, short)
         write_boxes(c, m, n, left.matmul(right))
 
 
@@ -195,8 +209,8 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
 
     @staticmethod
     def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order, short: ShortF32 | None) -> None:
-        (m, k), n = a.valid, b.valid.cols
-        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
+        m, n = a.valid.rows, b.valid.cols
+        left, right = factors(a, b, short)
         write_boxes(c, m, n, product(left, right, acc[:m, :n], order))
 
 
@@ -256,8 +270,8 @@ class Biased(
         spaced_biases: bool,
         short: ShortF32 | None,
     ) -> None:
-        (m, k), n = a.valid, b.valid.cols
-        left, right = shortened(a[:m, :k], short), shortened(b[:k, :n], short)
+        m, n = a.valid.rows, b.valid.cols
+        left, right = factors(a, b, short)
         step = 2 if spaced_biases and bias.dtype is f16 else 1
         given = bias[0, 0 : step * n : step]
         write_boxes(c, m, n, product(left, right, given, order))
