@@ -196,7 +196,7 @@ def misused(module: Module) -> Iterator[Diagnostic]:
 
 
 def _escaping(func: Func) -> Iterator[Diagnostic]:
-    """What is declared in a region and passed on by what ends it; what comes from a caller."""
+    """Yield values that leave the region that declares them, or come from a caller."""
     for arg in (a for a in func.args if isinstance(a.type, StructType)):
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         seen = f"%{arg.name} is an argument, {arg.type}"
@@ -232,7 +232,7 @@ def _of_one_name(module: Module) -> Iterator[Diagnostic]:
 
 
 def _no_helper(func: Func) -> Iterator[Diagnostic]:
-    """What the assembler does not take in helpers: they compute with registers alone."""
+    """Refuse what the assembler does not take in helpers, which compute with registers alone."""
     ops = func.ops
     foreign = [op for op in ops if not isinstance(op, Op) and _moves(op.name)]
     tiles = [

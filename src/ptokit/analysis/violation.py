@@ -37,7 +37,7 @@ FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", 
 
 
 def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
-    """What is not known of it. Those of threads are of the level below tiles."""
+    """Say what is not known of an op; ops of threads are of the level below tiles."""
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)

@@ -32,7 +32,7 @@ MOST_TRIED = 120  # runs in which arrays hold different numbers
 
 @dataclass(frozen=True)
 class PathChoice:
-    """What happens where a number is not known: the trip count of a loop, the way of a branch.
+    """Choose where a number is not known: the trip count of a loop, the way of a branch.
 
     `found` is what memory holds where a number comes from there; arrays of these names hold
     `index` instead, as those do that lead to parts of others. With a `period` loops keep their
@@ -53,7 +53,7 @@ class PathChoice:
     given: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
 
     def read_of(self, name: str) -> int:
-        """What an array of this name holds."""
+        """Return the numbers that an array of this name holds."""
         return self.given.get(name, self.index if name in self.indices else self.found)
 
 

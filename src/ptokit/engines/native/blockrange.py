@@ -38,7 +38,7 @@ class RangeResult:
     def of(
         cls, outputs: Mapping[str, Memory], kept: frozenset[str], grown: Sizes, **more: Any
     ) -> RangeResult:  # Any: the other fields
-        """What was written of the arrays that tell, and those that were `kept`."""
+        """Return the written bytes of the arrays that tell, and the arrays that were `kept`."""
         others = {name: memory for name, memory in outputs.items() if name in kept}
         telling = {n: Patch.of(m.data, m.shadow) for n, m in outputs.items() if n not in kept}
         return cls(telling, others, grown, **more)

@@ -186,7 +186,7 @@ class CompiledFunction(CompiledBody):
         return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
 
     def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
-        """What a block runs, if there are several that may run apart."""
+        """Return the plan of a block that runs apart; none of one block, or of one that prints."""
         one = self.how.blocks == 1 or self.prints
         return [] if one else [self.session(launch, limits, apart=True).plan]
 

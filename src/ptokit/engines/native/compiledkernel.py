@@ -140,7 +140,7 @@ class CompiledKernel:
         return _Launch(self.first, own, limits, span=span, marked=names, logged=bool(kept))
 
     def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
-        """What the cores of a block run, if there are several blocks that may run apart."""
+        """Return the plans of a block's cores; none where there is one block."""
         blocks = range(self.how.blocks)
         return self.apart(launch, limits, blocks).plans() if len(blocks) > 1 else []
 
@@ -224,7 +224,7 @@ class _Launch:
             shared[COUNTERS].data[:] = 0
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
-        """What the cores of a block run."""
+        """Return the plan of each core of a block."""
         grid = self.rank.grid
         places, number = grid.of_block(block), block if grid.together else 0
         if number in self.workers:
@@ -273,7 +273,7 @@ class _Launch:
             observer.warned(left_in_fifos(self.rank.fifos, self.rank.how.target, every))
 
     def plans(self) -> list[Plan]:
-        """What the cores of a block run."""
+        """Return the plan of each core of a block."""
         self.programs(self.span.start)
         return [worker.session.plan for worker in self.workers[0]]
 

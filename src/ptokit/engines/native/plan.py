@@ -1,4 +1,4 @@
-"""What it takes to run compiled code: all of it can be kept on disk.
+"""A plan holds what it takes to run compiled code, and can be kept on disk.
 
 The key is a text of all that the machine code of a program depends on. A plan is kept as JSON:
 reading one runs no code of the file's.

@@ -94,7 +94,7 @@ class InterpretedKernel:
     def _programs(
         self, grid: Grid, board: SignalBoard, run: Callable[[GroupedCore], Interpreter], block: int
     ) -> Sequence[Callable[[], Interpreter]]:
-        """What the cores of a block run."""
+        """Return the function of each core of a block."""
         shared = grid.shared_memories()
         board.fifos.append(shared)
         found = list[Callable[[], Interpreter]]()

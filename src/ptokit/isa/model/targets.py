@@ -121,7 +121,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 class _Has:
-    """Whether a target has a reading, and not the one that undoes it."""
+    """A fact of a target: it has a reading, and not the one that undoes it."""
 
     def __init__(self, reading: str, unless: str = "") -> None:
         self.reading, self.unless = reading, unless

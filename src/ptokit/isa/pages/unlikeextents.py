@@ -1,4 +1,4 @@
-"""What hardware moves where a view and the valid region of a tile are unlike.
+"""Hardware moves other extents where a view and the valid region of a tile are unlike.
 
 The headers' debug builds assert that they are alike. Release code counts rows by the view and takes
 the length of a row from the tile; A2/A3 steps from row to row by that length and the gap that the

@@ -29,7 +29,7 @@ class BitsOfAny(
     ),
     disputes=("X123",),
 ):
-    """dst = f(src0, src1) on the bits of integers; of chips, and of floats there."""
+    """dst = f(src0, src1) on the bits of integers, and on chips of floats."""
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
