@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -124,13 +124,14 @@ class StartedRegisters(dict[str, Any]):  # Any: numbers
         return super().get(name, _AnyValue())
 
 
+@dataclass
 class UnmixedSignals(CoreSignals):
     """Signals of a launch whose cores are of one kind, which nothing but the kernel's calls say.
 
     The board has all of them as vector cores; `core` knows what was executed.
     """
 
-    core: CxxCore
+    core: CxxCore = field(kw_only=True)
 
     def sync_all(self, kinds: Sequence[KernelKind], used: int, place: object) -> None:
         """Wait for the cores of the launch; PtoError where they are of another kind."""
@@ -170,9 +171,8 @@ class CxxCore(GroupedCore):
         """The signals between cores."""
         if self.kind is not None:
             return super().signals
-        found = UnmixedSignals(self.board, self.place, self.grid.separate, self.target.most_signals)
-        found.core = self
-        return found
+        how = self.board, self.place, self.grid.separate, self.target.most_signals
+        return UnmixedSignals(*how, core=self)
 
     def meet_as(self, kind: KernelKind) -> None:
         """Note that cores of this kind meet; PtoError where calls say that there are none."""
