@@ -13,24 +13,33 @@ from ptokit.values.enumerations import Loc
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """One way data may move, source location to destination location, with its pipe and rules."""
+    """One way data may move, source location to destination location, with its pipe and rules.
+
+    `event` is the pipe by which the table of events calls it, if that is another one.
+    """
 
     source: Loc
     target: Loc
     pipe: Pipe
     on: tuple[str, ...] = HARDWARE
     rules: tuple[Rule, ...] = ()
+    event: Pipe | None = None
 
     def __str__(self) -> str:
         return f"{self.source} -> {self.target}"
 
 
 def path(
-    source: Loc, target: Loc, pipe: Pipe, *rules: Ruled, on: str | tuple[str, ...] = HARDWARE
+    source: Loc,
+    target: Loc,
+    pipe: Pipe,
+    *rules: Ruled,
+    on: str | tuple[str, ...] = HARDWARE,
+    event: Pipe | None = None,
 ) -> Path:
     """A row of a page's table of paths."""
     targets = (on,) if isinstance(on, str) else on
-    return Path(source, target, pipe, targets, on_targets(targets, rules))
+    return Path(source, target, pipe, targets, on_targets(targets, rules), event)
 
 
 class OneOfPaths(Expr):

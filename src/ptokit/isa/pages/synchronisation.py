@@ -53,8 +53,8 @@ def pipe_of(operation: str) -> Pipe | None:
         if isinstance(page.pipe, dict) and (ends[0] in page.pipe or page.pipe.get(Loc.VEC) is V):
             return page.pipe.get(ends[0] or Loc.VEC)
         for p in page.paths:
-            if (p.source, p.target) == ends:  # the table of events has FIX (dispute X122)
-                return FIX if ends == (Loc.VEC, Loc.MAT) else p.pipe
+            if (p.source, p.target) == ends:
+                return p.event or p.pipe
     # forms of one pipe each: the first is meant, or the one that writes where the name says
     forms = {p.outs()[0].fixed_loc: p.pipe for p in reversed(pages) if isinstance(p.pipe, Pipe)}
     return forms.get(ends[0], forms.get(None)) if lookup(name) or len(forms) > 1 else None

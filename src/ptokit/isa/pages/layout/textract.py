@@ -101,6 +101,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
             *(VEC, MAT, MTE3, both(src.layout.isin(ND, NZ), dst.layout.isin(ND, NZ))),
             dst.dtype.isin(*WINDOW_A5),
             on=A5,
+            event=FIX,  # dispute X122
         ),
         path(VEC, VEC, V, between_vec),
         *window_from_acc(dst, src, mode),

@@ -73,6 +73,7 @@ class TInsert(
                 named("offset-misaligned", row % src.c0 == 0, help=BOXES),
             ),
             on=A5,
+            event=FIX,  # dispute X122
         ),
         *window_from_acc(dst, src, mode),
     )

@@ -144,6 +144,7 @@ class TMov(
             *(VEC, MAT, MTE3, same_type(dst, src), dst.dtype.isin(*MOVE_VEC_A5)),
             both(src.layout.isin(ND, NZ, ZN), dst.layout.isin(ND, NZ, ZN)),
             on=A5,
+            event=FIX,  # dispute X122
         ),
         path(
             *(MAT, VEC, MTE1, same_type(dst, src)),
