@@ -216,7 +216,7 @@ class RunWords(KernelWords, ProgramWords, total=False):
 
 
 def takes(words: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function that takes these options: `help` lists them, and others are refused."""
+    """Let a function take these options: `help` lists them, and others are refused."""
     only, kinds = inspect.Parameter.KEYWORD_ONLY, words.__annotations__
     named = [
         inspect.Parameter(name, only, default=DEFAULTS.get(name), annotation=kind.__forward_arg__)
@@ -241,7 +241,7 @@ def takes(words: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def options_of(**words: Unpack[RunWords]) -> Options:
-    """The options that are meant; TypeError or ValueError for those that no launch can have."""
+    """Return the options of a launch; TypeError or ValueError for what no launch can have."""
     from ptokit.machine.launchoptions import Options  # what runs is not needed to check
 
     how: dict[str, Any] = {**words}  # Any: as in Options

@@ -103,7 +103,7 @@ class Bound:
         return env
 
     def targets(self, env: Env) -> dict[str, Memory]:
-        """The memories of arguments that may be written, by their names."""
+        """Return the memories of arguments that may be written, by their names."""
         return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
     def _global(self, arg: Value) -> Any:  # Any: as in Env
@@ -219,24 +219,24 @@ class Launch:
 
     @classmethod
     def of(cls, bound: Bound) -> Launch:
-        """The launch of one core that waits for no other."""
+        """Return the launch of one core that waits for no other."""
         return cls(({VECTOR: bound},), waits=False)
 
     @property
     def sole(self) -> Bound:
-        """The function of the only core."""
+        """Return the function of the only core."""
         [cores] = self.ranks
         [bound] = cores.values()
         return bound
 
     @property
     def every(self) -> list[Bound]:
-        """The functions of all cores."""
+        """Return the functions of all cores, bound to their arguments."""
         return [bound for cores in self.ranks for bound in cores.values()]
 
     @property
     def funcs(self) -> list[Func]:
-        """What all cores run."""
+        """Return the functions of all cores as the program has them."""
         return [one.func for one in self.every]
 
     @property
@@ -245,7 +245,7 @@ class Launch:
         return {name: given for one in self.every for name, given in one.arrays.items()}
 
     def on(self, arrays: Mapping[str, Any]) -> Launch:  # Any: arrays and numbers
-        """The same launch on other arrays of the same types."""
+        """Return the launch on other arrays of the same types."""
         ranks: list[dict[KernelKind, Bound]] = []
         for rank, cores in enumerate(self.ranks):
             own = arrays
@@ -257,7 +257,7 @@ class Launch:
         return other
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Launch:  # Any: numbers
-        """The same launch where these arguments are other numbers."""
+        """Return the launch with other numbers for these arguments."""
         every = [
             {k: bound.with_numbers(numbers) for k, bound in cores.items()} for cores in self.ranks
         ]
@@ -265,11 +265,11 @@ class Launch:
 
     @cached_property
     def labels(self) -> Sequence[Mapping[str, str]]:
-        """`names`, of a rank without a number those of the arguments."""
+        """Return `names`; of a rank without a number those of the arguments."""
         return self.names or ({arg.name: arg.name for one in self.every for arg in one.func.args},)
 
     def shared(self) -> Envs:
-        """Handles for the cores of each rank, on one copy of each array."""
+        """Return handles for the cores of each rank, on one copy of each array."""
         made: list[dict[KernelKind, Env]] = []
         memories: dict[str, Any] = {}  # Any: handles
         for cores, names in zip(self.ranks, self.labels, strict=True):
@@ -326,7 +326,7 @@ class Launch:
         return {names.get(n, n): dtype for names, found in every for n, dtype in found.items()}
 
     def outputs(self, envs: Envs) -> dict[str, AnyArray]:
-        """Arrays by their names that some core may write."""
+        """Return the arrays that some core may write, by their names."""
         found: dict[str, AnyArray] = {}
         for names, bound, env in self._beside(envs):
             found |= {names.get(n, n): array for n, array in bound.outputs(env).items()}
@@ -338,7 +338,7 @@ class Launch:
     def _beside(
         self, things: Sequence[Mapping[KernelKind, T]]
     ) -> Iterator[tuple[Mapping[str, str], Bound, T]]:
-        """Each core's function, the names of its arrays, and what there is for the core."""
+        """Yield for each core the names of its arrays, its function, and its own thing."""
         for cores, names, own in zip(self.ranks, self.labels, things, strict=True):
             yield from ((names, bound, own[kind]) for kind, bound in cores.items())
 
