@@ -216,7 +216,7 @@ INCOMPLETE = {
 }
 
 
-@pytest.mark.parametrize("said", sampled(INCOMPLETE, 2))
+@pytest.mark.parametrize("said", sampled(INCOMPLETE, 4))
 def test_incomplete_host_programs(said: str, tmp_path: Path) -> None:
     file = tmp_path / "host alone.cpp"
     file.write_text(INCOMPLETE[said])

@@ -9,6 +9,7 @@ import pytest
 from launched import again, kernels, needs_compiler
 
 import ptokit as pto
+from fuzz.scale import sampled
 from ptokit.api.cxx.cxxkernel import CxxRun
 
 pytestmark = needs_compiler
@@ -29,7 +30,7 @@ def launched(how: str, where: str, count: int, apart: int) -> tuple[CxxRun, dict
 
 
 @pytest.mark.parametrize(
-    ("how", "where"), [("DEFAULT", "Vec"), ("BY_KIND", "Vec"), ("BY_KIND", "Mat")]
+    ("how", "where"), sampled([("BY_KIND", "Vec"), ("DEFAULT", "Vec"), ("BY_KIND", "Mat")], 2)
 )
 def test_all_cores_of_the_kind_that_the_launch_has_wait(how: str, where: str) -> None:
     """The meeting without arguments is that of vector cores (common/pto_instr.hpp:118)."""
@@ -40,7 +41,7 @@ def test_all_cores_of_the_kind_that_the_launch_has_wait(how: str, where: str) ->
 
 
 @pytest.mark.parametrize("where", ["Vec", "Mat"])
-@pytest.mark.parametrize("apart", [2, 4])
+@pytest.mark.parametrize("apart", sampled([2, 4], 2))
 def test_only_so_many_cores_wait_as_the_meeting_counts(where: str, apart: int) -> None:
     """Each place in memory counts alone, up to so many cores (common/syncall_soft.hpp:112)."""
     ran, given = launched("SOME", where, 4, apart)
@@ -55,7 +56,7 @@ def test_a_meeting_of_more_cores_than_come_is_a_deadlock() -> None:
     assert {d.slug for d in problem.value.diagnostics} == {"deadlock"}
 
 
-@pytest.mark.parametrize(("where", "kind"), [("Vec", "cube"), ("Mat", "vector")])
+@pytest.mark.parametrize(("where", "kind"), sampled([("Vec", "cube"), ("Mat", "vector")], 2))
 def test_a_meeting_of_cores_that_the_launch_has_not_is_an_error(where: str, kind: str) -> None:
     """On chips such a call is nothing at all: no core waits (npu/a2a3/SyncAll.hpp:27)."""
     with pytest.raises(pto.PtoError, match=f"the launch has no {kind} cores") as problem:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from launched import again, kernels, needs_compiler
+
+from fuzz.scale import sampled
 
 pytestmark = needs_compiler
 N, STEP = 8, 3
 
 
-@pytest.mark.parametrize("layout", ["ND", "DN"])
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@pytest.mark.parametrize(
+    ("target", "layout"), sampled(product(["a5", "cpu", "a2a3"], ["ND", "DN"]), 3)
+)
 def test_chips_move_consecutive_elements_whatever_the_stride(target: str, layout: str) -> None:
     """No code of chips reads it (common/arch/memory/tload_common.hpp:99-128, a5/TLoad.hpp:92)."""
     a, c = np.arange(1, 65, dtype=np.float32), np.zeros(128, np.float32)
@@ -25,7 +30,7 @@ def test_chips_move_consecutive_elements_whatever_the_stride(target: str, layout
 
 
 @pytest.mark.parametrize("valid", [32, 48])
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("target", sampled(["a5", "a2a3"], 2))
 def test_chips_load_the_valid_rows_of_boxes(target: str, valid: int) -> None:
     """A burst of each column of boxes is as long as the tile is valid (tload_common.hpp:152)."""
     a, c = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)

@@ -46,7 +46,7 @@ def argument(kind: Type, rng: np.random.Generator) -> Any:  # Any: an array or a
     return rng.integers(0, 4, ELEMENTS).astype(of)
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 6))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 10))
 def test_printed_programs_compute_the_same(name: str, tmp_path: Path) -> None:
     try:
         found_compiler()

@@ -23,7 +23,7 @@ from ptokit.machine.memory import Memory
 
 PARTS = 2
 KERNELS = scaled(8) // PARTS
-PROGRAMS = scaled(40) // PARTS
+PROGRAMS = scaled(20) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16
 TILE = "!pto.tile_buf<vec, {rows}x{cols}xf32>"

@@ -16,7 +16,7 @@ from extremes import SECONDS, program
 
 from fuzz.scale import FACTOR, scaled
 
-PROGRAMS = scaled(20)
+PROGRAMS = scaled(10)
 PARTS = min(2, FACTOR)  # one process each
 EACH = -(-PROGRAMS // PARTS)
 LARGEST = 1 << 30  # bytes that a process may have in memory

@@ -17,7 +17,7 @@ from mutants import LARGEST, SLOWEST, mutant
 from scale import scaled
 
 HERE = Path(__file__).parent
-SAMPLES = {"check": scaled(12), "run": scaled(3)}
+SAMPLES = {"check": scaled(5), "run": scaled(2)}
 
 
 def tried(group: str, first: int, count: int) -> subprocess.CompletedProcess[str]:

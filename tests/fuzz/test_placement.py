@@ -40,7 +40,7 @@ from ptokit.launch.bind import bind
 from ptokit.machine.memory import Memory
 from ptokit.passes.pipeline import run_passes
 
-PROGRAMS = scaled(6)
+PROGRAMS = scaled(3)
 WRITTEN_OUT = "the same, addresses written out"
 REFUSED = ("placed-overlap", "tile-outlives-iteration", "out-of-memory")
 SMALL = Target("small", "", like=TARGETS["cpu"], capacity={"UB": SPACE})
@@ -189,5 +189,5 @@ def test_in_the_least_memory_tiles_share_what_none_of_them_needs(
     for target in TIGHT:
         monkeypatch.setitem(TARGETS, target.name, target)
     monkeypatch.setattr(Memory, "refuses", True)
-    verdicts = Counter(shared_tightly(seed, first=first) for seed in range(scaled(8)))
+    verdicts = Counter(shared_tightly(seed, first=first) for seed in range(scaled(4)))
     assert verdicts["the same"] > sum(verdicts.values()) // 4, verdicts

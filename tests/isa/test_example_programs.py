@@ -44,7 +44,7 @@ def said(text: str, target: str) -> list[tuple[str, str]]:
 CASES = [(p, t) for n, p in enumerate(PROGRAMS) for t in ([*TARGETS] * 2)[n % len(TARGETS) :][:3]]
 
 
-@pytest.mark.parametrize(("path", "target"), sampled(CASES, 3), ids=str)
+@pytest.mark.parametrize(("path", "target"), sampled(CASES, 5), ids=str)
 def test_the_program_gives_what_its_comments_say(path: Path, target: str) -> None:
     text = path.read_text(encoding="utf-8")
     program = pto.loads(text)

@@ -246,7 +246,7 @@ def cases() -> Iterator[tuple[type[Instr], str, int]]:
             yield from ((page, t, number) for t in page.homes() if example(page))
 
 
-@pytest.mark.parametrize(("page", "target", "number"), sampled(cases(), 20))
+@pytest.mark.parametrize(("page", "target", "number"), sampled(cases(), 40))
 def test_it_gives_a_result_or_names_what_it_lacks(
     page: type[Instr], target: str, number: int
 ) -> None:

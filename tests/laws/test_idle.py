@@ -43,7 +43,7 @@ def idle(page: type[Instr], number: int) -> Case:
     "page", [p for p in pages() if p.executes and of_tiles(p)], ids=lambda p: p.__name__
 )
 def test_an_instruction_on_empty_tiles_changes_nothing(page: type[Instr]) -> None:
-    for number in range(scaled(2)):
+    for number in range(scaled(1)):
         case = idle(page, number)
         before, after = build(case), outcome(case, execute.run_op)
         assert after.said == []

@@ -403,7 +403,7 @@ def tried(page: type[Instr], rules: Sequence[Rule]) -> Sequence[Rule]:
     if scaled(1) > 1:
         return rules
     new = [r for r in rules if _first().get(_key(page, r), page) is page] or rules[:1]
-    return sampled(new, 3) if len(new) > LONG else new
+    return sampled(new, 6) if len(new) > LONG else new
 
 
 @cache

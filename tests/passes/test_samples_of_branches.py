@@ -299,7 +299,7 @@ def compared(first: str, second: str, where: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["n", "block", "held"])
-@pytest.mark.parametrize(("first", "second", "where"), sampled(COMPARED, 2))
+@pytest.mark.parametrize(("first", "second", "where"), sampled(COMPARED, 4))
 def test_conditions_that_go_together_are_one(
     first: str, second: str, where: str, name: str
 ) -> None:

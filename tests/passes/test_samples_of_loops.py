@@ -68,7 +68,7 @@ NEEDED = {  # what orders what only some samples issue
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), sampled([(n, c) for c in ("a2a3", "a5") for n in NEEDED], 6)
+    ("name", "chip"), sampled([(n, c) for c in ("a2a3", "a5") for n in NEEDED], 12)
 )
 def test_what_the_first_sample_does_not_issue_is_looked_at(name: str, chip: str) -> None:
     program = pto.load(next(ROOT.glob(f"*/pto/{name}.pto")))

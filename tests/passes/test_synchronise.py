@@ -26,7 +26,7 @@ from ptokit.passes.pipeline import run_passes
 
 # every third program on one of the chips, but the large ones; from PTOKIT_FUZZ = 6 on, all on both
 EVERY = [(p, c) for n, p in enumerate(PATHS) for c in (CHIPS * 2)[n // 3 % 2 :][:2]]
-CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 9)
+CASES = sampled([(p, c) for p, c in EVERY if scaled(1) > 1 or p.parent.name == "pto"], 18)
 REFUSED = {"illegal", "no run", "conversion"}  # not for this chip; other ranks are needed
 PIPED = ("both_kinds", "global_slots", "pipes_by_function", "flash_attention")
 HANDED_ON = [(p, c) for p in PATHS if p.stem in PIPED for c in CHIPS]
@@ -51,7 +51,8 @@ def test_most_programs_are_synchronised() -> None:
     made = [synchronised(path, chip) for path, chip in CASES]
     programs = [p for p in made if isinstance(p, Program)]
     assert 2 * len(programs) > len(made)
-    assert sum(any(orders(op) for f in p.module.funcs for op in f.walk()) for p in programs) > 10
+    ordered = sum(any(orders(op) for f in p.module.funcs for op in f.walk()) for p in programs)
+    assert 3 * ordered > len(programs)
 
 
 def edges(func: Func) -> dict[tuple[object, ...], set[int]]:
@@ -130,7 +131,7 @@ def test_any_legal_order_gives_what_program_order_does() -> None:
 def test_each_fault_that_some_order_shows_is_found() -> None:
     """A pair that is missing, or a flag that is moved or of other pipes or of another id."""
     cases, random, shown, found = functions(60), Random(5), 0, 0
-    for _ in range(scaled(60)):
+    for _ in range(scaled(30)):
         case, fault = random.choice(cases).with_fault(random)
         target, runs, wrong = TARGETS[case.chip], list[Issue](), False
         try:
@@ -145,8 +146,8 @@ def test_each_fault_that_some_order_shows_is_found() -> None:
         differing = any(differs(run, target, seed) for run, seed in tries)
         shown += differing
         assert wrong or not differing, f"{case}: {fault}"
-    assert found > scaled(30), "most faults are such"
-    assert shown > scaled(30), "and random orders show most of them"
+    assert found > scaled(15), "most faults are such"
+    assert shown > scaled(15), "and random orders show most of them"
 
 
 def test_sections_of_both_kinds_have_flags_of_their_own() -> None:

@@ -87,7 +87,7 @@ COMPILED = {
 
 
 @pytest.mark.parametrize(
-    ("name", "target"), sampled([(n, t) for n, legal in LEGAL.items() for t in legal], 3)
+    ("name", "target"), sampled([(n, t) for n, legal in LEGAL.items() for t in legal], 5)
 )
 def test_it_computes_what_numpy_computes(
     name: str, target: str, capfd: pytest.CaptureFixture[str]

@@ -109,7 +109,7 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("text", sampled(LONG.values(), 4), ids=sampled(LONG, 4))
+@pytest.mark.parametrize("text", sampled(LONG.values(), 8), ids=sampled(LONG, 8))
 def test_long_lines(text: Callable[[int], str]) -> None:
     """Sixteen times the text takes about sixteen times as long; 256 times if it were squared."""
     assert growth(lambda size: attempt(text(size)), 8_000, 128_000) < 60
