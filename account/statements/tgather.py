@@ -176,7 +176,7 @@ constraint 136: comparing form, A2/A3: GT or EQ
 constraint 137-139: comparing form, A5: dst is int32_t or uint32_t
   -> compare.test_result_types
 constraint 140: comparing form, A5: src is int16_t, uint16_t, int32_t, uint32_t, half or float
-  -> compare.test_source_types
+  -> compare.test_source_types C64
 constraint 141: comparing form, A5: k_value is uint16_t or uint32_t
   -> compare.test_threshold_types
 constraint 142: comparing form, A5: GT or EQ

@@ -1,7 +1,8 @@
-"""Thresholds of a gather by comparison on A2/A3: 32 bits wide, with f16 also 16 (C63)."""
+"""Gathers by comparison: thresholds of A2/A3 have 32 bits, with f16 also 16; bytes on A5."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import ptokit as pto
@@ -28,3 +29,39 @@ func.func @f(%s: {src}, %k: {k}, %d: {dst}, %c: {count}, %t: {tmp}) {{
 """
     found = [d for d in pto.loads(text).check("a2a3") if d.slug == "element-type" and d.is_error]
     assert (found == []) == legal
+
+
+DST, TMP = "!pto.tile_buf<vec, 16x64xu32>", "!pto.tile_buf<vec, 16x32xu8>"
+COUNT = "!pto.tile_buf<vec, 16x1xu32, blayout=col_major>"
+
+
+@pytest.mark.parametrize("cmp", ["gt", "eq"])
+@pytest.mark.parametrize("wide", ["u16", "u32"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_on_a5(dtype: type[np.integer], wide: str, cmp: str, engine: str) -> None:
+    """Bytes count as unsigned, against the whole threshold (npu/a5/TGather.hpp:781-916; C64)."""
+    src = f"!pto.tile_buf<vec, 16x64x{'iu'[dtype is np.uint8]}8>"
+    k = COUNT.replace("u32", wide)
+    program = pto.loads(f"""\
+func.func @f(%s: {src}, %k: {k}, %d: {DST}, %c: {COUNT}, %t: {TMP}) {{
+  pto.tgather ins(%s, %k, %t : {src}, {k}, {TMP}) outs(%d, %c : {DST}, {COUNT}) {{
+    cmpMode = #pto.cmp<{cmp}>}}
+  return
+}}
+""")
+    assert "element-type" in {d.slug for d in program.check("a5") if d.is_error}
+    octets = np.random.default_rng(7).integers(0, 256, (16, 64), np.uint8)
+    limits = np.repeat([0, 40, 127, 128, 200, 255, 256, 300], 2)[:, None]
+    found = program.run(
+        target="a5:as-hardware",
+        engine=engine,
+        s=octets.view(dtype),
+        k=limits.astype(np.uint16 if wide == "u16" else np.uint32),
+        d=np.full((16, 64), 7, np.uint32),
+        c=np.zeros((16, 1), np.uint32),
+        t=np.zeros((16, 32), np.uint8),
+    )
+    for i, row in enumerate(octets.astype(int)):
+        hit = np.flatnonzero(row > limits[i] if cmp == "gt" else row == limits[i])
+        assert found["c"][i, 0] == hit.size
+        assert found["d"][i].tolist() == [*(i * 64 + hit), *[7] * (64 - hit.size)]

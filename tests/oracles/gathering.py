@@ -31,13 +31,21 @@ def by_index(dst: Seen, src0: Seen, indices: Seen, outside: str | None, target: 
 
 
 @meaning("TGatherMask")
-def by_mask(dst: Seen, src: Seen, pattern: str, axis: str) -> Result:
-    """Whole rows; or columns, whose elements follow one another in the storage."""
+def by_mask(dst: Seen, src: Seen, pattern: str, axis: str, target: str) -> Result:
+    """Whole rows; or columns, whose elements follow one another in the storage.
+
+    X124: on A5 rows of 64 bits begin a part of dst's columns apart.
+    """
     first, step = PERIOD[pattern]
     rows, cols = src.valid
     codes = src.codes[:rows, :cols]
     if axis == "COL":
         return typed(codes[first::step], dst.dtype)
+    if target != "cpu" and bits_of(dst.dtype) == 64:
+        out, pitch, kept = dst.storage.copy(), dst.codes.shape[1] // step, cols // step
+        for r in range(rows):
+            out[r * pitch : r * pitch + kept] = codes[r, first::step][:kept]
+        return InStorage(typed(out, dst.dtype))
     return InStorage(typed(codes[:, first::step].reshape(-1), dst.dtype))
 
 
@@ -50,10 +58,13 @@ def by_row(tile: Seen, rows: int) -> Array:
 def by_comparison(
     dst: Seen, src0: Seen, k_value: Seen, cdst: Seen, offset: int, cmp: str
 ) -> Result:
-    """Flat indices of the matches; what follows them stays."""
+    """Flat indices of the matches; what follows them stays. C64: bytes are unsigned."""
     rows = src0.valid[0]
+    if bits_of(src0.dtype) == 8:
+        octets = src0.values.view(np.uint8)
+        return matching(dst, src0, octets, by_row(k_value, rows), cdst, offset, cmp)
     limits = converted(by_row(k_value, rows), k_value.dtype, src0.dtype)
-    return matching(dst, src0, limits, cdst, offset, cmp)
+    return matching(dst, src0, src0.values, limits, cdst, offset, cmp)
 
 
 @meaning("TGatherCompareNumber")
@@ -62,12 +73,14 @@ def by_comparison_with_one(
 ) -> Result:
     """As the assembler has it: one threshold."""
     limits = typed(number(k_value, src0.dtype), src0.dtype).reshape(-1)
-    return matching(dst, src0, limits, cdst, offset, cmp)
+    return matching(dst, src0, src0.values, limits, cdst, offset, cmp)
 
 
-def matching(dst: Seen, src0: Seen, limits: Array, cdst: Seen, offset: int, cmp: str) -> Result:
+def matching(
+    dst: Seen, src0: Seen, x: Array, limits: Array, cdst: Seen, offset: int, cmp: str
+) -> Result:
     """The matches of each row, and their number."""
-    matches = src0.values > limits[:, None] if cmp == "GT" else src0.values == limits[:, None]
+    matches = x > limits[:, None] if cmp == "GT" else x == limits[:, None]
     out, counts = dst.codes.copy(), matches.sum(1)
     for r, line in enumerate(matches):
         found = offset + r * src0.codes.shape[1] + np.flatnonzero(line)

@@ -73,7 +73,7 @@ def test_result_types(target: str, dtype: str) -> None:
 
 SOURCES = {
     "a2a3": {"f32": ("gt", "eq"), "f16": ("gt", "eq"), "i32": ("eq",)},
-    "a5": {t: ("gt", "eq") for t in ("i16", "u16", "i32", "u32", "f16", "f32")},
+    "a5": {t: ("gt", "eq") for t in ("i16", "u16", "i32", "u32", "f16", "f32", "i8", "u8")},  # C64
 }
 
 

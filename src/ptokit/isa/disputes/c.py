@@ -360,4 +360,13 @@ C: dict[str, Dispute] = {
         "either width, each read as what it is",
         "the documentation names one type, and boards take the other",
     ),
+    "C64": Dispute(
+        "does TGATHER compare bytes on A5, and as what does it see its elements?",
+        "Documentation and assembler: no. Headers of A5 and suite tgather: with thresholds of 16 "
+        "or 32 bits, all as u32. They round f32 to i32, take i16 and i32 as unsigned, too, and of "
+        "u16 look for equal ones whatever is asked; the suite has integers of 0 to 99.",
+        "bytes as the headers (--as assembler: no), with a tile of thresholds; types of the "
+        "documentation as it says",
+        "boards have verified the suite, which does not tell the rest apart",
+    ),
 }

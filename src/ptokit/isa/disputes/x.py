@@ -381,4 +381,11 @@ X: dict[str, Dispute] = {
         "yes, on their bits; the assembler refuses them",
         "boards have verified the suites",
     ),
+    "X124": Dispute(
+        "where do rows of 64-bit elements begin that TGATHER keeps by a pattern on A5?",
+        "Documentation: no such type; without gaps. Headers of A5, as their suite tgather: "
+        "DstCols / period apart, of whole periods, and of each row the first 64 alone.",
+        "cpu: without gaps. A5: as its headers, and a later row covers an earlier one",
+        "boards have verified the suite",
+    ),
 }

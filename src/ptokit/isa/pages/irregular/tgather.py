@@ -13,6 +13,9 @@ IN_HEADERS = "headers of A5 gather 64 bits, the assembler does not"
 OF_WIDE = "use one of these types, with 32-bit indices for 64-bit elements"
 BY_ROW = "use one of these types; 64-bit elements are kept by rows alone"
 INDEX_A5 = (i8, u8, i16, u16, i32, u32, f16, f32, f8e4m3, f8e5m2)
+COMPARED = (f32, f16, i32, u32, i16, u16)
+BYTES = (i8, u8)
+NO_BYTES = "documentation and assembler compare elements of 16 and 32 bits"
 OF_BYTES = "the assembler takes indices of 32 bits, hardware reads 16 bits of each"
 
 
@@ -89,17 +92,20 @@ def matching(count: Expr, pattern: Attr) -> Expr:
 class TGatherMask(
     Instr,
     inner_flags=(A2A3,),
+    uses=(CHIP,),
     name="tgather",
     form="mask",
     pipe=V,
     asm=Asm(attrs_inside=", "),
     specials=NAN_MOVES,
-    disputes=("C17", "C31", "C60"),
+    disputes=("C17", "C31", "C60", "X124"),
 ):
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
-    By row, the selected elements of all rows follow one another in dst's storage without gaps. The
-    pattern's digits count from the right: P0001 keeps indices 0, 4, 8, ...; bits move unchanged.
+    By row, the selected elements of all rows follow one another in dst's storage without gaps. On
+    A5, rows of 64-bit elements begin dst.cols / period apart, with one element for each whole
+    period, and 64 at most. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
+    ...; bits move unchanged.
     """
 
     dst = Out(Tile, doc="receives the selected elements")
@@ -139,13 +145,18 @@ class TGatherMask(
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
 
     @staticmethod
-    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis) -> None:
+    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis, chip: bool) -> None:
         (rows, cols), first, step = src.valid, pattern.first, pattern.period
         if axis is GatherAxis.COL:
             start = least(first, src.rows)
             kept = most(0, -(-(rows - first) // step))
             selected = src[start : most(start, rows) : step, :cols]
             dst[:kept, :cols] = selected.bitcast(dst.dtype)
+        elif chip and dst.dtype.bits == 64:
+            kept = least(cols // step, 64)
+            selected = src[:rows, least(first, kept * step) : kept * step : step]
+            row, col = dst.iota(rows, kept)
+            dst.flat().scatter(row * (dst.cols // step) + col, selected.bitcast(dst.dtype))
         else:
             start = least(first, src.cols)
             kept = most(0, -(-(cols - first) // step))
@@ -162,13 +173,13 @@ def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 class CompareGather(
-    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C17", "C39", "C40", "C63")
+    Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C17", "C39", "C40", "C63", "C64")
 ):
     """For each row, list the flat indices of the elements greater than (or equal to) its threshold.
 
     dst[i, n] = offset + i * src0.cols + j for the n-th match j of row i; cdst[i] = the number of
     matches, which must fit in the row. Elements of dst after them keep their value. `k_value` is
-    converted to src0's type.
+    converted to src0's type; A5 takes bytes as unsigned, and compares 32 bits.
     """
 
     dst = Out(Tile, doc="receives the indices of the matches, row by row")
@@ -177,10 +188,9 @@ class CompareGather(
     tmp = scratch_of_a2a3()
     cmp = Attr(CmpMode, CmpMode.EQ, key="cmpMode")
     equal = either(src0.dtype != i32, cmp == CmpMode.EQ)
-    rules = (
+    shared = (
         named("attribute", cmp.isin(CmpMode.GT, CmpMode.EQ), help="cmpMode is gt or eq"),
         named("element-type", dst.dtype.isin(i32, u32), cdst.dtype.isin(i32, u32)),
-        on((CPU, A5), named("element-type", src0.dtype.isin(f32, f16, i32, u32, i16, u16))),
         one_each(cdst, src0),
         named("shape", dst.valid.rows >= src0.valid.rows, help="dst has a row for each of src0"),
         each_in_vec(dst, src0, cdst),
@@ -191,6 +201,8 @@ class CompareGather(
             named("operand-count", tmp.given, help=NAMED),
         ),
     )
+    of_words = named("element-type", src0.dtype.isin(*COMPARED), help=NO_BYTES)
+    rules = (shared, on((CPU, A5), of_words))
 
 
 FOUND = {"dst": VEC_I32, "cdst": COUNT, "tmp": "!pto.tile_buf<vec, 16x64xu32>", "cmp": CmpMode.GT}
@@ -211,7 +223,13 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
     example = {**FOUND, "k_value": COUNT.replace("xi32", "xu32")}
     scratch = tmp.numel + src0.numel * dst.size + src0.rows * src0.size
     rules = (
-        CompareGather.rules,
+        CompareGather.shared,
+        on(CPU, CompareGather.of_words),
+        on(
+            A5,
+            named("element-type", src0.dtype.isin(*COMPARED, *BYTES)),
+            when(src0.dtype.isin(*BYTES, *COMPARED), by(ASSEMBLER, CompareGather.of_words)),
+        ),
         one_each(k_value, src0),
         each_in_vec(k_value),
         on(
@@ -227,8 +245,10 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
     def run(
         dst: Cells, src0: Cells, k_value: Cells, cdst: Cells, offset: int, cmp: CmpMode
     ) -> None:
-        limit = column(k_value, src0.valid.rows).cast(src0.dtype)
-        list_matches(dst, src0, limit, cdst, offset, cmp)
+        x, limit = src0[src0.valid], column(k_value, src0.valid.rows)
+        if x.dtype in BYTES:
+            x = x.bitcast(u8).cast(u32)
+        list_matches(dst, src0, x, limit.cast(x.dtype), cdst, offset, cmp)
 
 
 class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a number"):
@@ -245,15 +265,15 @@ class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a n
     def run(
         dst: Cells, src0: Cells, k_value: Number, cdst: Cells, offset: int, cmp: CmpMode
     ) -> None:
-        list_matches(dst, src0, src0[src0.valid].number(k_value), cdst, offset, cmp)
+        x = src0[src0.valid]
+        list_matches(dst, src0, x, x.number(k_value), cdst, offset, cmp)
 
 
 def list_matches(
-    dst: Cells, src0: Cells, limit: Array, cdst: Cells, offset: int, cmp: CmpMode
+    dst: Cells, src0: Cells, x: Array, limit: Array, cdst: Cells, offset: int, cmp: CmpMode
 ) -> None:
-    """The indices of what is greater than, or equal to, a limit in each row, and how many."""
+    """List the indices of x, src0's elements, that are above or equal to a row's limit; count."""
     rows, cols = src0.valid
-    x = src0[:rows, :cols]
     row, col = dst.iota(rows, cols)
     match = x > limit if cmp is CmpMode.GT else x.equals(limit)
     found, count = (row * src0.cols + col + offset).cast(dst.dtype).compacted(match)
