@@ -1,11 +1,15 @@
-"""The typed signatures of the instruction functions, for editors and type checkers."""
+"""The typed signatures of the instruction functions, for editors and type checkers.
+
+Each has the docstring that `help` shows, which an editor shows where the mouse rests on a name.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from textwrap import indent
 
-from ptokit.api.eager import instructions, public_signature
+from ptokit.api.eager import documentation, instructions, public_signature
 from ptokit.api.kernel.choices import rooms, sources, value_names, windowed
 from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
@@ -28,17 +32,25 @@ TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"}
 def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
-    moved = [page.python() for page in pages() if READDRESSES in page.traits]
-    derived = [page.python() for page in pages() if DERIVES in page.traits]
-    names = "".join(f'    "{name}",\n' for name in (*forms, *moved, *derived))
+    moved = [page for page in pages() if READDRESSES in page.traits]
+    derived = [page for page in pages() if DERIVES in page.traits]
+    every = (*forms, *(page.python() for page in (*moved, *derived)))
+    names = "".join(f'    "{name}",\n' for name in every)
     lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
-    for name, several in forms.items():
+    for several in forms.values():
         for page in several:
             lines += ["@overload"] if len(several) > 1 else []
-            lines += _function(name, page)
-    lines += [f"def {name}(tile: Tile, address: int) -> None: ..." for name in moved]
-    lines += [f"def {name}(dst: Tile, src: Tile) -> None: ..." for name in derived]
-    return "\n".join(lines) + "\n"
+            lines.append(_function(page))
+    lines += [_documented("tile: Tile, address: int", page) for page in moved]
+    lines += [_documented("dst: Tile, src: Tile", page) for page in derived]
+    return "\n".join(lines)
+
+
+def _documented(parameters: str, page: type[Instr], name: str = "", result: str = "None") -> str:
+    """The stub of a function with the docstring of a page; `name`: where it is another one's."""
+    text = documentation(page).strip().replace("\\", "\\\\")
+    text = indent(f'"""{text}\n"""' if "\n" in text else f'"""{text}"""', " " * 4)
+    return f"def {name or page.python()}({parameters}) -> {result}:\n{text}\n"
 
 
 VALUES = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
@@ -65,7 +77,7 @@ def value_stub() -> str:
         for text in texts:
             lines += ["@overload"] if len(texts) > 1 else []
             lines.append(text)
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _kinds(page: type[Instr]) -> tuple[str, ...]:
@@ -85,7 +97,7 @@ def _value(name: str, page: type[Instr]) -> str:
     others = [*(o for o in rooms(page) if not o.required), *others]
     named += [f"{f.name}: {_annotation(f)} = ..." for f in others]
     lines = "".join(f"    {p},\n" for p in (*first, "*", *named, *last))
-    return f"def {name}(\n{lines}) -> Tile: ..."
+    return _documented(f"\n{lines}", page, name, "Tile")
 
 
 def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
@@ -100,7 +112,7 @@ def _words(forms: dict[str, list[type[Instr]]]) -> Iterator[str]:
         yield from lines
 
 
-def _function(name: str, page: type[Instr]) -> Iterator[str]:
+def _function(page: type[Instr]) -> str:
     fields = {f.name: f for f in (*page.operands, *page.attrs)}
     parameters: list[str] = []
     keyword_only = False
@@ -115,9 +127,7 @@ def _function(name: str, page: type[Instr]) -> Iterator[str]:
         field = fields.get(parameter.name)
         kind = "Sequence[Event]" if field is None else _annotation(field)
         parameters.append(f"{parameter.name}: {kind}{default}")
-    yield f"def {name}("
-    yield from (f"    {parameter}," for parameter in parameters)
-    yield ") -> None: ..."
+    return _documented("\n" + "".join(f"    {parameter},\n" for parameter in parameters), page)
 
 
 def _annotation(field: Operand | Attr) -> str:
