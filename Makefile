@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint mutation fuzz bench cpp docs format clean
+.PHONY: demo test test-all lint mutation fuzz bench cpp docs format dist clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -50,6 +50,12 @@ docs: $(VENV)/run
 format: $(VENV)/dev
 	$(BIN)/ruff check --fix-only src tests account examples bench
 	$(BIN)/ruff format src tests account examples bench
+
+# An sdist and a wheel, tried in an empty environment of each Python that is found.
+dist: $(VENV)/dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	PTOKIT_WHEEL=$$(ls $(CURDIR)/dist/*.whl) $(BIN)/pytest tests/repo/test_wheel.py
 
 clean:
 	rm -rf $(VENV)
