@@ -6,7 +6,7 @@ constexpr int N = 64;
 using Line = GlobalTensor<float, Shape<1, 1, 1, 1, N>, Stride<N, N, N, N, 1>>;
 using Counters = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 16>, Stride<16, 16, 16, 16, 1>>;
 
-enum Way { DEFAULT, BY_KIND, OTHER, SOME, TOO_MANY };
+enum Way { DEFAULT, BY_KIND, HARD, OTHER, SOME, TOO_MANY };
 
 template <Way How, SyncCoreType Kind> AICORE void meet(__gm__ int32_t *w, int count)
 {
@@ -14,6 +14,7 @@ template <Way How, SyncCoreType Kind> AICORE void meet(__gm__ int32_t *w, int co
   Counters counters(w);
   if constexpr (How == DEFAULT) SYNCALL();
   if constexpr (How == BY_KIND) SYNCALL<Kind>();
+  if constexpr (How == HARD) SYNCALL<SyncAllMode::Hard, Kind>(counters, count + 1);
   if constexpr (How == OTHER) SYNCALL<cube ? SyncCoreType::AIVOnly : SyncCoreType::AICOnly>();
   if constexpr (How == SOME && !cube) SYNCALL<SyncAllMode::Soft>(counters, count);
   if constexpr (How == SOME && cube) SYNCALL<SyncAllMode::Soft, Kind>(counters, count);

@@ -30,10 +30,13 @@ def launched(how: str, where: str, count: int, apart: int) -> tuple[CxxRun, dict
 
 
 @pytest.mark.parametrize(
-    ("how", "where"), sampled([("BY_KIND", "Vec"), ("DEFAULT", "Vec"), ("BY_KIND", "Mat")], 2)
+    ("how", "where"),
+    [("HARD", "Vec"), *sampled([("BY_KIND", "Vec"), ("DEFAULT", "Vec"), ("BY_KIND", "Mat")], 2)],
 )
 def test_all_cores_of_the_kind_that_the_launch_has_wait(how: str, where: str) -> None:
-    """The meeting without arguments is that of vector cores (common/pto_instr.hpp:118)."""
+    """Without arguments it is one of vector cores; a hard one ignores how many cores it is told
+    to wait for (common/pto_instr.hpp:118-139).
+    """
     ran, given = launched(how, where, BLOCKS, BLOCKS)
     assert [*ran.races()] == []
     expected = np.roll(A, -1, axis=0)

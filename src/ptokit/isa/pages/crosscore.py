@@ -292,7 +292,8 @@ class Counters(Expr):
 class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     """Wait until all cores of the launch, or all of a kind, have come to this place.
 
-    It does not make visible what caches of global memory hold.
+    It does not make visible what caches of global memory hold. Hard synchronisation ignores the
+    numbers in global memory and the count of cores.
     """
 
     asm = Asm(
@@ -306,10 +307,10 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     mode = Attr(SyncAllMode)
     cores = Attr(SyncCores, key="core_type")
     kind, counted = TypeOf(workspace), TypeOf(used)
-    soft = "soft synchronisation has numbers in global memory, hard has none"
+    soft = "soft synchronisation counts by numbers in global memory"
     rules = (
         on(HARDWARE, named("shape", Counters(kind), help="give an array of 16 i32")),
-        named("attribute", (mode == SyncAllMode.SOFT) == workspace.given, help=soft),
+        when(mode == SyncAllMode.SOFT, named("attribute", workspace.given, help=soft)),
         when(used.given, named("attribute", workspace.given, help=soft)),
         on(HARDWARE, named("element-type", Exact(counted, Const(i32)), help="use an i32 count")),
     )
@@ -320,9 +321,16 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
 
     @staticmethod
     def run(
-        flags: CoreFlags, signals: Signals, cores: SyncCores, workspace: object, used: int | None
+        flags: CoreFlags,
+        signals: Signals,
+        mode: SyncAllMode,
+        cores: SyncCores,
+        workspace: object,
+        used: int | None,
     ) -> None:
         flags.barrier(Pipe.ALL)
+        if mode is SyncAllMode.HARD:
+            workspace, used = None, None
         signals.sync_all(KINDS_OF[cores], 0 if used is None else used, workspace)
 
 
