@@ -154,6 +154,23 @@ def test_host_programs() -> None:
     assert (done.returncode, done.stdout) == (5, "1 0 once right\n")  # until a reset it fails
 
 
+@pytest.mark.parametrize(("target", "answer"), [("a2a3", "0 24"), ("kirin9030", "207000 7")])
+def test_hosts_ask_how_many_cores_there_are(target: str, answer: str, tmp_path: Path) -> None:
+    """The A2 has 24 cube cores; a target that declares none lacks the feature."""
+    (tmp_path / "cores.cpp").write_text("""\
+#include <cstdio>
+#include <runtime/rt.h>
+int main()
+{
+  uint32_t count = 7;
+  const int status = rtGetAiCoreCount(&count);
+  std::printf("%d %u", status, count);
+}
+""")
+    done = ptokit("cxx", "test", str(tmp_path / "cores.cpp"), "--target", target)
+    assert (done.returncode, done.stdout) == (0, answer), done.stderr
+
+
 def test_host_programs_of_the_simulator_call_kernels() -> None:
     words = ["cxx", "test", str(HERE / "direct.cpp"), "--target", "cpu", "-D", "__CPU_SIM"]
     done = ptokit(*words)

@@ -252,8 +252,19 @@ def _facts(target: Target) -> Iterator[str]:
     yield "namespace ptokit {"
     yield f"constexpr std::int64_t kBarriers = {pipes};"
     yield f"constexpr bool kSeparateSignals = {str(target.separate).lower()};"
+    yield f"constexpr std::uint32_t kCubeCores = {_cube_cores(target)};"
     yield f"constexpr bool kOneCore = {str(target.chip and not target.kinds).lower()};"
     yield "}  // namespace ptokit"
+
+
+def _cube_cores(target: Target) -> int:
+    """Return how many cube cores the target's chip has; 0: not declared."""
+    from ptokit.machine.costs.chip import chip_of  # kernels run without figures
+
+    try:
+        return chip_of(target).cube
+    except ValueError:
+        return 0
 
 
 def _aliases() -> str:

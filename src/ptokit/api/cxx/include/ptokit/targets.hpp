@@ -15,6 +15,7 @@
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
+constexpr std::uint32_t kCubeCores = 0;
 constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A2A3)
@@ -40,6 +41,7 @@ constexpr bool kOneCore = false;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 255;
 constexpr bool kSeparateSignals = false;
+constexpr std::uint32_t kCubeCores = 24;
 constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_A5)
@@ -65,6 +67,7 @@ constexpr bool kOneCore = false;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 48;
 constexpr bool kSeparateSignals = true;
+constexpr std::uint32_t kCubeCores = 32;
 constexpr bool kOneCore = false;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRIN9030)
@@ -93,6 +96,7 @@ constexpr bool kOneCore = false;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;
+constexpr std::uint32_t kCubeCores = 0;
 constexpr bool kOneCore = true;
 }  // namespace ptokit
 #elif defined(PTOKIT_TARGET_KIRINX90)
@@ -121,6 +125,7 @@ constexpr bool kOneCore = true;
 namespace ptokit {
 constexpr std::int64_t kBarriers = 124;
 constexpr bool kSeparateSignals = true;
+constexpr std::uint32_t kCubeCores = 0;
 constexpr bool kOneCore = true;
 }  // namespace ptokit
 #else
