@@ -10,7 +10,7 @@ import re
 import sys
 from functools import cache
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy
 
@@ -22,7 +22,12 @@ from ptokit.launch.settings import recording
 STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
 # cached properties are the library's frames; NumPy's functions ask for elements on their own
 SOURCELESS: dict[CodeType, str] = {}  # functions that cannot be rewritten, and why
+T = TypeVar("T")
 OURS = (PACKAGE, functools.__file__, os.path.dirname(numpy.__file__))
+
+
+# of an expression: first and last line, first and last column in bytes
+Columns: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
 
 
 class CallPlace(NamedTuple):
@@ -32,8 +37,8 @@ class CallPlace(NamedTuple):
     at: int
 
     @property
-    def columns(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """First and last line, first and last column (in bytes)."""
+    def columns(self) -> Columns:
+        """The lines and columns of the expression."""
         return _positions(self.code)[self.at // 2]
 
     def span(self) -> Span | None:
@@ -65,7 +70,7 @@ def here() -> CallPlace:
 
 
 @cache
-def _positions(code: CodeType) -> list[Any]:  # Any: tuples of numbers and None
+def _positions(code: CodeType) -> list[Columns]:
     return list(code.co_positions())
 
 
@@ -118,7 +123,7 @@ class CallSpans(dict[str, Span]):
     def __contains__(self, name: object) -> bool:
         return (name == "" or name in self.names) and self.get(str(name)) is not None
 
-    def get(self, name: str, default: Any = None) -> Any:  # Any: a span
+    def get(self, name: str, default: T = None) -> Span | T:
         """The span of an operand, by default that of the call."""
         try:
             return self[name]

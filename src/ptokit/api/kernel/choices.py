@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from keyword import iskeyword
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from ptokit.analysis.inplace import elementwise
 from ptokit.api.eager import chosen_word
@@ -32,6 +32,8 @@ from ptokit.values.layouts import Layout, Shape
 
 NUMBERS = (Kind.SCALAR, Kind.INDEX)
 TYPED = (Tile, ConvTile)
+Stored: TypeAlias = "TileType | ConvTileType"
+Kind_ = TypeVar("Kind_")
 UNBOXED = (Layout.ND, Layout.DN)
 SAMPLE = (4, 64)  # rows and columns of tiles on which a page is looked at
 
@@ -127,11 +129,11 @@ class Choice(NamedTuple):
 
 def choices(
     page: type[Instr],
-    args: Sequence[Any],
-    names: Mapping[str, Any],
+    args: Sequence[object],
+    names: Mapping[str, object],
     out: Tile | None,
     changes: Changes,
-) -> Iterator[Choice]:  # Any: a user's
+) -> Iterator[Choice]:
     """Each way to perform a page: the usual result comes first, then operands are turned."""
     operand, fields = output(page), tuple(o.name for o in sources(page)[: len(args)])
     assert operand is not None
@@ -141,11 +143,12 @@ def choices(
     numbers = [n for n in given if n not in tiles and n not in attrs]
     words = {a.name: a.in_values for a in page.attrs if a.in_values is not None}
     known = {**words, **attrs, **dict.fromkeys(numbers, UNKNOWN)}
-    result: dict[str, Any] = {} if out is None else {operand.name: out.type}
-    types: dict[str, Any] = {**{n: t.type for n, t in tiles.items()}, **result}
+    types: dict[str, Stored] = {n: t.type for n, t in tiles.items()}
+    types |= {} if out is None else {operand.name: out.type}
     held = tuple(types.values())
     for turned in _turns(types):
-        seen = {n: flipped(t) if n in turned else t for n, t in types.items()}
+        views = {n: flipped(t) for n, t in types.items() if n in turned and isinstance(t, TileType)}
+        seen = {**types, **views}
         single = all(_is_single(types[n]) for n in turned)
         for kind, region in _results(page, operand, seen, known, changes):
             every: frozenset[str] | None = turned
@@ -157,7 +160,7 @@ def choices(
                 yield Choice(page, fields, operand.name, kind, region, every, broken, held, words)
 
 
-def _turns(types: Mapping[str, Any]) -> Iterator[frozenset[str]]:  # Any: types of tiles
+def _turns(types: Mapping[str, object]) -> Iterator[frozenset[str]]:
     """Operands whose views may be taken for them: none, single elements, all columns."""
     yield frozenset()
     columns = frozenset(n for n, t in types.items() if _is_column(t))
@@ -170,7 +173,7 @@ def _is_column(kind: object) -> bool:
     return isinstance(kind, TileType) and kind.layout is Layout.DN
 
 
-def _is_single(kind: Any) -> bool:  # Any: a type of tiles
+def _is_single(kind: object) -> bool:
     """Return True if the tile is a vector with one element: a row as well as a column."""
     if not isinstance(kind, TileType) or kind.boxed or kind.loc is not VEC:
         return False
@@ -183,16 +186,16 @@ def _as_columns(
     page: type[Instr],
     name: str,
     kind: TileType,
-    types: Mapping[str, Any],
+    types: Mapping[str, Stored],
     turned: frozenset[str],
     numbers: Sequence[str],
-) -> frozenset[str] | None:  # Any: types of tiles
+) -> frozenset[str] | None:
     """Return the operands to turn where an instruction on columns is that on rows of these bytes.
 
     None where it is not: all are columns, or single elements, and the page is elementwise. That is
     seen on tiles that have several rows and columns.
     """
-    kinds: dict[str, TileType] = {**{n: t for n, t in types.items() if n != name}, name: kind}
+    kinds: dict[str, Stored] = {**{n: t for n, t in types.items() if n != name}, name: kind}
     kinds = {n: t for n, t in kinds.items() if page.operand(n).role is not Role.SCRATCH}
     rest = [t for n, t in kinds.items() if n not in {*turned, name}]
     if kind.layout is not Layout.ND or not all(map(_is_single, rest)):
@@ -212,12 +215,12 @@ def _as_columns(
     return turned if name in types or rest else turned | {name}
 
 
-def _broken(page: type[Instr], given: Mapping[str, Any]) -> int:  # Any: types, words
+def _broken(page: type[Instr], given: Mapping[str, object]) -> int:
     """Count the rules of the page that known facts break on all targets."""
     return sum(_broken_on(page, given, target) for target in TARGETS.values())
 
 
-def _broken_on(page: type[Instr], given: Mapping[str, Any], target: Target) -> int:  # Any: as above
+def _broken_on(page: type[Instr], given: Mapping[str, object], target: Target) -> int:
     found = doubtful(page.rules_on(target), environment(page, given, {}, target))
     return sum(outcome is False and not rule.warns for rule, outcome in found)
 
@@ -226,11 +229,11 @@ def another(
     page: type[Instr],
     output: str,
     kind: TileType | None,
-    args: Mapping[str, Any],
+    args: Mapping[str, object],
     targets: Sequence[Target],
-) -> TileType | None:  # Any: tiles, numbers, words
+) -> TileType | None:
     """A result that some target takes where none takes one of this type; None: there is none."""
-    known: dict[str, Any] = {a.name: a.default for a in page.attrs}
+    known: dict[str, object] = {a.name: a.default for a in page.attrs}
     for name, given in args.items():
         attr = next((a for a in page.attrs if a.name == name), None)
         if attr is not None:
@@ -277,17 +280,18 @@ def in_place(page: type[Instr], output: str) -> str | None:
 def _results(
     page: type[Instr],
     operand: Operand,
-    types: Mapping[str, Any],
-    known: Mapping[str, Any],
+    types: Mapping[str, Stored],
+    known: Mapping[str, object],
     changes: Changes,
-) -> Iterator[tuple[TileType | None, tuple[Axis, Axis] | None]]:  # Any: types of tiles, words
+) -> Iterator[tuple[TileType | None, tuple[Axis, Axis] | None]]:
     """The types that a result may have, and where the extents of its valid region come from.
 
     That of `out`, or the usual one and others like it. A row or a column that is spread over a tile
     has a result like that tile.
     """
-    if operand.name in types:
-        yield _judged(types[operand.name]), None
+    out = types.get(operand.name)
+    if isinstance(out, TileType):
+        yield _judged(out), None
         return
     if changes.size is not None:
         first = next(iter(types.values()))
@@ -295,7 +299,8 @@ def _results(
         kinds = _alike(usual, *changes.size, Shape(*changes.size))
         yield from ((kind, changes.size) for kind in kinds)
         return
-    whole = {n: _whole(t) if isinstance(t, TileType) else t for n, t in types.items()}
+    tiles = {n: t for n, t in types.items() if isinstance(t, TileType)}
+    whole = {**types, **{n: _whole(t) for n, t in tiles.items()}}
     stated, like = completed(page, operand, types), completed(page, operand, whole)
     model, rows, cols = _evaluated(page, like, {**whole, **known})
     if stated is None or like is None or not isinstance(model, TileType):
@@ -303,15 +308,16 @@ def _results(
         return
     axes = _axis(stated.rows), _axis(stated.cols)
     region = None if axes[0] is None or axes[1] is None else (axes[0], axes[1])
-    wide = next((n for n, other in whole.items() if _spreads(model, other)), None)
+    wide = next((n for n, other in tiles.items() if _spreads(model, other)), None)
     if wide is not None:
-        model = whole[wide]
+        model = _whole(tiles[wide])
         (rows, cols), region = (model.rows, model.cols), ((wide, 0), (wide, 1))
     if not isinstance(rows, int) or not isinstance(cols, int):
         yield None, None
         return
     judged = {n: _judged(t) for n, t in types.items()}
-    valid = judged[wide].valid if wide is not None else _valid(page, like, {**judged, **known})
+    given = {**judged, **known}
+    valid = _valid(page, like, given) if wide is None else _judged(tiles[wide]).valid
     made = changes.dtype or (like.dtype(model.dtype) if like.dtype else model.dtype)
     where = changes.loc or like.loc or operand.fixed_loc or model.loc
     boxes = (model.layout, model.fractal) if model.boxed and model.loc is where else None
@@ -324,7 +330,7 @@ def _results(
     yield from ((kind, region) for kind in kinds)
 
 
-def _valid(page: type[Instr], like: Like, given: Mapping[str, Any]) -> Shape:  # Any: as below
+def _valid(page: type[Instr], like: Like, given: Mapping[str, object]) -> Shape:
     """The extents of an output's valid region, as far as types tell them."""
     _, rows, cols = _evaluated(page, like, given)
     return Shape(*(n if isinstance(n, int) else None for n in (rows, cols)))
@@ -337,8 +343,8 @@ def _alike(usual: TileType, rows: int, cols: int, valid: Shape) -> list[TileType
     return [replace(kind, valid=valid) for kind in (usual, *kinds)]
 
 
-def completed(page: type[Instr], operand: Operand, given: Mapping[str, Any]) -> Like | None:
-    """Return the completion of the page's output, by default the first tile. Any: tiles."""
+def completed(page: type[Instr], operand: Operand, given: Mapping[str, object]) -> Like | None:
+    """Return the completion of the page's output, by default the first tile."""
     stated = page.elided.get(operand.name)
     if stated is not None:
         return stated
@@ -349,8 +355,8 @@ def completed(page: type[Instr], operand: Operand, given: Mapping[str, Any]) -> 
 
 
 def _evaluated(
-    page: type[Instr], like: Like | None, given: Mapping[str, Any]
-) -> tuple[object, object, object]:  # Any: types, words
+    page: type[Instr], like: Like | None, given: Mapping[str, object]
+) -> tuple[object, object, object]:
     """The tile that an output is like, and its extents."""
     if like is None or like.model is None:
         return None, None, None
@@ -358,7 +364,7 @@ def _evaluated(
     return like.model.eval(env), like.rows.eval(env), like.cols.eval(env)
 
 
-def _judged(kind: Any) -> Any:  # Any: a type of tiles
+def _judged(kind: Kind_) -> Kind_ | TileType:
     """A type as rules are asked about it: valid as a whole, but for a single element."""
     return _whole(kind) if isinstance(kind, TileType) and not _is_single(kind) else kind
 
@@ -389,7 +395,7 @@ def rooms(page: type[Instr]) -> Iterator[Operand]:
     return (o for o in page.operands if o.role is Role.SCRATCH)
 
 
-def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> bool:
+def takes(page: type[Instr], args: Sequence[object], names: Mapping[str, object]) -> bool:
     """Return True if the arguments are of the kinds that the page has."""
     fields = sources(page)
     required = [o.name for o in (*fields, *rooms(page)) if o.required]
@@ -402,13 +408,12 @@ def takes(page: type[Instr], args: Sequence[Any], names: Mapping[str, Any]) -> b
     return all(fits(o, a) for o, a in zip(positional, args, strict=True))
 
 
-def fits(operand: Operand, given: Any) -> bool:  # Any: a user's
+def fits(operand: Operand, given: object) -> bool:
     if operand.kind in NUMBERS:
         return is_number(given)
     kinds = {Kind.TILE: TileType, Kind.CONV: ConvTileType}
     if operand.kind in kinds:
         kind: object = given.type if isinstance(given, TYPED) else None
         return isinstance(kind, kinds[operand.kind])
-    return not isinstance(given, TYPED) and isinstance(
-        given, Tensor if operand.kind is Kind.GLOBAL else object
-    )
+    other = operand.kind is not Kind.GLOBAL or isinstance(given, Tensor)
+    return other and not isinstance(given, TYPED)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dis import opmap
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
@@ -39,7 +39,7 @@ class ProgramRange:
         self,
         *bounds: Any,  # Any: numbers, for checkers ints
         buffers: int = 1,
-        index: Callable[[Any], Any] = lambda i: i,
+        index: Callable[[Number], object] = lambda i: i,
     ) -> None:
         if not 1 <= len(bounds) <= 3:
             raise TypeError(f"pto.range: expected 1 to 3 bounds, got {len(bounds)}")
@@ -80,8 +80,8 @@ def grid(*extents: Any) -> ProgramRange:  # Any: numbers, for checkers ints
     for extent in extents[1:]:
         total = total * extent
 
-    def indices(item: Any) -> Any:  # Any: as above
-        found: list[Any] = []
+    def indices(item: Number) -> object:
+        found: list[Number] = []
         for extent in reversed(extents[1:]):
             found.insert(0, item % extent)
             item = item // extent
@@ -107,14 +107,14 @@ def _place(record: Recorder, name: str) -> RunTimeNumber:
     return RunTimeNumber.of(record.known[page])
 
 
-class Rebinding(dict[str, Any]):  # Any: what names are bound to
+class Rebinding(dict[str, object]):
     """Names that the rewritten function takes from here; `gone`: names that are not bound."""
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__()
         self.names, self.gone = names, frozenset[str]()
 
-    def now(self, frame: FrameType) -> dict[str, Any]:
+    def now(self, frame: FrameType) -> dict[str, object]:
         """What the names are bound to."""
         local = frame.f_locals
         return {name: local[name] for name in self.names if name in local}
@@ -128,20 +128,20 @@ class PythonLoop(Rebinding):
 
     def __init__(
         self,
-        iterable: Any,  # Any: a user's
+        iterable: Iterable[object],
         names: Mapping[str, tuple[int, int, int]],
         late: Sequence[str],
     ) -> None:
         super().__init__(frozenset((*names, *late)))
         self.iterable, self.place = iterable, here()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # Any: the user's items; of a dict, names
         record = recording.get()
         if not isinstance(record, Recorder):
             return iter(self.iterable)
         return self._watched(record, user_frame())
 
-    def _watched(self, record: Recorder, frame: FrameType) -> Iterator[Any]:
+    def _watched(self, record: Recorder, frame: FrameType) -> Iterator[object]:
         """The items; where a generator's own loop of the program makes them, names stay."""
         around = len(record.open)
         for item in self.iterable:
@@ -181,12 +181,12 @@ class ProgramLoop(Rebinding):
         self.bound = bound
         self.watching = names is None
         self.iteration, self.place, self.block = 0, here(), Block()
-        self.given: Any = None
+        self.given: object = None
 
     def __iter__(self) -> ProgramLoop:
         return self
 
-    def __next__(self) -> Any:  # Any: a number, or several
+    def __next__(self) -> Any:  # Any: a number, or several; of a dict, names
         frame = user_frame()
         self.iteration += 1
         if self.iteration == 1:
@@ -330,7 +330,7 @@ def _targets(frame: FrameType) -> Iterator[str]:
     return (n for n in frame.f_locals if n.startswith("."))
 
 
-def _kind(number: object) -> Any:  # Any: a scalar type
+def _kind(number: object) -> ScalarType:
     if isinstance(number, RunTimeNumber):
         return number.kind
     return INDEX if isinstance(number, int) else ScalarType("f32")
@@ -339,12 +339,12 @@ def _kind(number: object) -> Any:  # Any: a scalar type
 class Guard:
     """An iteration that runs only where the loop still counts: a branch around it."""
 
-    def __init__(self, record: Recorder, condition: Any, before: dict[str, Any]) -> None:
+    def __init__(self, record: Recorder, condition: Number, before: dict[str, object]) -> None:
         self.record, self.before, self.blocks = record, before, (Block(), Block())
         self.condition = record.number(condition, I1)
         record.stack.append(self.blocks[0])
 
-    def end(self, after: Mapping[str, Any]) -> dict[str, Any]:
+    def end(self, after: Mapping[str, object]) -> dict[str, object]:
         """What names are bound to after it."""
         self.record.stack.pop()
         return merge(self.record, self.condition, self.blocks, (after, self.before), set(after))
@@ -354,16 +354,16 @@ def merge(
     record: Recorder,
     condition: Value,
     blocks: tuple[Block, Block],
-    ends: Sequence[Mapping[str, Any]],  # Any: what names are bound to
+    ends: Sequence[Mapping[str, object]],
     names: set[str],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """End a branch: numbers that differ become results."""
     differ = [n for n in sorted(names) if not _equal(ends[0][n], ends[1][n])]
     kinds = {n: _joined(ends[0][n], ends[1][n]) for n in differ}
     for block, values in zip(blocks, ends, strict=True):
         record.stack.append(block)
         if differ:
-            passed = tuple(record.number(values[n], kinds[n]) for n in differ)
+            passed = tuple(record.number(cast(Number, values[n]), kinds[n]) for n in differ)
             record.emit(shaped("yield"), {"values": passed})
         record.stack.pop()
     page = shaped("if")
@@ -374,7 +374,7 @@ def merge(
     return {n: made.get(n, ends[0][n]) for n in names}
 
 
-def _joined(a: object, b: object) -> Any:  # Any: a scalar type
+def _joined(a: object, b: object) -> ScalarType:
     kinds = [_kind(x) for x in (a, b) if isinstance(x, RunTimeNumber)]
     found = kinds or [_kind(a), _kind(b)]
     return next((k for k in found if k.is_float), found[0])
@@ -394,7 +394,7 @@ class ProgramBranch(Rebinding):
     `names` are bound in a branch; `live` of them may be read afterwards.
     """
 
-    def __init__(self, test: Any, names: frozenset[str], live: frozenset[str]) -> None:
+    def __init__(self, test: object, names: frozenset[str], live: frozenset[str]) -> None:
         super().__init__(names)
         self.test, self.live = test, live
         if isinstance(test, RunTimeNumber):
@@ -427,7 +427,7 @@ class ProgramBranch(Rebinding):
         self.record.stack.pop()
         self._merge(first, second)
 
-    def _merge(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+    def _merge(self, first: dict[str, object], second: dict[str, object]) -> None:
         names: set[str] = set()
         for name in sorted(self.live & (first.keys() | second.keys())):
             if name not in first or name not in second:
@@ -453,7 +453,7 @@ def _what(thing: object) -> str:
 
 
 def loop(
-    iterable: Any,  # Any: a user's
+    iterable: Iterable[object],
     names: dict[str, tuple[int, int, int]],
     late: list[str],
     counter: str,
@@ -473,8 +473,8 @@ def loop(
     return made
 
 
-def branch(test: Any, names: Sequence[str], live: Sequence[str]) -> ProgramBranch:
-    """What the rewritten function iterates over for an `if`. Any: a user's."""
+def branch(test: object, names: Sequence[str], live: Sequence[str]) -> ProgramBranch:
+    """What the rewritten function iterates over for an `if`."""
     return ProgramBranch(test, frozenset(names), frozenset(live))
 
 

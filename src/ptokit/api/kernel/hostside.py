@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from types import CodeType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.pythonstate import exact
+from ptokit.api.kernel.shapenames import Extent
 from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -26,9 +26,7 @@ from ptokit.launch.hostmemory import host_memory, shares_bytes
 from ptokit.launch.settings import current_core
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
-from ptokit.values.host import codes_of, native, values_of
-
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
+from ptokit.values.host import AnyArray, codes_of, native, values_of
 
 
 class KernelWarning(UserWarning):
@@ -85,14 +83,14 @@ def _element(dtype: np.dtype[Any]) -> DType | None:  # Any: of whatever elements
 class LaunchArguments:
     """What a launch was given: arrays as NumPy has them, numbers, and values of Python's."""
 
-    def __init__(self, data: Mapping[str, Any], static: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, object], static: Mapping[str, object]) -> None:
         self.static = static
-        self.numbers: dict[str, Any] = {}
+        self.numbers: dict[str, int | float] = {}
         self.views: dict[str, AnyArray] = {}
         self.dtypes: dict[str, DType] = {}
-        self.shapes: dict[str, tuple[Any, ...]] = {}
-        self.extents: Mapping[str, Any] = {}
-        self.others: dict[str, Any] = {}  # what `views` were made of, where that is no ndarray
+        self.shapes: dict[str, tuple[Extent, ...]] = {}
+        self.extents: Mapping[str, Extent] = {}
+        self.others: dict[str, object] = {}  # what `views` were made of, where that is no ndarray
         kinds: list[object] = []
         for name, given in data.items():
             if isinstance(given, ArraySpec):
@@ -133,7 +131,7 @@ class LaunchArguments:
             raise call_error("argument-type", f"{name} is not an array", seen=seen, help=help)
 
     @cached_property
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
         """What the program takes, by name."""
         whole = {n: np.ascontiguousarray(native(a)) for n, a in self.views.items()}
         return {**whole, **self.numbers, **self.extents}
@@ -164,7 +162,7 @@ class LaunchArguments:
                 help = "pass arrays that do not overlap, or one InOut argument"
                 raise _unfit(name, f"memory of {other}", help, seen)
 
-    def put_back(self, outputs: Mapping[str, Any]) -> None:
+    def put_back(self, outputs: Mapping[str, AnyArray]) -> None:
         """Write outputs into the arrays that were given."""
         self.require_outputs(outputs)
         for name in filter(self.views.__contains__, outputs):  # others are room that FIFOs need
@@ -196,7 +194,7 @@ def _unfit(name: str, what: str, help: str, seen: str | None = None) -> PtoError
     return call_error("argument-type", message, seen=seen, help=help)
 
 
-def _is_memory_of(view: AnyArray, given: Any) -> bool:  # Any: an array of another library
+def _is_memory_of(view: AnyArray, given: object) -> bool:
     """True if NumPy finds the same memory behind an object each time it asks."""
     again = host_memory(given)
     return view.ctypes.data == again.ctypes.data and view.strides == again.strides
@@ -238,8 +236,8 @@ def warn(found: Sequence[Diagnostic]) -> None:
         warnings.warn(diagnostic.render(), KernelWarning, stacklevel=depth())
 
 
-def require_plain(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> None:
-    """TypeError for a function that no kernel can be. Any: a user's."""
+def require_plain(function: Callable[..., object], parameters: Iterable[inspect.Parameter]) -> None:
+    """TypeError for a function that no kernel can be."""
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         raise TypeError(f"{function.__name__} is a generator or async: expected a plain function")
     for one in parameters:

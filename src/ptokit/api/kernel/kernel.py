@@ -20,13 +20,13 @@ from ptokit.api.kernel.pythonstate import PythonState
 from ptokit.api.kernel.recorder import Recorder
 from ptokit.api.kernel.rewriting import Rewritten, rewritten
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber
-from ptokit.api.kernel.shapenames import Shapes, extents, parsed
+from ptokit.api.kernel.shapenames import Extent, Shapes, extents, parsed
 from ptokit.api.kernel.verification import Outputs, require_agreement
 from ptokit.api.program import ENTRY, Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
-from ptokit.ir.module import Block, Func, Module
+from ptokit.ir.module import Block, Func, Module, Value
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
 from ptokit.launch.executable import Executable
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
 
 P = ParamSpec("P")
-F = TypeVar("F", bound="Callable[..., Any]")
+F = TypeVar("F", bound="Callable[..., object]")
 KEPT = 128  # captures and prepared launches of one kernel
 FLOAT = ScalarType("f32")
 
@@ -113,7 +113,7 @@ class Kernel(Rich, Generic[P]):
         self.static = tuple(p.name for p in every if p.kind is p.KEYWORD_ONLY)
         self.shapes: Shapes | None = None if shapes is None else parsed(shapes, self.data)
         self.kept: dict[tuple[object, ...], Capture] = {}
-        self.recent: dict[object, tuple[Capture, Mapping[str, Any]]] = {}  # with run-time extents
+        self.recent: dict[object, tuple[Capture, Mapping[str, Extent]]] = {}  # that are run-time
         defaults = {p.name: p.default for p in self.signature.parameters.values()}
         given = {n: defaults[n] for n in self.static}
         whole = inspect.Parameter.empty not in given.values()
@@ -180,17 +180,19 @@ class Kernel(Rich, Generic[P]):
         return lambda: self._launch(capture, given)
 
     @door
-    def program(self, *args: Any, **names: Any) -> Program:
+    def program(self, *args: object, **names: object) -> Program:
         """The program for such arguments: arrays, or `pto.spec(dtype, shape)` in their place."""
         return self._capture(self._given(args, names)).program
 
     @door
-    def text(self, *args: Any, form: str = "dps", level: int | None = None, **names: Any) -> str:
+    def text(
+        self, *args: object, form: str = "dps", level: int | None = None, **names: object
+    ) -> str:
         """The program as text; without arguments that of the last capture. See `Program.text`."""
         program = self._program(args, names)
         return program.text(form, level=level, target=self.target)
 
-    def _program(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> Program:
+    def _program(self, args: tuple[object, ...], names: Mapping[str, object]) -> Program:
         """The program for these arguments; without any that of the last capture."""
         last = not args and not names and self.kept
         return [*self.kept.values()][-1].program if last else self.program(*args, **names)
@@ -201,7 +203,9 @@ class Kernel(Rich, Generic[P]):
         return [key[:3] for key in self.kept]
 
     @door
-    def debug(self, *args: Any, block: int | None = None, blocks: int = 1, **names: Any) -> None:
+    def debug(
+        self, *args: object, block: int | None = None, blocks: int = 1, **names: object
+    ) -> None:
         """Run the function itself, instruction by instruction: breakpoints and prints work.
 
         `block` runs one of `blocks` only; None: one after the other.
@@ -212,10 +216,8 @@ class Kernel(Rich, Generic[P]):
         left = self._debugged(given, every, blocks).items()
         given.put_back({n: a for n, a in left if a.tobytes() != before[n][1].tobytes()})
 
-    def _debugged(
-        self, given: LaunchArguments, every: Iterable[int], blocks: int
-    ) -> dict[str, Any]:
-        """Copies of the arrays as the function leaves them. Any: arrays."""
+    def _debugged(self, given: LaunchArguments, every: Iterable[int], blocks: int) -> Outputs:
+        """Copies of the arrays as the function leaves them."""
         given.extents = self._extents(given)
         arguments = {
             name: self._array(name, dtype, given.shapes[name], array=a)
@@ -223,15 +225,16 @@ class Kernel(Rich, Generic[P]):
         }
         for index in every:
             options = self.options
-            how: Any = {"fixpipe": options.fixpipe, "strict": options.strict}
-            with target_context(self.target or current_target().name, **how):
+            name, strict = self.target or current_target().name, options.strict
+            with target_context(name, fixpipe=options.fixpipe, strict=strict):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
                 self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
-        return {name: array.base.array for name, array in arguments.items()}
+        held = ((name, array.base.array) for name, array in arguments.items())
+        return {name: array for name, array in held if array is not None}
 
     @door
-    def verify(self, *args: Any, blocks: int = 1, **names: Any) -> None:
+    def verify(self, *args: object, blocks: int = 1, **names: object) -> None:
         """Compare debug, reference and native, bit for bit; PtoError names the first difference.
 
         Its place is the store that wrote it. The arrays stay as they are.
@@ -248,7 +251,7 @@ class Kernel(Rich, Generic[P]):
         require_agreement(lambda: self._debugged(given, range(blocks), blocks), ways)
 
     @door
-    def check(self, *args: Any, target: str = "all", **names: Any) -> list[Diagnostic]:
+    def check(self, *args: object, target: str = "all", **names: object) -> list[Diagnostic]:
         """What is wrong with the program on a target, or on all; see `Program.check`.
 
         Without arguments the program of the last capture.
@@ -257,7 +260,7 @@ class Kernel(Rich, Generic[P]):
 
     @door
     def races(
-        self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
+        self, *args: object, target: str | None = None, blocks: int | None = None, **names: object
     ) -> list[Diagnostic]:
         """What the order of pipes and of blocks leaves open in this launch, see `Program.races`.
 
@@ -272,7 +275,7 @@ class Kernel(Rich, Generic[P]):
 
     @door
     def profile(
-        self, *args: Any, target: str | None = None, blocks: int | None = None, **names: Any
+        self, *args: object, target: str | None = None, blocks: int | None = None, **names: object
     ) -> Profile:
         """Predict how long a call would take on hardware, see `Program.profile`.
 
@@ -288,7 +291,7 @@ class Kernel(Rich, Generic[P]):
 
     # capture
 
-    def _given(self, args: tuple[Any, ...], names: Mapping[str, Any]) -> LaunchArguments:
+    def _given(self, args: tuple[object, ...], names: Mapping[str, object]) -> LaunchArguments:
         whole = len(self.defaults) == len(self.static)
         if whole and len(args) == len(self.data) and names.keys() <= self.defaults.keys():
             static = {**self.defaults, **names} if names else self.defaults
@@ -327,7 +330,7 @@ class Kernel(Rich, Generic[P]):
         self.recent[given.kind] = capture, given.extents
         return capture
 
-    def _extents(self, given: LaunchArguments) -> dict[str, Any]:  # Any: numbers; of a spec, names
+    def _extents(self, given: LaunchArguments) -> dict[str, Extent]:
         """The extents that are run-time numbers; CallError where arrays disagree."""
         given.require_arrays(self.shapes or ())
         known = extents(self.shapes, given.shapes) if self.shapes is not None else {}
@@ -393,14 +396,12 @@ class Kernel(Rich, Generic[P]):
         code = self.function.__code__  # type: ignore[attr-defined]
         return tuple(hostside.not_written(n, code) for n in outs if n not in record.stored)
 
-    def _arguments(
-        self, record: Recorder, given: LaunchArguments
-    ) -> dict[str, Any]:  # Any: arrays, numbers
+    def _arguments(self, record: Recorder, given: LaunchArguments) -> dict[str, object]:
         """The parameters of the function while it is recorded, and the program's arguments."""
         named: dict[str, RunTimeNumber] = {}
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
 
-        def argument(name: str, kind: Type) -> Any:  # Any: a value
+        def argument(name: str, kind: Type) -> Value:
             value = record.value(name, kind, record.head)
             record.body.args.append(value)
             return value
@@ -440,7 +441,7 @@ def _hashable(value: object) -> bool:
 def kernel(function: Callable[P, None]) -> Kernel[P]: ...
 @overload
 def kernel(*, shapes: str | None = None) -> Callable[[Callable[P, None]], Kernel[P]]: ...
-def kernel(function: Any = None, *, shapes: str | None = None) -> Any:
+def kernel(function: Callable[P, None] | None = None, *, shapes: str | None = None) -> object:
     """Make a kernel of a function; `shapes` names the extents of its arrays."""
     if function is None:
         return lambda f: Kernel(f, shapes)  # type: ignore[misc]
@@ -450,7 +451,7 @@ def kernel(function: Any = None, *, shapes: str | None = None) -> Any:
 def inline(function: F) -> F:
     """A helper whose own branches on run-time numbers, and rebound names in loops, are recorded."""
 
-    def call(*args: Any, **names: Any) -> Any:  # Any: whatever the helper takes and gives
+    def call(*args: object, **names: object) -> object:
         made = function if recording.get() is None else rewritten(function).function
         return made(*args, **names)
 

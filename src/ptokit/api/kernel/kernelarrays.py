@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.api.hostarrays import Tensor
 from ptokit.api.kernel.callplaces import refused
@@ -23,8 +22,9 @@ from ptokit.isa.model.types import INDEX, ScalarType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.launch.settings import recording
 from ptokit.values.dtypes import DType
+from ptokit.values.host import AnyArray
 
-AnyArray = NDArray[Any]  # Any: a user's array
+Slice: TypeAlias = "slice[Number | None, Number | None, object]"
 DN = GlobalLayout.DN
 PAIRED = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # views of scales: pairs are an axis
 
@@ -178,7 +178,7 @@ class KernelArray(RecordedView):
         starts, sizes, axes = [*self.starts], [*self.sizes], [*self.axes]
         for axis, part in zip(self.axes, keys, strict=False):
             if isinstance(part, slice):
-                first, end = _ends(cast("slice[Any, Any, Any]", part), sizes[axis])
+                first, end = _ends(cast("Slice", part), sizes[axis])
             else:
                 first, end = part, part + 1
                 axes.remove(axis)
@@ -205,7 +205,7 @@ class KernelArray(RecordedView):
             what = f"{name} is annotated pto.In, but this stores into it"
             raise refused("store-into-input", what, help)
 
-    def __setitem__(self, key: Any, value: Any) -> None:  # Any: what a user writes
+    def __setitem__(self, key: object, value: object) -> None:
         raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")
 
     def block(self, row: Number, col: Number, rows: int, cols: int) -> KernelArray:
@@ -285,7 +285,7 @@ class KernelArray(RecordedView):
         strides = self.base.strides
         return self.base.transposed(strides) if self.layout is DN else strides
 
-    def _element(self, keys: Sequence[Number]) -> Any:  # Any: a number
+    def _element(self, keys: Sequence[Number]) -> Number:
         """Load one element as a number."""
         places = [*self.starts]
         for axis, first in zip(self.axes, keys, strict=True):
@@ -314,13 +314,13 @@ class KernelArray(RecordedView):
         return np.lib.stride_tricks.as_strided(flat[first:], shape, steps)  # type: ignore[arg-type]
 
 
-def _bounds(key: Any) -> Iterator[Any]:  # Any: what a user writes
+def _bounds(key: object) -> Iterator[object]:
     """The numbers of an index or a slice."""
     every = (key.start, key.stop) if isinstance(key, slice) else (key,)  # type: ignore[union-attr]
     return (n for n in every if n is not None or not isinstance(key, slice))  # type: ignore[misc]
 
 
-def _ends(part: slice[Any, Any, Any], extent: Number) -> tuple[Number, Number]:
+def _ends(part: Slice, extent: Number) -> tuple[Number, Number]:
     """Where a slice begins and ends; it has no step."""
     if part.step not in (None, 1):
         raise ValueError("a part of an array has no step: iterate with pto.range(0, n, step)")

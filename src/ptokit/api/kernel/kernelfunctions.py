@@ -38,7 +38,7 @@ from ptokit.values.pads import CustomPad
 range = ProgramRange
 
 
-def block(array: Any, row: int, col: int, rows: int, cols: int) -> KernelArray:  # Any: an argument
+def block(array: object, row: int, col: int, rows: int, cols: int) -> KernelArray:
     """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge.
 
     An argument of one axis is a row.
@@ -46,7 +46,7 @@ def block(array: Any, row: int, col: int, rows: int, cols: int) -> KernelArray: 
     return _argument(array).block(row, col, rows, cols)
 
 
-def _argument(array: Any) -> KernelArray:  # Any: a user's
+def _argument(array: object) -> KernelArray:
     if isinstance(array, Tile):
         raise TypeError(f"{array!r} is a tile; expected an argument of the kernel: check the order")
     if not isinstance(array, KernelArray):
@@ -56,9 +56,9 @@ def _argument(array: Any) -> KernelArray:  # Any: a user's
 
 
 def _do(
-    verb: str, *things: Any, names: tuple[str, ...], writes: Kind | None = None, **how: Any
+    verb: str, *things: object, names: tuple[str, ...], writes: Kind | None = None, **how: object
 ) -> None:
-    """Perform the instruction that is called so on its first operands. Any: tiles, parts, words."""
+    """Perform the instruction that is called so on its first operands."""
     page = page_called(verb, writes=writes)
     if page is None:
         raise TypeError(f"no instruction is called {verb}")
@@ -67,7 +67,7 @@ def _do(
 
 
 def loaded(
-    part: Any,  # Any: a part of an argument
+    part: object,
     loc: Loc | str = VEC,
     *,
     layout: Layout | str | None = None,
@@ -105,7 +105,7 @@ def loaded(
     return tile
 
 
-def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Any:  # Any: a tile
+def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Tile:
     """A feature map, image x channel block x height x width x channels of 32 bytes, in L1."""
     kind = ConvTileType(part.dtype, part.sizes, ConvLayout.NC1HWC0, where, **vars(conv))  # type: ignore[arg-type]
     tile = new_tile(kind)
@@ -126,7 +126,7 @@ def _scales(part: KernelArray) -> Tile:
 
 
 def store(
-    part: Any,  # Any: a part of an argument
+    part: object,
     tile: Tile,
     *,
     quant: Tile | float | None = None,
@@ -142,7 +142,7 @@ def store(
     _do("store", part, tile, names=("dst", "src"), **how)
 
 
-def _require_values(part: KernelArray, tile: Any) -> None:  # Any: a user's
+def _require_values(part: KernelArray, tile: object) -> None:
     """Refuse a store of bits that mean something else: accumulators alone are converted.
 
     An array of unsigned numbers holds the bits of anything.
@@ -181,7 +181,7 @@ def matmul(
     b: Tile,
     *,
     acc: Tile | None = None,
-    first: Any = None,  # Any: a condition
+    first: object = None,
     phase: Word | str | None = None,
     short: Word | str | None = None,
 ) -> Tile:
@@ -199,7 +199,7 @@ def matmul(
     return onto(acc, a, b, out=acc, **how)
 
 
-def print(*things: Any) -> None:  # Any: text, numbers and tiles
+def print(*things: object) -> None:
     """Print text, numbers and tiles when the program runs, in `debug` too: a line for each number.
 
     Text stands before the number that follows it. Python's own print shows what is recorded.
@@ -236,7 +236,7 @@ def _print_number(label: str, number: Any) -> None:  # Any: a number, or None
     record.emit(page, {page.ins()[0].name: (value,)}, {page.attrs[0].name: form})
 
 
-def where(condition: Any, yes: Any, no: Any) -> Any:  # Any: numbers
+def where(condition: object, yes: Any, no: Any) -> Any:  # Any: numbers, for checkers ints
     """`yes` where a condition on numbers holds, else `no`."""
     return chosen(condition, yes, no)
 

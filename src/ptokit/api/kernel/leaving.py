@@ -6,7 +6,7 @@ So is a branch without a name that the other branch needs.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TypeVar
 
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of
 from ptokit.api.kernel.recorder import Recorder, recorder
@@ -14,6 +14,7 @@ from ptokit.api.kernel.runtimenumbers import RunTimeNumber
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.launch.settings import recording
 
+T = TypeVar("T")
 AFTER = "both branches are recorded: put the rest under `else`, and bind a result in both"
 LEAVING = {
     "raise": "both branches are recorded, so Python would raise in any case: check numbers before",
@@ -29,7 +30,7 @@ def left(place: CallPlace, note: Note | None = None) -> PtoError:
     return error("left-loop", message, place.span(), help=help, notes=notes)  # type: ignore[arg-type]
 
 
-def decided(test: Any, word: str, at: tuple[int, int, int]) -> Any:  # Any: a user's
+def decided(test: T, word: str, at: tuple[int, int, int]) -> T:
     """Return the test of an `if` that Python decides, because a statement inside leaves it."""
     if recording.get() is None or not isinstance(test, RunTimeNumber):
         return test

@@ -38,6 +38,7 @@ from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.codenames import inner_code, names_of
 from ptokit.diagnostics.callsite import PACKAGE
 from ptokit.diagnostics.diagnostic import error
+from ptokit.values.host import AnyArray
 
 MISSING = object()
 MOST = 20_000  # objects of one capture
@@ -167,7 +168,7 @@ def _contents(thing: Any) -> ReadParts | None:  # Any: a user's
     return None
 
 
-def _elements(array: np.ndarray[Any, Any]) -> tuple[object, ...]:  # Any: of whatever elements
+def _elements(array: AnyArray) -> tuple[object, ...]:
     if array.dtype.hasobject:
         return array.shape, array.dtype, *array.ravel().tolist()
     content = array.tobytes()
@@ -188,7 +189,7 @@ LINKS: dict[type, Callable[[Any], Sequence[object]]] = {  # Any: of that type
 }
 
 
-def _linked(thing: Any) -> ReadParts | None:  # Any: a user's
+def _linked(thing: object) -> ReadParts | None:
     """Return what a callable, a descriptor or a reference leads to."""
     if isinstance(thing, types.GeneratorType):
         return None if thing.gi_running else ReadParts(lambda: _suspended(thing))  # type: ignore[arg-type]
@@ -196,31 +197,31 @@ def _linked(thing: Any) -> ReadParts | None:  # Any: a user's
     return None if found is None else ReadParts(lambda: found(thing))
 
 
-def _suspended(generator: Any) -> list[object]:  # Any: a generator
+def _suspended(generator: types.GeneratorType[object, object, object]) -> list[object]:
     frame = generator.gi_frame
     return [] if frame is None else [frame.f_lasti, *frame.f_locals.values()]
 
 
-def _slots(kind: type) -> dict[str, Any]:  # Any: descriptors
+def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
     every = (item for base in kind.__mro__ for item in vars(base).items())
     return {n: d for n, d in every if isinstance(d, types.MemberDescriptorType)}
 
 
-def _slot(thing: object, descriptor: Any) -> object:  # Any: as above
+def _slot(thing: object, descriptor: types.MemberDescriptorType) -> object:
     try:
         return descriptor.__get__(thing)
     except AttributeError:
         return MISSING
 
 
-def _instance(thing: Any) -> ReadParts | None:  # Any: a user's
+def _instance(thing: object) -> ReadParts | None:
     """Return the attributes of an instance; of one of a library, what it would be pickled as."""
-    kind = cast("type[object]", type(thing))
+    kind = type(thing)
     space, library = getattr(thing, "__dict__", None), _of_library(kind)
     slots = {} if library else _slots(kind)
     own = library and kind.__reduce__ is not object.__reduce__
     if (isinstance(space, dict) or slots) and not own:
-        held = cast("dict[str, Any]", space if isinstance(space, dict) else {})
+        held = cast("dict[str, object]", space if isinstance(space, dict) else {})
 
         def attributes() -> list[object]:
             found = [_slot(thing, d) for d in slots.values()]
@@ -236,7 +237,7 @@ def _instance(thing: Any) -> ReadParts | None:  # Any: a user's
     return ReadParts(lambda: (_pickled(thing.__reduce_ex__(4)),))
 
 
-def _pickled(thing: Any, around: tuple[int, ...] = ()) -> Hashable:  # Any: part of a pickle
+def _pickled(thing: object, around: tuple[int, ...] = ()) -> Hashable:
     """Return a key of values that are made anew each time they are asked for.
 
     TypeError for what cannot be pickled. `around`: the ids of the objects that it is part of.
@@ -244,10 +245,10 @@ def _pickled(thing: Any, around: tuple[int, ...] = ()) -> Hashable:  # Any: part
     inner = (*around, id(thing))
     match thing:
         case dict():
-            pairs = cast("dict[Any, Any]", thing).items()
+            pairs = cast("dict[object, object]", thing).items()
             return dict, tuple((exact(k), _pickled(v, inner)) for k, v in pairs)
         case list() | tuple():
-            every = cast("list[Any]", thing)
+            every = cast("list[object]", thing)
             return type(every), tuple(_pickled(one, inner) for one in every)
         case np.ndarray():
             return _elements(_values(thing))
@@ -276,7 +277,7 @@ class PythonState:
         self._far, self._farther = False, 0
         self._names = set[str]()
         # whose attributes are named; of a user's modules also the names that are not bound yet
-        self._spaces: list[tuple[str, Mapping[str, Any], bool]] = []
+        self._spaces: list[tuple[str, Mapping[str, object], bool]] = []
         self._hidden: list[tuple[str, object]] = []
         self._bound, self._nested = bound, frozenset[CodeType]()
         for index, frame in enumerate(frames):
@@ -328,7 +329,7 @@ class PythonState:
                     self._space(path, space, new, "{path}.{name}")
 
     def _space(
-        self, path: str, space: Mapping[str, Any], names: list[str], form: str, *, all: bool = False
+        self, path: str, space: Mapping[str, object], names: list[str], form: str, all: bool = False
     ) -> None:
         """Watch what names are bound to in a namespace; all of them, or those that code names."""
         get, absent = space.get, itertools.repeat(MISSING)
@@ -361,7 +362,7 @@ class PythonState:
             self._watch("", ReadParts(lambda: [*map(frame.f_locals.get, free)], "{name}", free))
         self._open.extend(frame.f_locals.items())
 
-    def _code(self, code: CodeType, space: dict[str, Any]) -> None:
+    def _code(self, code: CodeType, space: dict[str, object]) -> None:
         names, modules, others = names_of(code)
         if not INSTALLED.search(code.co_filename):
             self._names |= others
@@ -372,7 +373,7 @@ class PythonState:
             known = [*modules, *(f"{package}.{n}" for n in modules if package)]
             self._space("", sys.modules, known, "{name}")
 
-    def _visit(self, path: str, thing: Any, *, far: bool) -> None:  # Any: a user's
+    def _visit(self, path: str, thing: object, *, far: bool) -> None:
         known = any(id(thing) in seen for seen in self._seen[: 1 + far])
         if known or isinstance(thing, (*PLAIN, *WRITTEN, types.CellType)):
             return
@@ -421,15 +422,15 @@ class PythonState:
         self._space(path, vars(kind), names, "{path}.{name}", all=True)
         self._open.extend((one.__name__, one) for one in (*kind.__bases__, type(kind)))
 
-    def _ours(self, path: str, thing: Any) -> None:  # Any: an object of ptokit's
-        space: dict[str, Any] = getattr(thing, "__dict__", {})
+    def _ours(self, path: str, thing: object) -> None:
+        space: dict[str, object] = getattr(thing, "__dict__", {})
         if isinstance(thing, HostArray) and "handle" in space:
             self._watch(path, ReadParts(lambda: _held(thing)))
         elif "__wrapped__" in space:  # a kernel
             self._spaces.append((path, space, False))
             self._open.append((path, space["__wrapped__"]))
 
-    def _plain(self, path: str, thing: Any) -> None:  # Any: a user's
+    def _plain(self, path: str, thing: object) -> None:
         if isinstance(thing, types.BuiltinMethodType) and isinstance(
             thing.__self__, types.ModuleType | type(None)
         ):
@@ -457,7 +458,7 @@ def _held(tile: Any) -> tuple[object, ...]:  # Any: a tile, or memory
     return str(tile.handle.type), *_elements(tile.storage()), *_elements(tile.written())
 
 
-def _values(tile: Any) -> np.ndarray[Any, Any]:  # Any: a tile, or memory, of whatever elements
+def _values(tile: Any) -> AnyArray:  # Any: a tile, or memory
     return np.asarray(tile)
 
 
@@ -465,7 +466,7 @@ def _listed(given: Mapping[str, object]) -> list[object]:
     return [*given, *given.values()]
 
 
-def _content(cell: Any) -> object:  # Any: a cell
+def _content(cell: types.CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:  # it is empty
@@ -476,7 +477,7 @@ def _alike(now: object, before: object) -> bool:
     return now is before or (type(now) is type(before) and exact(now) == exact(before))
 
 
-def _opaque(thing: Any) -> bool:  # Any: a user's
+def _opaque(thing: object) -> bool:
     """True for an object that is no function and shows nothing of what it holds."""
     if isinstance(thing, (*WRITTEN, *DESCRIPTORS, type, types.ModuleType)) or callable(thing):
         return False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import CodeType
-from typing import Any, cast
+from typing import Any
 
 from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
@@ -36,7 +36,7 @@ NOTHING = ()  # what a list of operands is without any
 class Recorder:
     """A kernel while it is recorded. Ops go into the last block of `stack`."""
 
-    def __init__(self, names: Names, function: Any) -> None:  # Any: a user's
+    def __init__(self, names: Names, function: Callable[..., object]) -> None:
         self.names, self.function = names, function
         caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the only way to a frame
         self.outermost = caller.f_code
@@ -354,15 +354,15 @@ class Recorder:
                 uses.subtract(v for op in gone for _, v in op.values())
                 home.ops = [op for op in home.ops if not any(op is o for o in gone)]
 
-    def _written(self, things: Sequence[Any]) -> None:
+    def _written(self, things: Sequence[object]) -> None:
         for thing in things:
             if isinstance(thing, RecordedView):
                 thing.require_stored()
                 self.stored.add(thing.name)
 
     def _bound(
-        self, page: type[Instr], operand: Operand, given: Any, others: Mapping[str, Any]
-    ) -> Value:  # Any: what a user passed
+        self, page: type[Instr], operand: Operand, given: object, others: Mapping[str, object]
+    ) -> Value:
         if isinstance(given, RecordedTile) and operand.kind in (Kind.TILE, Kind.CONV, Kind.ANY):
             return given.value
         if isinstance(given, RecordedView) and operand.kind in (Kind.GLOBAL, Kind.ANY):
@@ -373,11 +373,11 @@ class Recorder:
             called = f"{page.python()}({', '.join(o.name for o in page.operands if o.required)})"
             raise TypeError(f"{called}: {operand.name} must be a {what}, got {shown(given)}")
         if operand.kind is Kind.INDEX:
-            return self.number(cast(Number, given))
+            return self.number(given)
         recorded = {n: v.value.type for n, v in others.items() if isinstance(v, RecordedTile)}
         stored = (TileType, ConvTileType)
         tiles = {n: kind.dtype for n, kind in recorded.items() if isinstance(kind, stored)}
-        return self.number(cast(Number, given), scalar_kind(page, operand, given, tiles))
+        return self.number(given, scalar_kind(page, operand, given, tiles))
 
 
 def _concerns(op: Op, value: Value) -> bool:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from types import CellType, CodeType, FunctionType
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from ptokit.api.kernel.callplaces import SOURCELESS, CallPlace
@@ -27,7 +27,7 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 class Rewritten(NamedTuple):
     """A function with loops and branches that a recorder sees, and the names of its values."""
 
-    function: Callable[..., Any]  # Any: a user's
+    function: Callable[..., object]
     names: Callable[[CallPlace], str]
 
 
@@ -178,7 +178,7 @@ def _place(node: ast.AST) -> Place:
     return node.lineno, node.col_offset, node.end_col_offset or 0
 
 
-def rewritten(function: Callable[..., Any]) -> Rewritten:  # Any: a user's
+def rewritten(function: Callable[..., object]) -> Rewritten:
     """Return the function with its defaults of now, rewritten where its source is to be had."""
     assert isinstance(function, FunctionType)
     code, made = _made.get(function, (None, None))

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from math import prod
 from types import CodeType
-from typing import Any, NoReturn, Protocol, TypeAlias, cast
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeGuard, cast
 
 from ptokit.api.kernel.callplaces import SOURCELESS, refused, user_frame
 from ptokit.ir.module import Value
@@ -132,22 +132,22 @@ class RunTimeNumber:
 
     __rand__, __ror__ = __and__, __or__
 
-    def __lt__(self, other: Number) -> Any:  # Any: a condition, for checkers a bool
+    def __lt__(self, other: Number) -> Condition:
         return compared("<", self, other)
 
-    def __le__(self, other: Number) -> Any:
+    def __le__(self, other: Number) -> Condition:
         return compared("<=", self, other)
 
-    def __gt__(self, other: Number) -> Any:
+    def __gt__(self, other: Number) -> Condition:
         return compared(">", self, other)
 
-    def __ge__(self, other: Number) -> Any:
+    def __ge__(self, other: Number) -> Condition:
         return compared(">=", self, other)
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> Any:  # Any: a condition, for checkers a bool
         return compared("==", self, other)  # type: ignore[arg-type]
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> Any:  # Any: as above
         return compared("!=", self, other)  # type: ignore[arg-type]
 
     def divides(self, by: int) -> bool:
@@ -156,6 +156,7 @@ class RunTimeNumber:
 
 
 Number: TypeAlias = "int | float | RunTimeNumber"
+Condition: TypeAlias = "bool | RunTimeNumber"
 
 
 class Arithmetic(Protocol):
@@ -171,7 +172,7 @@ def _recorder() -> Arithmetic:
     return cast(Arithmetic, recording.get())
 
 
-def is_number(given: object) -> bool:
+def is_number(given: object) -> TypeGuard[Number]:
     """Whether it is a number of Python's, of NumPy's or of the program."""
     return isinstance(given, RunTimeNumber | int | float) or is_scalar(given)
 
@@ -221,7 +222,7 @@ def computed(symbol: str, a: Number, b: Number) -> Number:
     return _recorder().arithmetic(symbol, a, b)
 
 
-SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+SIGNS: dict[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -231,7 +232,7 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def compared(sign: str, a: Number, b: Number) -> Any:  # Any: a condition or a bool
+def compared(sign: str, a: Number, b: Number) -> Condition:
     """Whether a is less than b, and so on; known where their difference is."""
     if not (is_number(a) and is_number(b)):
         return NotImplemented
@@ -253,7 +254,7 @@ def extreme(symbol: str, a: Number, b: Number) -> Number:
     return _recorder().arithmetic(symbol, a, b)
 
 
-def chosen(condition: Any, yes: Number, no: Number) -> Number:  # Any: a bool or a condition
+def chosen(condition: object, yes: Number, no: Number) -> Number:
     """`yes` where the condition holds, else `no`."""
     if not isinstance(condition, RunTimeNumber):
         return yes if condition else no

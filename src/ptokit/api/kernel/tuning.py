@@ -95,8 +95,8 @@ def _named(params: Params) -> str:
 
 def autotune(
     kernel: Kernel[...],
-    *args: Any,  # Any: arrays and numbers
-    space: Mapping[str, Iterable[Any]],  # Any: values of Python's
+    *args: object,
+    space: Mapping[str, Iterable[object]],
     target: str | None = None,
     by: str = "cycles",
     measure: Measure | None = None,
@@ -124,11 +124,11 @@ def autotune(
     return Tuning(kernel.function.__name__, chosen, by, tuple(rows), refused)
 
 
-def _points(kernel: Kernel[...], space: Mapping[str, Iterable[Any]]) -> list[Params]:
+def _points(kernel: Kernel[...], space: Mapping[str, Iterable[object]]) -> list[Params]:
     """Every combination, the last parameter varying fastest."""
     if not isinstance(space, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
         raise TypeError("space has lists of values by the names of parameters")
-    values: dict[str, list[Any]] = {}
+    values: dict[str, list[object]] = {}
     for name, several in space.items():
         if name not in kernel.static:
             known = ", ".join(kernel.static) or "none"
@@ -145,7 +145,11 @@ def _points(kernel: Kernel[...], space: Mapping[str, Iterable[Any]]) -> list[Par
 
 
 def _tried(
-    kernel: Kernel[...], args: Sequence[Any], params: Params, target: str, measure: Measure | None
+    kernel: Kernel[...],
+    args: Sequence[object],
+    params: Params,
+    target: str,
+    measure: Measure | None,
 ) -> TuningRow | RefusedParams:
     try:
         profile = kernel.profile(*args, target=target, **params)

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache
 from inspect import Parameter, Signature
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex, TypeAlias
 
 from ptokit.api import eager, tensors
 from ptokit.api.hostarrays import Tile
@@ -52,6 +52,8 @@ from ptokit.values.layouts import Layout, Shape
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 MOST = 512  # choices that a form remembers
 WORDS = (str, int, float, Enum)  # of attributes
+Given: TypeAlias = "Mapping[str, Any]"  # Any: tiles, numbers and words, by names of operands
+Region: TypeAlias = "tuple[Number, Number]"
 
 
 class ValueForm:
@@ -78,12 +80,12 @@ class ValueForm:
 
     def perform(
         self,
-        args: Sequence[Any],
-        names: Mapping[str, Any],
+        args: Sequence[object],
+        names: Mapping[str, object],
         out: Tile | None = None,
-        valid: Any = None,
+        valid: Region | None = None,
         changes: Changes | None = None,
-    ) -> Tile:  # Any: as above
+    ) -> Tile:
         """Perform the instruction; the tile that it writes, with `changes` of its type."""
         words = ((n, _word(v)) for n, v in names.items())
         key: object = (*map(_sort, args), _sort(out), changes, _where(), *words)
@@ -96,13 +98,13 @@ class ValueForm:
         where = chosen.names if changes is None else ("self", *changes.stated)
         return _performed(chosen, given, out, valid, where)
 
-    def knows(self, args: Sequence[Any]) -> bool:
+    def knows(self, args: Sequence[object]) -> bool:
         """Whether it was called with such arguments before."""
         return (*map(_sort, args), _sort(None), None, _where()) in self._choices
 
     def _choose(
-        self, args: Sequence[Any], names: Mapping[str, Any], out: Tile | None, changes: Changes
-    ) -> Choice:
+        self, args: Sequence[Any], names: Mapping[str, object], out: Tile | None, changes: Changes
+    ) -> Choice:  # Any: a user's
         """The page and the type of the result of which fewest rules are broken."""
         *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
         args, sized = inputs, size is not None
@@ -125,8 +127,8 @@ class ValueForm:
 
 
 def _performed(
-    chosen: Choice, given: Mapping[str, Any], out: Tile | None, valid: Any, names: tuple[str, ...]
-) -> Tile:  # Any: tiles, numbers, words
+    chosen: Choice, given: Given, out: Tile | None, valid: Region | None, names: tuple[str, ...]
+) -> Tile:
     """Perform the instruction; the tile that it writes."""
     given = {n: turned(v) if n in chosen.turned else v for n, v in given.items()}
     back = chosen.output in chosen.turned
@@ -162,25 +164,26 @@ def _where() -> object:
     return None if recording.get() is not None else current_target().name
 
 
-def _sort(given: Any) -> object:  # Any: a user's
+def _sort(given: object) -> object:
     """What of an argument decides which page takes it."""
     if given.__class__ is tuple:
         return given
     return id(given.type) if isinstance(given, TYPED) else "number" if is_number(given) else "other"
 
 
-def _word(given: Any) -> object:  # Any: a user's
+def _word(given: object) -> object:
     """The same of what is given by name: words count themselves."""
     return given if isinstance(given, WORDS) else _sort(given)
 
 
-def _spread(args: Sequence[Any]) -> bool:
+def _spread(args: Sequence[object]) -> bool:
     """Whether an instruction may spread one of the tiles over others: it has one row or column.
 
     32 bytes in each row are such a column too.
     """
-    kinds: list[Any] = [a.type for a in args if isinstance(a, Tile)]  # Any: of maps, too
-    if not all(isinstance(k, TileType) for k in kinds):
+    every: list[object] = [a.type for a in args if isinstance(a, Tile)]  # of maps, too
+    kinds = [k for k in every if isinstance(k, TileType)]
+    if kinds != every:
         return True
     high = max((k.rows for k in kinds), default=0)
     narrow = (
@@ -190,13 +193,13 @@ def _spread(args: Sequence[Any]) -> bool:
     return len(kinds) < 2 or any(narrow)
 
 
-def _begins(page: type[Instr], args: Sequence[Any]) -> bool:
+def _begins(page: type[Instr], args: Sequence[object]) -> bool:
     """Whether the start of a window is given."""
     fields = sources(page)[: len(args)]
     return any(o.kind is Kind.INDEX and not o.required for o in fields)
 
 
-def _extents(name: str, given: tuple[Any, ...]) -> tuple[int, int]:  # Any: a user's
+def _extents(name: str, given: Sequence[SupportsIndex]) -> tuple[int, int]:
     """The rows and columns of a window; TypeError where the tuple has no two whole numbers."""
     if len(given) != 2 or not all(hasattr(n, "__index__") for n in given):
         raise TypeError(f"{name}: size: expected (rows, cols), got {given}")
@@ -204,7 +207,7 @@ def _extents(name: str, given: tuple[Any, ...]) -> tuple[int, int]:  # Any: a us
     return rows, cols
 
 
-def _no_size(name: str, args: Sequence[Any]) -> str:
+def _no_size(name: str, args: Sequence[object]) -> str:
     """A window begins somewhere, and nothing says where it ends."""
     numbers = ", ".join(str(n) for n in args if not isinstance(n, TYPED))
     help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
@@ -231,7 +234,7 @@ def _signature(found: Sequence[type[Instr]]) -> Signature:
 
 
 def _what_it_takes(
-    name: str, found: Sequence[type[Instr]], args: Sequence[Any], names: Mapping[str, Any]
+    name: str, found: Sequence[type[Instr]], args: Sequence[object], names: Mapping[str, object]
 ) -> str:
     """The first argument that is wrong for the first form, or how many it takes."""
     fields = sources(found[0])
@@ -255,7 +258,7 @@ def _what_it_takes(
     return f"{called}: no form takes these {len(args)} positional arguments"
 
 
-def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any: tiles, numbers
+def _made(chosen: Choice, given: Given, valid: Region | None) -> Tile:
     """A new tile for the output; its valid region follows from those of the operands."""
     kind = chosen.kind
     if kind is None:
@@ -268,8 +271,8 @@ def _made(chosen: Choice, given: Mapping[str, Any], valid: Any) -> Tile:  # Any:
     return new_tile(kind, _region(chosen.page, given))
 
 
-def _region(page: type[Instr], given: Mapping[str, Any]) -> tuple[Number, Number]:
-    """The valid region of the output, as the page says it of the operands' regions. Any: tiles."""
+def _region(page: type[Instr], given: Mapping[str, object]) -> tuple[Number, Number]:
+    """The valid region of the output, as the page says it of the operands' regions."""
     tiles = {n: t for n, t in given.items() if isinstance(t, Tile)}
     regions = {n: replace(t.type, valid=Shape(*t.valid)) for n, t in tiles.items()}
     attrs = {a.name: eager.chosen_word(a, given[a.name]) for a in page.attrs if a.name in given}
@@ -293,8 +296,8 @@ def new_tile(kind: TileType | ConvTileType, valid: Any = None) -> Any:  # Any: n
     return tensors.new(current_target().resolve(replace(kind, valid=Shape(*region))))
 
 
-def perform(page: type[Instr], given: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Record an instruction, or execute it. Any: tiles, numbers, words."""
+def perform(page: type[Instr], given: Mapping[str, object], names: tuple[str, ...]) -> None:
+    """Record an instruction, or execute it."""
     record = recording.get()
     if isinstance(record, Recorder):
         record.instruction(page, given, names)
@@ -315,7 +318,7 @@ def _operator(symbol: str) -> ValueForm:
     return ValueForm(symbol, operation_pages(symbol))
 
 
-def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
+def operate(symbol: str, *args: object) -> Any:  # Any: tiles and numbers; a tile
     """What an operator of Python's gives; NotImplemented where no instruction does."""
     form = _operator(symbol)
     if not form.pages or not all(isinstance(a, Tile) or is_number(a) for a in args):
@@ -330,7 +333,7 @@ def operate(symbol: str, *args: Any) -> Any:  # Any: tiles and numbers; a tile
     return form(*args)
 
 
-def converted(tile: Tile, verb: str, changes: Changes, **how: Any) -> Tile:  # Any: words
+def converted(tile: Tile, verb: str, changes: Changes, **how: object) -> Tile:
     """A tile with the same elements in another type or memory: `verb` is the page's name."""
     form = value_form(verb)
     if form is None:
@@ -349,7 +352,7 @@ def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the 
     return converted(tile, "to", changes, **how)
 
 
-def cast(tile: Tile, dtype: tensors.ElementType, **how: Any) -> Tile:  # Any: rounding
+def cast(tile: Tile, dtype: tensors.ElementType, **how: object) -> Tile:
     """`tile.cast(dtype)`: the tile itself if it has that type and no rounding is asked for."""
     if tensors.dtype_of(dtype) is tile.dtype and not how:
         return tile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from ptokit.api.kernel.kernelarrays import KernelArray
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.lang.instr import Instr
 from ptokit.launch.settings import executed
+from ptokit.values.host import AnyArray
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Outputs: TypeAlias = "Mapping[str, AnyArray]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 
@@ -41,13 +41,12 @@ class StoreLog:
         finally:
             executed.reset(token)
 
-    def note(self, page: type[Instr], given: Mapping[str, Any]) -> None:  # Any: operands
+    def note(self, page: type[Instr], given: Mapping[str, object]) -> None:
         """An instruction was executed: it may have written parts of arrays."""
         for part in (given.get(o.name) for o in page.operands if o.written):
             if isinstance(part, KernelArray):
                 base = part.base
-                extents: Any = base.extents  # Any: while debugging all are known
-                shape: tuple[int, ...] = tuple(extents)
+                shape = tuple(n for n in base.extents if isinstance(n, int))  # all, in `debug`
                 last = self.last.setdefault(base.name, np.full(shape, -1, np.int64))
                 part.of(replace(base, array=last)).numpy()[...] = len(self.places)
                 self.places.append(here())
