@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -305,7 +305,7 @@ class ReadyOp:
         if self.takes_all:
             return self.page.run(**every)
         if self.page.needs is not None:
-            core: Core = offer[CORE]
+            core = cast(Core, offer[CORE])
             require_registers(self.page, core.target, core.state, every)
         return self.page.run(
             **{resource.value: offer[resource] for resource in self.page.uses},

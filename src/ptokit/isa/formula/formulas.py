@@ -28,7 +28,7 @@ class Missing(Enum):
 UNKNOWN, ABSENT = Missing.UNKNOWN, Missing.ABSENT
 
 # The value of a formula may be a number, a type, a location, ...: whatever the field holds.
-Value = Any
+Value = Any  # Any: it has the operators that its formula needs
 Env = Mapping[str, Value]
 Evaluate = Callable[[Env], Value]
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ptokit.isa.formula.formulas import ABSENT, Many, Missing
-from ptokit.isa.lang.hooks import parameters
+from ptokit.isa.formula.formulas import ABSENT, Env, Many, Missing, Value
+from ptokit.isa.lang.hooks import Hook, parameters
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import Target
 
 
-def environment(
-    page: type[Instr], operands: Mapping[str, Any], attrs: Mapping[str, Any], target: Target
-) -> dict[str, Any]:
-    """Bind every operand and attribute of `page`: given, by default, or ABSENT. Any: see above."""
+def environment(page: type[Instr], operands: Env, attrs: Env, target: Target) -> dict[str, Value]:
+    """Bind every operand and attribute of `page`: given, by default, or ABSENT."""
     unset = page.unset
-    env: dict[str, Any] = {"machine": target, **unset}
+    env: dict[str, Value] = {"machine": target, **unset}
     for given in (operands, attrs):
         for name, value in given.items():
             if name in unset:
@@ -28,21 +26,21 @@ def environment(
     return env
 
 
-Offer: TypeAlias = "Mapping[Resource, Any]"  # Any: what each resource is to an executor
+Offer: TypeAlias = "Mapping[Resource, object]"  # what each resource is to an executor
 
 
-def arguments(page: type[Instr], values: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
+def arguments(page: type[Instr], values: Mapping[str, object], offer: Offer) -> dict[str, object]:
     """What the body of `page` takes: operands and attributes by name, and what it uses."""
     used = {r.value: offer[r] for r in page.uses}
     return used | {name: values[name] for name in page.body_names if name not in used}
 
 
-def call(function: Any, available: Mapping[str, Any]) -> Any:  # Any: page hooks take what they name
+def call(function: Hook, available: Env) -> Value:
     """Call a page's hook with the arguments it names."""
     return function(**{n: available[n] for n in parameters(function)})
 
 
-def none_if_unknown(value: Any) -> Any:  # Any: what a rule sees
+def none_if_unknown(value: Value) -> Value:
     """What a page's hook gets of it: None where it is not known."""
     if isinstance(value, Many):
         return tuple(none_if_unknown(v) for v in value.values)

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Evaluate, Expr, Field, Many
 from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.hooks import check_body, check_hooks, parameters
+from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters
 from ptokit.isa.lang.operands import (
     REQUIRED,
     Apart,
@@ -138,12 +138,12 @@ class Instr:
     holds: ClassVar[Mapping[str, str]] = {}
     unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
     core: ClassVar[KernelKind | None] = None  # the only kind of core that has it; None: both
-    type_of: Any = None  # the type of its result by what is known; Any: as `run`
-    manual_lines: Any = None  # lines that the manual adds; Any: a function that yields them
-    needs: Any = None  # what registers hold for it on hardware; Any: as `run`
+    type_of: Hook | None = None  # the type of its result by what is known
+    manual_lines: Hook | None = None  # a function that yields lines that the manual adds
+    needs: Hook | None = None  # what registers hold for it on hardware
     # (operands' types, attributes, target) -> those that differ as chips move them, where headers
-    # assert that extents are alike; Any: as `run`
-    moved_types: Any = None
+    # assert that extents are alike
+    moved_types: Hook | None = None
     uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
     inner_flags: ClassVar[tuple[str, ...]] = ()  # where it uses flags of `INNER_PAIRS` itself
     of_one_core: ClassVar[bool] = False  # a signal from one core to one other, by numbers of both
@@ -215,7 +215,7 @@ class Instr:
         )
     )
     # what a rule sees of each operand and attribute that is not given
-    unset: ClassVar[Derived[dict[str, Any]]] = Derived(
+    unset: ClassVar[Derived[dict[str, object]]] = Derived(
         lambda page: (
             {f.name: _unset(f) for f in (*page.operands, *page.attrs)}
             | dict.fromkeys(page.types, UNKNOWN)
@@ -407,10 +407,10 @@ def _moves(page: type[Instr]) -> bool:
     return any(operand.role is Role.OUT for operand in page.operands)
 
 
-def _unset(field: Operand | Attr) -> Any:  # Any: a word or a number
-    default: Any = None if field.required else field.default
+def _unset(field: Operand | Attr) -> object:
+    default = None if field.required else field.default
     if isinstance(field, Operand) and field.many and default is not None:
-        default = Many(tuple(default))
+        default = Many(cast("tuple[object, ...]", default))
     return ABSENT if default is None else default
 
 

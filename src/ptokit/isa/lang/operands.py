@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
+from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc, Word
 
 
@@ -187,7 +189,7 @@ class Attr(Field):
         bits: int = 64,
         family: str = "",
         in_values: object = None,
-        in_cpp: Callable[[Any], str] | None = None,  # Any: a value of that kind
+        in_cpp: Callable[..., str] | None = None,  # of a value of that kind
     ) -> None:
         super().__init__("?")
         self.in_values, self.in_cpp = in_values, in_cpp
@@ -219,32 +221,15 @@ class TypeOf(Field):
         self._operand = name
 
 
-def In(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
-    """An operand that is read."""
-    return Operand(Role.IN, kind, default, **how)
-
-
-def Out(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: Operand's keywords
-    """An operand that is written; elements outside what the body writes keep their bits."""
-    return Operand(Role.OUT, kind, default, **how)
-
-
-def InOut(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
-    """An operand that is read and written."""
-    return Operand(Role.INOUT, kind, default, **how)
-
-
-def Scratch(kind: Kind, default: object = REQUIRED, **how: Any) -> Operand:  # Any: as above
-    """Room for what an instruction computes on the way: never read before, undefined afterwards.
-
-    It stands among the inputs in text and calls. Bodies do not use it: hardware does.
-    """
-    return Operand(Role.SCRATCH, kind, default, **how)
-
-
-def Result(kind: Kind, **how: Any) -> Operand:  # Any: Operand's keywords
-    """A value the instruction defines in every text form: a handle, a view, a number."""
-    return Operand(Role.RESULT, kind, **how)
+In = partial(Operand, Role.IN)  # an operand that is read
+# one that is written; elements outside what the body writes keep their bits
+Out = partial(Operand, Role.OUT)
+InOut = partial(Operand, Role.INOUT)
+# Room for what an instruction computes on the way: never read before, undefined afterwards. It
+# stands among the inputs in text and calls. Bodies do not use it: hardware does.
+Scratch = partial(Operand, Role.SCRATCH)
+# a value that the instruction defines in every text form: a handle, a view, a number
+Result = partial(Operand, Role.RESULT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,11 +241,11 @@ class Like:
     cols: Expr
     loc: Loc | None = None
     whole: bool = False
-    dtype: Callable[[Any], Any] | None = None  # Any: DType -> DType of the completed output
+    dtype: Callable[[DType], DType] | None = None  # of the completed output, by the model's
 
 
 def like(
-    model: Field, dtype: Callable[[Any], Any] | None = None, *, whole: bool = False
-) -> Like:  # Any: as above
+    model: Field, dtype: Callable[[DType], DType] | None = None, *, whole: bool = False
+) -> Like:
     """The type of `model`, with its valid region."""
     return Like(model, model.valid.rows, model.valid.cols, whole=whole, dtype=dtype)

@@ -13,10 +13,10 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Judge
-from ptokit.isa.formula.formulas import Const, Expr, Field
+from ptokit.isa.formula.formulas import Const, Env, Expr, Field
 from ptokit.isa.formula.rules import (
     A2A3,
     A5,
@@ -45,6 +45,7 @@ from ptokit.isa.formula.rules import (
     without,
 )
 from ptokit.isa.lang.asm import CHIPS, FP, LISTED_LAST, NOWHERE, PRE_QUANT, TYPED_LAST, Asm, in_cpp
+from ptokit.isa.lang.bodyhandles import Machine, Place, TileHandle, View
 from ptokit.isa.lang.instr import (
     Apart,
     Attr,

@@ -90,7 +90,7 @@ READINGS = {
 
 INHERITED: Any = object()  # stands for a value of any type until the target is made
 # the facts of a target that is like no other one, where it does not give them
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {  # Any: as above
     "arch": (),
     "lacks": (),
     "capacity": dict.fromkeys(SPACES.values(), 0),

@@ -28,7 +28,7 @@ class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S)
     rules = named("location", ptr.space == "gm", help="tiles have no such address")
 
     @staticmethod
-    def run(machine: Any, ptr: Any) -> int:  # Any: the executor's
+    def run(machine: Machine, ptr: Place) -> int:
         return machine.address_of(ptr)
 
 
@@ -60,7 +60,7 @@ class OfNumber(
         return result
 
     @staticmethod
-    def run(machine: Any, addr: int, result: PtrType) -> Any:  # Any: the executor's
+    def run(machine: Machine, addr: int, result: PtrType) -> Place:
         return machine.pointer_to(addr, result)
 
 

@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
-from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 from ptokit.values.layouts import Shape
 
@@ -74,7 +74,7 @@ class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pip
         return replace(result, valid=Shape(rows, cols))
 
     @staticmethod
-    def run(machine: Any, result: TileType, addr: int | None) -> Any:  # Any: the executor's
+    def run(machine: Machine, result: TileType, addr: int | None) -> object:
         return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
@@ -106,7 +106,7 @@ class AllocConv(
     rules = placed(addr, result)
 
     @staticmethod
-    def run(machine: Any, result: Any, addr: int | None) -> Any:  # Any: the executor's
+    def run(machine: Machine, result: ConvTileType, addr: int | None) -> object:
         return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
@@ -139,7 +139,7 @@ class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pip
     result = Result(Tile)
 
     @staticmethod
-    def run(machine: Any, result: TileType) -> Any:  # Any: the executor's
+    def run(machine: Machine, result: TileType) -> object:
         return machine.new(result)
 
 
@@ -171,7 +171,7 @@ class BindTile(Instr, name="bind_tile", pipe=S):
     type_of = staticmethod(Allocation.type_of)
 
     @staticmethod
-    def run(src: Any, result: TileType) -> Any:  # Any: the executor's
+    def run(src: TileHandle, result: TileType) -> object:
         """The rows of a part of a tile lie apart, and so do those of what it is bound to."""
         same = (result.rows, result.cols) == (src.type.rows, src.type.cols)
         return src.part(result, 0, 0) if same and result.apart else src.member(result)
@@ -328,7 +328,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         return kind.cut_from(src)
 
     @staticmethod
-    def run(src: Any, dst: TileType, row: int, col: int) -> Any:  # Any: the executor's
+    def run(src: TileHandle, dst: TileType, row: int, col: int) -> object:
         return src.part(dst, row, col)
 
 
@@ -389,5 +389,5 @@ class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("
         return src
 
     @staticmethod
-    def run(machine: Any, dst: TileType, addr: int) -> Any:  # Any: the executor's
+    def run(machine: Machine, dst: TileType, addr: int) -> object:
         return machine.tile(dst, addr)

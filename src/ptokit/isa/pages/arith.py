@@ -80,7 +80,7 @@ class ConstantCounts(
     result = Result(Tile)
 
     @staticmethod
-    def run(machine: Any, result: TileType) -> Any:  # Any: the executor's
+    def run(machine: Machine, result: TileType) -> object:
         return machine.new(result.closed)
 
 

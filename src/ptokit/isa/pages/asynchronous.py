@@ -1,7 +1,7 @@
 """Asynchronous transfers: between ranks while others work, and prefetches by the same engine."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.communication import ROW, Remote, View, part_of, program
+from ptokit.isa.pages.communication import ROW, Remote, part_of, program
 
 FLAT = "an asynchronous transfer moves one line of static length"
 

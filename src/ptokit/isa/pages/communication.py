@@ -1,7 +1,5 @@
 """Communication between ranks: puts, gets, signals, collectives."""
 
-from typing import TypeAlias
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.crosscore import Signals
 
@@ -66,9 +64,6 @@ def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
     )
 
 
-View: TypeAlias = Any  # Any: a part of global memory, as an engine has it
-
-
 def part_of(whole: View, like: View, number: int = 0) -> View:
     """Of several parts with the extents of `like`, one after another in `whole`, one by number.
 
@@ -76,7 +71,7 @@ def part_of(whole: View, like: View, number: int = 0) -> View:
     """
     kind = replace(like.type, stride=whole.type.stride)
     rows = max(kind.rank - 2, 0)
-    offsets = tuple(number * n if axis == rows else 0 for axis, n in enumerate(kind.shape))
+    offsets = tuple(number * (n or 0) if axis == rows else 0 for axis, n in enumerate(kind.shape))
     return whole.partition(kind, offsets)
 
 

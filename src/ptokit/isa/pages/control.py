@@ -2,25 +2,27 @@
 
 from ptokit.isa.lang.page import *
 
-# What a region does when executed: block arguments in, yielded values out. Any: runtime values.
-Region = Callable[..., tuple[Any, ...]]
+# What a region does when executed: block arguments in, yielded values out.
+Region = Callable[..., tuple[object, ...]]
 
 
 class ControlFlow(Protocol):
     """How an executor repeats and chooses."""
 
     def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: Region
-    ) -> tuple[Any, ...]:
+        self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: Region
+    ) -> tuple[object, ...]:
         """The region for lower, lower + step, ... below upper; what it yields goes round."""
         ...
 
-    def repeat(self, carried: tuple[Any, ...], before: Region, after: Region) -> tuple[Any, ...]:
+    def repeat(
+        self, carried: tuple[object, ...], before: Region, after: Region
+    ) -> tuple[object, ...]:
         """`before` gives a condition and values: where it is 1 `after` takes these and gives the
         next ones to `before`, else they come out."""
         ...
 
-    def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[object, ...]:
         """The first region where the condition is 1, else the second, if there is one."""
         ...
 
@@ -77,10 +79,10 @@ class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE
         lower: int,
         upper: int,
         step: int,
-        carried: tuple[Any, ...],
+        carried: tuple[object, ...],
         regions: tuple[Region, ...],
         flow: ControlFlow,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[object, ...]:
         return flow.loop(lower, upper, step, carried, regions[0])
 
 
@@ -97,8 +99,8 @@ class While(Control, routes=((OUTSIDE, 0), (0, 1), (1, 0), (0, OUTSIDE))):
 
     @staticmethod
     def run(
-        carried: tuple[Any, ...], regions: tuple[Region, ...], flow: ControlFlow
-    ) -> tuple[Any, ...]:
+        carried: tuple[object, ...], regions: tuple[Region, ...], flow: ControlFlow
+    ) -> tuple[object, ...]:
         return flow.repeat(carried, *regions)
 
 
@@ -120,7 +122,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
     condition = In(Scalar, scalar="i1")
 
     @staticmethod
-    def run(condition: int, regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+    def run(condition: int, regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
         return flow.branch(condition, regions)
 
 
@@ -153,7 +155,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
     cases = Attr(tuple, (), cpp=False)
 
     @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
         raise AssertionError("cases were not replaced by branches with two regions")
 
 
@@ -178,7 +180,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
     no_inline = Attr(bool, False, cpp=False)
 
     @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
         return flow.branch(1, regions)
 
 
@@ -189,7 +191,7 @@ class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
     values = In(Any_, (), many=True)
 
     @staticmethod
-    def run(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def run(values: tuple[object, ...]) -> tuple[object, ...]:
         return values
 
 
@@ -202,7 +204,7 @@ class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
     values = In(Any_, (), many=True)
 
     @staticmethod
-    def run(condition: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def run(condition: int, values: tuple[object, ...]) -> tuple[object, ...]:
         return condition, *values
 
 

@@ -65,7 +65,7 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
     event_id_dyn = In(Index, None, doc="the number, where the program computes it")
 
     @classmethod
-    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
+    def pipe_of(cls, env: Env) -> Pipe | None:
         """The one that is named."""
         of = env.get("of")
         return of if isinstance(of, Pipe) else super().pipe_of(env)
@@ -88,7 +88,7 @@ class Awaited(Signal, abstract=True):
     up = False
 
     @classmethod
-    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: as above
+    def pipe_of(cls, env: Env) -> Pipe | None:
         """The whole core waits, where counters are not each vector core's own."""
         separate = getattr(env.get("machine"), "separate", False)
         return super().pipe_of(env) if separate else S
@@ -202,7 +202,7 @@ class WithinBlock(Signal, abstract=True, example=INTRA, disputes=("X61",)):
     )
 
     @classmethod
-    def names_second(cls, env: Mapping[str, Any]) -> bool:  # Any: as above
+    def names_second(cls, env: Env) -> bool:
         numbers = (env.get(n.name) for n in (Signal.event_id, Signal.event_id_dyn))
         return any(isinstance(number, int) and number > 15 for number in numbers)
 

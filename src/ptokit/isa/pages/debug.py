@@ -41,6 +41,13 @@ class Printable(Expr):
         return f"{self.format} has one conversion, of the kind of {self.kind.of}"
 
 
+class Prints(Protocol):
+    """What writes to standard output."""
+
+    def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
+    def number(self, format: str, array: Array) -> None: ...
+
+
 class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S):
     """Print a number as C's `printf` does, and begin a new line if the format does not.
 
@@ -60,7 +67,7 @@ pto.print ins("n = %+04d", %n : i32)"""
     rules = named("print-format", Printable(format, kind), help=one)
 
     @staticmethod
-    def run(format: str, scalar: Array, prints: Any) -> None:  # Any: the executor's
+    def run(format: str, scalar: Array, prints: Prints) -> None:
         prints.number(format, scalar)
 
 
@@ -79,7 +86,7 @@ func.func @example(%n: index) {
 }"""
 
     @staticmethod
-    def run(core: Any) -> None:  # Any: the executor's
+    def run(core: Machine) -> None:
         core.trap()
 
 

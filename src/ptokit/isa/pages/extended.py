@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import below, in_type, unsigned
-from ptokit.isa.pages.reals import REAL
+from ptokit.isa.pages.reals import Real
 from ptokit.values import functions
 from ptokit.values.scalars import bitwise, choice, truth, wrapped
 
@@ -92,9 +92,9 @@ class Fma(Instr, own="fma ->", name="fma", pipe=S):
     asm = in_cpp("std::fma({lhs}, {rhs}, {acc})").over(Asm(dialect="math", shape="same"))
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a, %a, %a : f32"
     result = Result(Scalar)
-    lhs = In(Scalar, **REAL)
-    rhs = In(Scalar, **REAL)
-    acc = In(Scalar, **REAL)
+    lhs = Real()
+    rhs = Real()
+    acc = Real()
 
     @staticmethod
     def run(lhs: Array, rhs: Array, acc: Array) -> Array:

@@ -5,7 +5,7 @@ handle, of the type `!pto.pipe`. What must agree between both ends is checked ov
 (`analysis.fifochecks`): pages say what an operation is to a FIFO.
 """
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.lang.asm import Texts
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
@@ -31,7 +31,7 @@ class Epilogue(Expr):
         return (self.of,)
 
     def compile(self) -> Evaluate:
-        def word(env: Env) -> Any:
+        def word(env: Env) -> Value:
             text = self.of.eval(env)
             if not isinstance(text, str):
                 return text
@@ -53,7 +53,7 @@ class DefaultSlots(Expr):
         return self.given, self.mask
 
     def compile(self) -> Evaluate:
-        def slots(env: Env) -> Any:
+        def slots(env: Env) -> Value:
             given, mask = self.given.eval(env), self.mask.eval(env)
             if given is not ABSENT:
                 return given
@@ -199,7 +199,7 @@ class InitializePipe(FifoShape, abstract=True):
     c2v, v2c = (FifoShape.dir_mask.isin(way, BOTH) for way in (TO_VECTOR, TO_CUBE))
 
     @staticmethod
-    def run(fifo: FifoEnd, gm_slot_buffer: Any, gm_slot_tensor: Any) -> None:  # Any: handles
+    def run(fifo: FifoEnd, gm_slot_buffer: object, gm_slot_tensor: object) -> None:
         fifo.open(gm_slot_buffer if gm_slot_tensor is None else gm_slot_tensor)
 
     rules = (
@@ -310,6 +310,6 @@ class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OU
     )
 
     @staticmethod
-    def run(fifo: FifoEnd, gm_addr: Any) -> int:  # Any: a handle
+    def run(fifo: FifoEnd, gm_addr: object) -> int:
         fifo.open(gm_addr)
         return 0

@@ -1,7 +1,6 @@
 """Arrays of the scalar unit: numbers and event ids that a core keeps by index."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.pointers import Place
 
 KEPT = """\
 %c1 = arith.constant 1 : index
@@ -38,7 +37,7 @@ class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25"
     rules = named("out-of-memory", kind.nbytes <= STACK, help=ON_STACK)
 
     @staticmethod
-    def run(machine: Any, result: ArrayType) -> Place:  # Any: the executor's
+    def run(machine: Machine, result: ArrayType) -> Place:
         return machine.array(result)
 
 

@@ -13,7 +13,6 @@ from ptokit.isa.pages.matrix import (
     write_boxes,
 )
 from ptokit.isa.pages.quantisation import GROUP
-from ptokit.isa.pages.registers import Addressed
 from ptokit.isa.pages.windows import FP4
 from ptokit.values.layouts import Shape
 
@@ -259,5 +258,5 @@ class TGetScaleAddr(
         return replace(dst, valid=Shape(*whole))
 
     @staticmethod
-    def run(machine: Any, dst: TileType, src: Addressed) -> Any:  # Any: the executor's
+    def run(machine: Machine, dst: TileType, src: TileHandle) -> object:
         return machine.tile(dst, src.address // 16)

@@ -75,7 +75,7 @@ func.func @example(%x: {MEMORY}) {{
         return replace(found, shape=known_extents(sizes, result), stride=strides, stated=layout)
 
     @staticmethod
-    def run(src: Any, offset: int, result: GlobalType) -> Any:  # Any: the executor's view
+    def run(src: View, offset: int, result: GlobalType) -> object:
         begun = src.pointer()
         return begun.moved(offset - begun.offset).view(result)
 
@@ -114,7 +114,7 @@ class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
         return replace(found, shape=known_extents(src.shape, found), stride=src.stride or stride)
 
     @staticmethod
-    def run(src: Any, result: GlobalType) -> Any:  # Any: as above
+    def run(src: View, result: GlobalType) -> object:
         kind = replace(result, shape=src.type.shape, stride=src.type.stride)
         return src.pointer().view(kind)
 
@@ -139,7 +139,7 @@ class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pip
     )
 
     @staticmethod
-    def run(src: Any, result: TileType) -> Any:  # Any: as above
+    def run(src: TileHandle, result: TileType) -> object:
         return src.part(result, 0, 0)
 
 
@@ -184,9 +184,9 @@ func.func @example(%a: {LINES}, %i: index) {{
     )
 
     @staticmethod
-    def run(src: Any, result: TileType, offsets: tuple[int, ...]) -> Any:  # Any: as above
-        *row, col = offsets
-        return src.part(result, *(row or (0,)), col)
+    def run(src: TileHandle, result: TileType, offsets: tuple[int, ...]) -> object:
+        row, col = offsets if len(offsets) > 1 else (0, *offsets)
+        return src.part(result, row, col)
 
 
 def stepped(
@@ -248,8 +248,8 @@ func.func @example(%x: {SQUARE}) {{
 
     @staticmethod
     def run(
-        src: Any, offsets: tuple[int, ...], steps: tuple[int, ...], result: GlobalType
-    ) -> Any:  # Any: as above
+        src: View, offsets: tuple[int, ...], steps: tuple[int, ...], result: GlobalType
+    ) -> object:
         begun = src.partition(replace(result, stride=src.type.stride), offsets)
         return begun.pointer().view(replace(result, stride=stepped(src.type.stride, steps)))
 

@@ -65,5 +65,5 @@ class MultiTileGet(Instr, name="multi_tile_get", pipe=S):
         return src.slot
 
     @staticmethod
-    def run(src: Any, dst: TileType, index: int) -> Any:  # Any: the executor's
+    def run(src: TileHandle, dst: TileType, index: int) -> object:
         return src.member(dst, index)

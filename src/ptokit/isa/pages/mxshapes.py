@@ -1,7 +1,5 @@
 """How tiles of quantisation by groups lie on A5: what its code stores without looking at shapes."""
 
-from collections.abc import Mapping
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
 
@@ -39,8 +37,8 @@ def made_of(dst: Operand, src: Operand, whole: Expr) -> tuple[Ruled, ...]:
     )
 
 
-def in_rows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-    """Return a dst of one row as A5 fills it: with the rows of src. Any: types."""
+def in_rows(types: Env, target: Target) -> Env:
+    """Return a dst of one row as A5 fills it: with the rows of src."""
     dst, src = types["dst"], types["src"]
     pitch = dst.dtype == f4e2m1x2 or types.get("axis") is GroupAxis.ALONG
     if not target.is_chip or dst.rows != 1 or src.rows == 1 or not pitch:
@@ -53,9 +51,10 @@ def is_row(tile: Operand, count: Expr) -> Expr:
     return both(tile.valid.rows == 1, tile.valid.cols >= count)
 
 
-def stored_along(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these pages
+def stored_along(
+    dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand]
+) -> tuple[Ruled, ...]:
     """Groups along the rows, on A5: exp is one row of them, or has src's rows."""
-    dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     whole = of_groups(src.valid.cols)
     per_row = whole // GROUP
     count = src.valid.rows * per_row
@@ -73,15 +72,14 @@ def stored_along(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of thes
             flat,
             named("shape", src.cols == whole, help=GROUPS),
             named("shape", is_row(exp, count)),
-            warns(named("shape", registers(page, count), help=IN_REGISTERS)),
+            warns(named("shape", registers(src, notes[1], count), help=IN_REGISTERS)),
         ),
         when(~flat, named("shape", held, help="a row for each of src")),
     )
 
 
-def registers(page: type[Any], count: Expr) -> Expr:
+def registers(src: Operand, scaling: Operand, count: Expr) -> Expr:
     """Room in `scaling` for the registers that are stored: twice as many of large tiles of f32."""
-    src, scaling = page.src, page.scaling
     room = scaling.rows * scaling.cols
     elements, used = src.rows * src.cols, src.valid.rows * src.cols
     unrolled = both(elements > 1024, elements % 256 == 0, used % 256 == 0)
@@ -91,11 +89,12 @@ def registers(page: type[Any], count: Expr) -> Expr:
     return either(both(src.dtype == f32, once, twice), both(src.dtype != f32, halves))
 
 
-def stored_down(page: type[Any]) -> tuple[Ruled, ...]:  # Any: the base of these pages
+def stored_down(
+    dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand], pairs: Attr
+) -> tuple[Ruled, ...]:
     """Groups down the columns, on A5: everything has src's columns."""
-    dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     lines, cols = src.valid.rows // GROUP, src.valid.cols
-    fp4, pairs = dst.dtype == f4e2m1x2, page.interleave
+    fp4 = dst.dtype == f4e2m1x2
     packed = "f16 becomes fp4 in whole 32-byte lines"
     return on(
         A5,

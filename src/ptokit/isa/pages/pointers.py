@@ -7,17 +7,6 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.addresses import known_array
 from ptokit.values.scalars import Integer, choice, truth
 
-
-class Place(Protocol):
-    """A pointer as a body sees it."""
-
-    def moved(self, by: int) -> Place: ...
-    def cast(self, dtype: DType) -> Place: ...
-    def element(self, offset: int) -> Cells:
-        """A matrix of the one element at this offset."""
-        ...
-
-
 LINES = "memref<16x32xf32, #pto.address_space<vec>>"
 ONE_TYPE = "use the element type of the buffer"
 INSIDE = "the index must be in bounds of the buffer"
@@ -296,8 +285,8 @@ class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
     asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim_of_five});")
 
     @staticmethod
-    def run(view: Any, dim: int) -> int | None:  # Any: a type, or the executor's view
-        return one_of(getattr(view, "type", view).shape, dim)
+    def run(view: View | GlobalType, dim: int) -> int | None:
+        return one_of((view if isinstance(view, GlobalType) else view.type).shape, dim)
 
 
 class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
@@ -306,8 +295,8 @@ class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
     asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim_of_five});")
 
     @staticmethod
-    def run(view: Any, dim: int) -> int | None:  # Any: as above
-        return one_of(getattr(view, "type", view).stride, dim)
+    def run(view: View | GlobalType, dim: int) -> int | None:
+        return one_of((view if isinstance(view, GlobalType) else view.type).stride, dim)
 
 
 class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
@@ -334,7 +323,7 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
         return PtrType(tile.dtype, tile.loc.text)
 
     @staticmethod
-    def run(tile: Any) -> Place:  # Any: the executor's
+    def run(tile: TileHandle) -> Place:
         return tile.pointer()
 
 
@@ -356,7 +345,7 @@ class TileBufBuffer(Instr, name="tile_buf_addr", form="as a buffer", traits=(WIN
     )
 
     @staticmethod
-    def run(tile: Any, result: TileType) -> Any:  # Any: as above
+    def run(tile: TileHandle, result: TileType) -> object:
         return tile.part(result, 0, 0)
 
 
@@ -373,9 +362,9 @@ class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
     )
 
     @staticmethod
-    def type_of(view: Any) -> PtrType:  # Any: as above
+    def type_of(view: GlobalType) -> PtrType:
         return PtrType(view.dtype)
 
     @staticmethod
-    def run(view: Any) -> Place:  # Any: as above
+    def run(view: View) -> Place:
         return view.pointer()

@@ -1,7 +1,5 @@
 """FIFOs between cores: what one kind of core pushes, the other kind pops."""
 
-from collections.abc import Mapping
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
@@ -14,7 +12,6 @@ from ptokit.isa.pages.slots import (
     FifoEnd,
     allocate,
     commit,
-    is_tile_type,
     pop,
     push,
     receive,
@@ -41,7 +38,7 @@ class AtFifo(
     rules = named("attribute", both(split >= 0, split <= 4), help="split is 0 to 4")
 
     @classmethod
-    def pipe_of(cls, env: Mapping[str, Any]) -> Pipe | None:  # Any: what a rule sees
+    def pipe_of(cls, env: Env) -> Pipe | None:
         """An accumulator leaves by FIX, and so does what the cube wrote into a slot.
 
         Where no pop moves data, its user's pipe waits.
@@ -128,30 +125,29 @@ def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> t
 OF_CORE = Asm(clauses=(("aiv_subblockid", ("subblock",)),))
 
 
+EntryType: TypeAlias = "GlobalType | TileType"  # what is pushed and popped
+
+
 class MovableView(Cells, Protocol):
     """A view that may come to lie elsewhere."""
 
     def become(self, other: Cells) -> None: ...
 
 
-class Tiles(Protocol):
-    """What makes tiles."""
-
-    def new(self, kind: TileType) -> Cells: ...
-
-
 def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
     """Of a tile its content, of a view that the slot is written."""
-    if is_tile_type(kind):
+    if isinstance(kind, TileType):
         push(fifo, entry, split, fifo.lane if subblock is None else subblock)
     else:
         commit(fifo, split)
 
 
-def popped(fifo: FifoEnd, machine: Tiles, kind: Any, split: int, subblock: int | None) -> Cells:
+def popped(
+    fifo: FifoEnd, machine: Machine, kind: EntryType, split: int, subblock: int | None
+) -> Cells:
     """A new tile with the entry, or a view of its slot."""
     lane = fifo.lane if subblock is None else subblock
-    if not is_tile_type(kind):
+    if not isinstance(kind, TileType):
         return receive(fifo, kind, split, lane)
     tile = machine.new(kind.closed)
     pop(fifo, tile, split, lane)
@@ -216,8 +212,8 @@ class PopById(
     )
 
     @staticmethod
-    def type_of(entry: Any, valid_row: int | None, valid_col: int | None) -> Any:  # Any: a type
-        if valid_row is None or not is_tile_type(entry):
+    def type_of(entry: EntryType, valid_row: int | None, valid_col: int | None) -> EntryType:
+        if valid_row is None or not isinstance(entry, TileType):
             return entry
         return replace(entry, valid=Shape(valid_row, valid_col))
 
@@ -235,7 +231,13 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
     )
 
     @staticmethod
-    def run(fifo: FifoEnd, machine: Tiles, entry: Any, split: int, subblock: int | None) -> Cells:
+    def run(
+        fifo: FifoEnd,
+        machine: Machine,
+        entry: GlobalType | TileType,
+        split: int,
+        subblock: int | None,
+    ) -> Cells:
         return popped(fifo, machine, entry, split, subblock)
 
 
@@ -249,7 +251,7 @@ class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BO
     )
 
     @staticmethod
-    def run(fifo: FifoEnd, machine: Tiles, entry: Any, split: int) -> Cells:
+    def run(fifo: FifoEnd, machine: Machine, entry: EntryType, split: int) -> Cells:
         return popped(fifo, machine, entry, split, None)
 
 
@@ -319,9 +321,15 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
     rules = (AtFifo.rules, by_handle(AtFifo.split, entry, subblock, MAT))
 
     @staticmethod
-    def run(fifo: FifoEnd, entry: MovableView, kind: Any, split: int, subblock: int | None) -> None:
+    def run(
+        fifo: FifoEnd,
+        entry: MovableView,
+        kind: GlobalType | TileType,
+        split: int,
+        subblock: int | None,
+    ) -> None:
         lane = fifo.lane if subblock is None else subblock
-        if is_tile_type(kind):
+        if isinstance(kind, TileType):
             pop(fifo, entry, split, lane)
         else:
             entry.become(receive(fifo, kind, split, lane))
@@ -364,7 +372,7 @@ class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), exampl
     entry = Result(Tile)
 
     @staticmethod
-    def run(machine: Tiles, entry: TileType) -> Cells:
+    def run(machine: Machine, entry: TileType) -> Cells:
         return machine.new(entry.closed)
 
 
@@ -374,7 +382,7 @@ class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY)
     entry = Result(Global)
 
     @staticmethod
-    def run(machine: Any, entry: GlobalType) -> Cells:  # Any: the executor's
+    def run(machine: Machine, entry: GlobalType) -> Cells:
         return machine.nowhere(entry)
 
 
@@ -385,5 +393,5 @@ class DeclareTileMemref(DeclaredEntry, name="declare_tile_memref", traits=(RECEI
     entry = Result(Entry)
 
     @staticmethod
-    def run(machine: Tiles, entry: TileType) -> Cells:
+    def run(machine: Machine, entry: TileType) -> Cells:
         return machine.new(entry)

@@ -192,7 +192,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A
 
 def grouping() -> tuple[Ruled, ...]:
     """The rules of all quantisations by groups: their element types, and where tiles are."""
-    page = MxQuantisation
+    page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     fp4 = page.format == MxFormat.FP4
     pairs_of_4 = dst.dtype == f4e2m1x2
@@ -214,27 +214,27 @@ def grouping() -> tuple[Ruled, ...]:
 
 def room(along: bool) -> tuple[Ruled, ...]:
     """What groups `along` the rows, or else down the columns, need."""
-    page = MxQuantisation
+    page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     rows, cols, exp = page.src.valid.rows, page.src.valid.cols, page.exp
     lines, length = (rows, of_groups(cols) // GROUP) if along else (rows // GROUP, cols)
     count = lines * length
-    notes = both(*(n.rows * n.cols >= count for n in (page.max, page.scaling)))
+    noted = both(*(n.rows * n.cols >= count for n in notes))
     one_row = both(exp.rows == 1, exp.cols >= count)
     held = either(both(exp.rows >= lines, exp.cols >= length), one_row)
     in_pairs = both(exp.rows >= lines // 2, exp.cols >= length * 2)
     filled_up = named("shape", (cols if along else rows) % GROUP == 0, help=OF_32)
     common = (
         on(CPU, filled_up) if along else filled_up,
-        on(CPU, named("shape", notes, help=EACH)),
+        on(CPU, named("shape", noted, help=EACH)),
         on(CPU, when(~page.interleave, named("shape", held, help=EACH))),
     )
     if along:
         why = "rows of groups down the columns are interleaved"
         whole_rows = named("attribute", ~page.interleave, help=why)
-        return (*common, whole_rows, stored_along(page))
+        return (*common, whole_rows, stored_along(page.dst, page.src, exp, notes))
     even = named("shape", rows % (2 * GROUP) == 0, help="use an even number of rows of groups")
     paired = when(page.interleave, even, on(CPU, named("shape", in_pairs, help=EACH)))
-    return (*common, paired, stored_down(page))
+    return (*common, paired, stored_down(page.dst, page.src, exp, notes, page.interleave))
 
 
 def quantise_groups(

@@ -4,6 +4,8 @@ Bodies compute on arrays of one element, with the words and the functions of til
 tile of it come to the same bits. What is narrower than f32 is computed in f32 and rounded once.
 """
 
+from functools import partial
+
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import COMPARED, infix, signless
 from ptokit.values import functions
@@ -13,7 +15,8 @@ from ptokit.values.functions import clear_sign, flip_sign
 BOTH = "{lhs}, {rhs}"
 EITHER_NAN = "{lhs} != {lhs} || {rhs} != {rhs} ? {lhs} + {rhs} : "
 TWO = "%a = arith.constant 1.5 : f32\n%b = arith.constant -0.25 : f32\n"
-REAL, WHOLE = {"real": True, "element": True}, {"whole": True, "element": True}
+Real = partial(In, Scalar, real=True, element=True)  # a number, a float or else an integer
+Whole = partial(In, Scalar, whole=True, element=True)
 
 
 class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
@@ -23,8 +26,8 @@ class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), p
     example = f"{TWO}%n = NAME %a, %b : f32"
     f: ClassVar[Callable[[Array, Array], Array]]
     result = Result(Scalar)
-    lhs = In(Scalar, **REAL)
-    rhs = In(Scalar, **REAL)
+    lhs = Real()
+    rhs = Real()
 
     @classmethod
     def run(cls, lhs: Array, rhs: Array) -> Array:
@@ -118,7 +121,7 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32"
     f: ClassVar[Callable[[Array], Array]]
     result = Result(Scalar)
-    value = In(Scalar, **REAL)
+    value = Real()
 
     @classmethod
     def run(cls, value: Array) -> Array:
@@ -179,7 +182,7 @@ class AbsI(Instr, own="absi signed", pipe=S):
     asm = in_cpp("{value} < 0 ? -{value} : {value}").over(Asm(dialect="math", shape="same"))
     example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
     result = Result(Scalar)
-    value = In(Scalar, **WHOLE)
+    value = Whole()
     source = TypeOf(value)
     rules = signless(source)
 
@@ -220,8 +223,8 @@ class CmpF(Instr, own="cmpf", asm=COMPARED, pipe=S):
 
     example = f"{TWO}%n = NAME olt, %a, %b : f32"
     result = Result(Scalar)
-    lhs = In(Scalar, **REAL)
-    rhs = In(Scalar, **REAL)
+    lhs = Real()
+    rhs = Real()
     predicate = Attr(FloatPredicate, FloatPredicate.FALSE)
 
     @staticmethod
@@ -239,7 +242,7 @@ class Conversion(Instr, abstract=True, pipe=S):
 
     asm = in_cpp("({type}){value}").over(Asm(dialect="arith", shape="cast"))
     result = Result(Scalar)
-    value = In(Scalar, **REAL)
+    value = Real()
 
 
 class ExtF(Conversion, own="ftof wider"):
@@ -307,7 +310,7 @@ class FromSigned(
     """A signed integer as float, rounded half to even if not said otherwise."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
-    value = In(Scalar, **WHOLE)
+    value = Whole()
     source = TypeOf(value)
     rules = signless(source)
 
@@ -332,7 +335,7 @@ class FromUnsigned(
     """An unsigned integer as float, rounded half to even if not said otherwise."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
-    value = In(Scalar, **WHOLE)
+    value = Whole()
     source = TypeOf(value)
     rules = signless(source)
 

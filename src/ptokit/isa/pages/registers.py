@@ -161,13 +161,6 @@ class SetQuantScalar(
 FACTORS = "the assembler of A5 takes factors, f16, bf16 or f32, not words of 64 bits"
 
 
-class Addressed(Protocol):
-    """A tile as a body sees it that knows its place in memory."""
-
-    @property
-    def address(self) -> int: ...
-
-
 class SetQuantVector(
     Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_VECTOR
 ):
@@ -193,7 +186,7 @@ class SetQuantVector(
     )
 
     @staticmethod
-    def run(registers: RegisterFile, fp: Addressed) -> None:
+    def run(registers: RegisterFile, fp: TileHandle) -> None:
         registers["FPC"] = packed((fp.address >> 7, 8))
 
 

@@ -31,7 +31,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
 }}"""
 
     @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[Any, ...]:
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
         return flow.branch(1, regions)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import CONVERSIONS, EpilogueMode, clause_value
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import TileType
 
 TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
 MOST_FLAGS = 16  # of a core; each direction of a FIFO takes two
@@ -52,7 +51,7 @@ class FifoEnd(Protocol):
     releases: bool
     epilogue: str
 
-    def open(self, memory: Any) -> None:
+    def open(self, memory: object) -> None:
         """The slots of views lie in this part of global memory."""
         ...
 
@@ -201,7 +200,3 @@ def release(fifo: FifoEnd, split: int, *, unnamed: bool) -> None:
     """The slot of the entry that was popped first is free."""
     if not idle_lane(fifo, split):
         fifo.returned(perhaps=unnamed and fifo.releases)
-
-
-def is_tile_type(kind: object) -> bool:
-    return isinstance(kind, TileType)

@@ -5,7 +5,6 @@ from typing import cast
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.localarrays import Declaration
-from ptokit.isa.pages.pointers import Place
 
 PAIR = "!pto.struct<!pto.struct<f32, i8>, i16>"
 KEPT = f"""\

@@ -293,7 +293,7 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
     events = In(Any_, (), many=True, doc="what was recorded")
 
     @staticmethod
-    def run(flags: CoreFlags, events: tuple[Any, ...]) -> None:  # Any: events, or values of text
+    def run(flags: CoreFlags, events: tuple[object, ...]) -> None:
         for event in events:
             flags.join(event)
 

@@ -1,7 +1,5 @@
 """Memory: TLOAD and TSTORE, between global memory and tiles."""
 
-from collections.abc import Mapping
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import LARGER_VIEWS, Target
@@ -73,8 +71,8 @@ def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, warns(named("line-pitch", moved, help=LINES)))
 
 
-def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-    """Return the types of dst and src as chips move them, where these differ. Any: types."""
+def moved_types(types: Env, target: Target) -> Env:
+    """Return the types of dst and src as chips move them, where these differ."""
     ends = ((name, types[name]) for name in ("dst", "src"))
     kinds: dict[type, str] = {type(kind): name for name, kind in ends}
     if GlobalType not in kinds or TileType not in kinds:

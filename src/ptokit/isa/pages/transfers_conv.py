@@ -1,7 +1,5 @@
 """Loads of convolution tiles: feature maps and weights, as they are or out of planes."""
 
-from collections.abc import Mapping
-
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Missing
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
@@ -135,8 +133,8 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
     )
 
     @staticmethod
-    def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-        """Return the view with the extents that the tile lists, as far as it has them. Any: types.
+    def moved_types(types: Env, target: Target) -> Env:
+        """Return the view with the extents that the tile lists, as far as it has them.
 
         C++ has five: outer ones of 1 that a tile lacks, or all but the channels of a block.
         """

@@ -9,10 +9,9 @@ Release code of the CPU simulator moves what is valid, from and to the upper lef
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from ptokit.isa.formula.formulas import Env
 from ptokit.isa.formula.rules import A2A3
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
@@ -171,7 +170,7 @@ def as_moved_tiles(
     return replace(dst, valid=whole), replace(src, valid=whole)
 
 
-def as_shared(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+def as_shared(types: Env, target: Target) -> Env:
     """Return dst as both vector cores have it together where each receives a half, the whole."""
     dst, src, mode = types["dst"], types["src"], types.get("mode")
     halves = AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N
@@ -207,7 +206,7 @@ def _sums_for_vectors(dst: TileType, src: TileType, mode: AccToVecMode | None) -
     return max(src.rows, rows), min(-(-cols // step) * step, src.cols)
 
 
-def in_bytes(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+def in_bytes(types: Env, target: Target) -> Env:
     """Return vector tiles of packed pairs as chips count them where a window is rows or one pair.
 
     Each element of the type is a byte there: rows are as long as the type has columns.
@@ -222,7 +221,7 @@ def in_bytes(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
     return {"dst": replace(dst, dtype=i8), "src": replace(src, dtype=i8)}
 
 
-def as_moved_windows(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+def as_moved_windows(types: Env, target: Target) -> Env:
     """Return src as chips read it: into the cube's operands windows of declared boxes move."""
     dst, src = types["dst"], types["src"]
     if found := in_bytes(types, target):

@@ -53,7 +53,7 @@ class GetValidShape(Instr, name="get_validshape", pipe=S):
     example = RESIZED
 
     @staticmethod
-    def run(src: Any) -> tuple[int | None, int | None]:  # Any: a type, or the executor's tile
+    def run(src: TileType | Cells) -> tuple[int | None, int | None]:
         return src.valid.rows, src.valid.cols
 
 
@@ -71,7 +71,7 @@ class TileValidRows(
     """The rows of the valid region."""
 
     @staticmethod
-    def run(src: Any) -> int | None:  # Any: as above
+    def run(src: TileType | Cells) -> int | None:
         return src.valid.rows
 
 
@@ -81,7 +81,7 @@ class TileValidCols(
     """The columns of the valid region."""
 
     @staticmethod
-    def run(src: Any) -> int | None:  # Any: as above
+    def run(src: TileType | Cells) -> int | None:
         return src.valid.cols
 
 

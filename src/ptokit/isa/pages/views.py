@@ -100,7 +100,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
         return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
 
     @staticmethod
-    def run(ptr: Any, result: GlobalType) -> Any:  # Any: the executor's
+    def run(ptr: Place, result: GlobalType) -> object:
         return ptr.view(result)
 
 
@@ -143,5 +143,5 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         return replace(view, shape=known_extents(sizes, result), stated=boxes, partition=True)
 
     @staticmethod
-    def run(view: Any, offsets: tuple[int, ...], result: GlobalType) -> Any:  # Any: as above
+    def run(view: View, offsets: tuple[int, ...], result: GlobalType) -> View:
         return view.partition(result, offsets)

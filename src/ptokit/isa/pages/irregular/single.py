@@ -1,6 +1,7 @@
 """TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output."""
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.pages.debug import Prints
 from ptokit.isa.pages.windows import ON_A2A3
 
 FILLED = f"""\
@@ -10,12 +11,6 @@ pto.texpands ins(%one : f32) outs(%t : {VEC_F32})
 %n = arith.constant 3 : index
 """
 TITLE = "TPRINT"
-
-
-class Prints(Protocol):
-    """What writes to standard output."""
-
-    def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
 
 
 WHOLE = "whole bytes: no 4-bit elements"

@@ -1,6 +1,5 @@
 """TMOV and TMOV_FP: move a whole tile, changing location, layout or, from acc, type."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ptokit.isa.lang.page import *
@@ -40,12 +39,12 @@ def boxed(fits: Expr) -> tuple[Ruled, ...]:
     return by(HEADERS, warns(named("layout", fits, help=BOXES_TO_L0)))
 
 
-def moved_tiles(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-    """Return the types of dst and src as chips move them, where these differ. Any: types."""
+def moved_tiles(types: Env, target: Target) -> Env:
+    """Return the types of dst and src as chips move them, where these differ."""
     found = as_moved_tiles(types["dst"], types["src"], target, types.get("mode"))
     if found is None:
         return {}
-    moved: dict[str, Any] = {"dst": found[0], "src": found[1]}
+    moved = {"dst": found[0], "src": found[1]}
     fp = types.get("fp")
     if fp is not None and fp.valid.cols is not None:  # parameters of whole boxes, too
         cols = max(fp.valid.cols, min(fp.cols, found[1].valid.cols or 0))

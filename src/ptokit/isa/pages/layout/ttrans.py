@@ -1,7 +1,5 @@
 """TTRANS: transpose a tile, or store a feature map in another layout."""
 
-from collections.abc import Mapping
-
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.windows import on_a2a3
@@ -152,7 +150,7 @@ class TTransConv(
     )
 
     @staticmethod
-    def moved_types(types: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
+    def moved_types(types: Env, target: Target) -> Env:
         """Return src as chips read it: its groups are as far apart as those of the weights."""
         src, to = types["src"], types["dst"].extents
         n, room = src.extents.n, to.n1 * to.n0
