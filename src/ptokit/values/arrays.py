@@ -116,6 +116,12 @@ class Array:
     def __le__(self, other: Term) -> Array:
         return self.apply("le", other)
 
+    def __eq__(self, other: object) -> bool:
+        """Refuse `==`, which would compare identities; AssertionError."""
+        raise AssertionError("elements are compared by `equals`")
+
+    __hash__ = object.__hash__
+
     def equals(self, other: Term) -> Array:
         return self.apply("eq", other)
 

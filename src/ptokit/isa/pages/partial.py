@@ -182,7 +182,7 @@ class PartialArg(
             first = cls.prefers(right, left).equals(False)
         else:
             first = cls.prefers(left, right)
-            first = first | (left == right) if chip else first
+            first = first | left.equals(right) if chip else first
         values, indices = (dst_val, src0_val, src1_val), (dst_idx, src0_idx, src1_idx)
         chosen = [
             (a[:rows, :cols], b[:height, :width], first.where(a[:down, :across], b[:down, :across]))
