@@ -26,7 +26,10 @@ func.func @f(%a: {V}, %b: {V}, %i: {X}, %j: {X}, %d: {V}, %e: {X}) {{
     found = program.run(
         target=f"{target}:as-hardware",
         engine=engine,
-        **dict(zip("abij", (value, zeros, *indices), strict=True)),
+        a=value,
+        b=zeros,
+        i=indices[0],
+        j=indices[1],
         d=np.zeros_like(value),
         e=np.zeros_like(indices[0]),
     )
