@@ -74,7 +74,7 @@ def library(files: Sequence[Path], build: Build, launch: str | None = None) -> P
     units = [Unit(path, folders) for path in files]
     texts = [unit.text(build.target) for unit in units]
     if launch is not None:
-        texts[0] += launching(units[0], launch)
+        texts[0] += launching(units[0], launch, build.target)
     compiler = found_compiler(build.compiler)
     quotes = dict.fromkeys(header.parent for unit in units for header in unit.texts)
     options = [*compiler.options, *_options(build, [*quotes], folders)]

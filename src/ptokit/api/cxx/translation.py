@@ -70,19 +70,20 @@ class Unit:
 
     def text(self, target: Target) -> str:
         """Return the text of the whole translation unit."""
+        if self.is_mixed(target):
+            return "\n".join(self._twice(target)) + "\n"
         every = [*self.texts.values()]
         cube, vector = rewriting.asks_for_cube(every), rewriting.asks_for_vector(every)
-        if cube and vector:
-            return "\n".join(self._twice(target)) + "\n"
         kinds = [kind for kind, asked in (("CUBE", cube), ("VEC", vector)) if asked]
         return (
             "\n".join([*_defined(target, kinds), self._expanded(self.path.resolve(), set(), PLAIN)])
             + "\n"
         )
 
-    def is_mixed(self) -> bool:
-        """True if the unit has a text for each kind of core."""
-        return rewriting.is_mixed(self.texts.values())
+    def is_mixed(self, target: Target) -> bool:
+        """True if the unit has a text for each kind of core, and the chip has both kinds."""
+        one_core = target.chip and not target.kinds
+        return not one_core and rewriting.is_mixed(self.texts.values())
 
     def launches(self) -> bool:
         """True if functions of the unit launch kernels: one that is no kernel is the host's."""
@@ -172,7 +173,7 @@ def read(path: Path) -> str:
         raise call_error(slug, message) from None
 
 
-def launching(unit: Unit, kernel: str) -> str:
+def launching(unit: Unit, kernel: str, target: Target) -> str:
     """Return the text behind a unit that launches one kernel, `name<template arguments>`."""
     name = kernel.partition("<")[0].strip()
     entries, short = unit.entries(), name.rpartition("::")[2]
@@ -180,7 +181,7 @@ def launching(unit: Unit, kernel: str) -> str:
     shown, entry = rewriting.quoted(kernel), f"&{space}{kernel}"
     if short not in entries and unit.launches():
         body = f"ptokit::enter(words, {entry})"
-    elif unit.is_mixed():
+    elif unit.is_mixed(target):
         twin = f"&::{rewriting.CUBE_SPACE}::{space}{kernel.removeprefix('::')}"
         body = f'ptokit::start("{shown}", blocks, words, {entry}, {twin})'
     else:
