@@ -224,3 +224,24 @@ def test_rules_hold_on_targets_that_are_like_others_unless_excepted() -> None:
     ):
         (rule,) = rules
         assert [name for name, t in MACHINES.items() if t.follows(rule.targets)] == there
+
+
+@pytest.mark.parametrize(("name", "legal"), [("kirin9030", False), ("kirinX90", True)])
+def test_sums_that_keep_their_type_ignore_parameters_on_x90(name: str, legal: bool) -> None:
+    """NoQuant where the types are one (kirin9030/common.hpp:71-112); 9030 refuses it (D28)."""
+    sums = np.arange(-128, 128, dtype=np.int32).reshape(16, 16) << 20
+    with pto.target(name):
+        dst = pto.tile("vec", pto.i32, 16, 16)
+        src = pto.tile("acc", pto.i32, 16, 16, layout="nz", fractal=1024, data=sums)
+        factors = pto.tile("scaling", pto.u64, 1, 16, data=np.full((1, 16), 3, np.uint64))
+        calls = (
+            lambda: pto.textract(dst, src, quant=3),
+            lambda: pto.textract_fp(dst, src, factors),
+        )
+        for call in calls:
+            if legal:
+                call()
+                np.testing.assert_array_equal(dst.numpy(), sums)
+            else:
+                with pytest.raises(pto.PtoError, match="unsupported element type"):
+                    call()

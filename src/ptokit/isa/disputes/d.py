@@ -185,4 +185,11 @@ D: dict[str, Dispute] = {
         "parts that follow one another",
         "boards have verified the suite; the simulator would read past the first part",
     ),
+    "D28": Dispute(
+        "may sums of i32 leave the accumulator of Kirin as i32 with a parameter?",
+        "Headers of Kirin 9030: no. Of X90: extracts and inserts compare types alone, and the "
+        "mode is NoQuant; suite textract_acc2vec does so with both kinds of parameters.",
+        "on X90, and the parameter has no effect",
+        "boards have verified the suite",
+    ),
 }

@@ -19,7 +19,8 @@ ASSEMBLER, HEADERS, BOARDS = Judge
 COMPILED = (HEADERS, BOARDS)  # the assembler takes what these refuse
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
-KIRIN, KIRIN9030 = "kirin", "kirin9030"  # like A5: what they have besides, or not
+# like A5: what they have besides, or not
+KIRIN, KIRIN9030, KIRINX90 = "kirin", "kirin9030", "kirinX90"
 LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles
 # what some of the chips like A5 have: their declarations say which
 LEFT_ZZ, LEFT_NZ = "left tiles are zz", "left tiles are nz"

@@ -29,6 +29,7 @@ from ptokit.isa.formula.rules import (
     HEADERS,
     KIRIN,
     KIRIN9030,
+    KIRINX90,
     LEVEL3,
     LEVEL12,
     NO_WIDE_CASTS,

@@ -119,7 +119,8 @@ def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     return (
         on(A2A3, pairs(dst, src, *QUANT_A2A3)),
         without(F16_SUMS, (A5,), pairs(dst, src, *QUANT_A5)),
-        at(F16_SUMS, (A5,), pairs(dst, src, *QUANT_F16_SUMS)),
+        at(KIRIN9030, (A5,), pairs(dst, src, *QUANT_F16_SUMS)),
+        at(KIRINX90, (A5,), pairs(dst, src, *QUANT_F16_SUMS, (i32, (i32,)))),
     )
 
 

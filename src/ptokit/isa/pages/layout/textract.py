@@ -118,7 +118,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
     recorded = {"plain": {}, "relu": {}, "scalar": {"quant": "pre_quant_scalar"}}
     disputes = (
         *("C3", "C6", "C7", "C8", "C9", "C10", "C11", "C28"),
-        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62", "X122"),
+        *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62", "D28", "X122"),
     )
 
     @staticmethod
@@ -167,7 +167,7 @@ class TExtractFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C4", "C23", "C42", "C49", "C55", "C58")
+    disputes = ("C2", "C4", "C23", "C42", "C49", "C55", "C58", "D28")
 
     @staticmethod
     def run(

@@ -30,7 +30,7 @@ class TInsert(
     inner_flags=(A5,),
     uses=(FIXPIPE,),
     asm=Asm(words=PRE_QUANT),
-    disputes=("C22", "C23", "C44", "C47", "C58", "C59", "X122"),
+    disputes=("C22", "C23", "C44", "C47", "C58", "C59", "D28", "X122"),
 ):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
@@ -133,7 +133,7 @@ class TInsertFp(
         quantising_modes(dst, src, mode),
     )
     recorded = {"fp": {}}
-    disputes = ("C2", "C23", "C49", "C58")
+    disputes = ("C2", "C23", "C49", "C58", "D28")
 
     @staticmethod
     def run(
