@@ -16,7 +16,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
 from ptokit.machine.execute import moves
 from ptokit.order.byteregions import ByteRegion, MemorySpace
-from ptokit.order.entries import Await, BufferChannel, FlagChannel, PipeWork, Post, QueueEntry
+from ptokit.order.entries import OF_ONE_CORE, Await, PipeWork, Post, QueueEntry
 from ptokit.order.issue import Issue
 
 DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity
@@ -171,7 +171,7 @@ def _named(entry: QueueEntry) -> Iterator[Hashable]:
     yield id(entry.op)
     tickets = (entry.ticket,) if isinstance(entry, Post) else ()
     for channel, _ in entry.tickets if isinstance(entry, Await) else tickets:
-        yield channel._replace(core=0) if isinstance(channel, FlagChannel | BufferChannel) else ()
+        yield channel._replace(core=0) if isinstance(channel, OF_ONE_CORE) else ()
 
 
 def _accesses(entry: PipeWork) -> Iterator[tuple[ByteRegion, bool]]:

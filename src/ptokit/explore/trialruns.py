@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.pathconditions import ALONE
 from ptokit.explore.samplenumbers import bounds_of
-from ptokit.order.entries import BufferChannel, FlagChannel, Post
+from ptokit.order.entries import OF_ONE_CORE, Post
 from ptokit.order.issue import Issue
 
 COUNTS = (1, 2, 5, 9)  # odd and even ones, and more than FIFOs have slots
@@ -19,7 +19,6 @@ SCALES = (1, 16, 64, 256)  # extents of tiles, where arguments are those of arra
 ENOUGH = 5  # trials in which cores exchange something
 ENDLESS = {"deadlock", "fifo-mismatch", "signal-overflow"}  # errors between cores
 MOST_TRIALS = 24
-OF_ONE_CORE = FlagChannel, BufferChannel
 MOST_ISSUED = 4_000  # instructions of one trial
 
 

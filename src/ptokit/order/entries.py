@@ -58,6 +58,16 @@ class BufferChannel(NamedTuple):
         return f"buffer {self.number}"
 
 
+class UnitChannel(NamedTuple):
+    """The channel of the unit flags that products set, or that the fix-pipe clears."""
+
+    core: int
+    of_products: bool
+
+
+OF_ONE_CORE = FlagChannel, BufferChannel, UnitChannel
+
+
 @dataclass(slots=True, eq=False)
 class QueueEntry:
     """One entry of a queue: the op that it comes from, and the iteration of the loops around it."""

@@ -38,11 +38,13 @@ from ptokit.order.entries import (
     Post,
     QueueEntry,
     Ticket,
+    UnitChannel,
 )
 from ptokit.order.fifoend import FREED, PUSHED, FifoChannel
 from ptokit.order.footprints import Footprints, Templates
 from ptokit.order.heldbuffers import BufferFault, BufferMisuse, HeldBuffers
 from ptokit.order.poppedtiles import FifoSlots, PoppedTile, PoppedTiles
+from ptokit.order.unitflags import UnitFlags
 
 Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
@@ -133,7 +135,7 @@ class CoreIssue:
         self.loops = loops
         self.op: Any = None  # that is executed; Any: an op
         self.iteration: IterationVector = ()
-        self.buffers = HeldBuffers()
+        self.buffers, self.units = HeldBuffers(), UnitFlags()
         self.later: list[Ticket] = []  # signals to other cores when the op is complete
 
     def emptied(self) -> CoreIssue:
@@ -188,7 +190,16 @@ class CoreIssue:
         before, behind = drains
         if before:
             self.drain(Pipe.ALL)
+        touched = (*reads, *writes)
+        if tickets := self.units.awaited(self.op, touched):
+            self.wait(pipe, tickets)
         self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands, drains))
+        product = self.units.hands_on(self.op)
+        if product is not None:
+            channel = UnitChannel(self.number, product)
+            self.post(pipe, channel)
+            ticket = Ticket(channel, self.posts[channel])
+            self.units.handed_on(ticket, touched, product=product)
         if behind:
             self.drain(Pipe.ALL)
 

@@ -13,8 +13,8 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.model.targets import Target
 from ptokit.order.entries import (
+    OF_ONE_CORE,
     Await,
-    BufferChannel,
     Drain,
     FlagChannel,
     PipeWork,
@@ -72,7 +72,7 @@ def _signals_out(issue: Issue) -> bool:
     entries = [entry for core in issue.cores for entry in core]
     met = {ticket for e in entries if isinstance(e, Await) for ticket in e.tickets}
     sent = (e.ticket for e in entries if isinstance(e, Post))
-    within = FlagChannel | BufferChannel | FifoChannel
+    within = (*OF_ONE_CORE, FifoChannel)
     return any(not isinstance(ticket.channel, within) and ticket not in met for ticket in sent)
 
 

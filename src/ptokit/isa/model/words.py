@@ -86,7 +86,7 @@ class AtomicType(Word, mlir="atomic_type", cpp_type="AtomicType", bare=True):
 
 
 class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2, 3)):
-    """Unit-flag hint of moves and stores out of the accumulator; no effect on data."""
+    """Unit flag of moves and stores out of acc: wait for products, at last let them go on."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
     PARTIAL = "partial", "Partial"
@@ -94,7 +94,7 @@ class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2,
 
 
 class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(0, 2, 3)):
-    """Unit-flag hint of matrix instructions; no effect on data."""
+    """Unit flag of matrix instructions: wait for moves out of acc, at last let them go on."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
     PARTIAL = "partial", "Partial"
