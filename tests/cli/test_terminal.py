@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -45,11 +48,12 @@ def test_carets_stand_under_what_is_shown() -> None:
     assert line[carets.index("^") : carets.rindex("^") + 1] == "%no\\x07pe"
 
 
-def on_a_terminal(*args: str) -> str:
+def on_a_terminal(*args: str, environment: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a command writes to a terminal, both streams."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ptokit", *args]
-    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    env = {**os.environ, "TERM": "xterm", **environment}
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
     parts: list[bytes] = []
     try:
@@ -70,7 +74,44 @@ def test_a_terminal_gets_no_control_characters(tmp_path: Path, how: list[str]) -
     path.write_text(f'func.func @f() {{\n  "pto.{NASTY[2:5]}\u202e"() : () -> ()\n  return\n}}')
     seen = on_a_terminal(*how, str(path))
     assert "\\u202e" in seen or "\\x1b" in seen
-    assert not [c for c in seen if not c.isprintable() and c != "\n"]
+    assert not [c for c in COLOUR.sub("", seen) if not c.isprintable() and c != "\n"]
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def written(path: Path, *words: str, **environment: str) -> str:
+    command = [sys.executable, "-m", "ptokit", "check", str(path), *words]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env).stdout
+
+
+def test_colours_are_for_terminals_and_for_who_asks(tmp_path: Path) -> None:
+    """The same text with and without; a name in the program brings no colours of its own."""
+    path = tmp_path / "a.pto"
+    path.write_text('func.func @f() {\n  "pto.\x1b[31mx"() : () -> ()\n  return\n}\n')
+    plain = written(path)
+    assert not COLOUR.search(plain)
+    always = written(path, "--color", "always")
+    assert "\x1b[31m\x1b[1merror[" in always
+    assert COLOUR.sub("", always) == plain
+    assert written(path, "--color", "always", NO_COLOR="1") == always  # who asks gets it
+    seen = on_a_terminal("check", str(path))
+    assert COLOUR.sub("", seen) == plain
+    assert seen != plain
+    assert on_a_terminal("check", str(path), "--color", "never") == plain
+    assert on_a_terminal("check", str(path), environment={"NO_COLOR": "1"}) == plain
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_words(shell: str) -> None:
+    command = [sys.executable, "-m", "ptokit"]
+    script = subprocess.run([*command, "completion", shell], capture_output=True, check=True).stdout
+    assert f"_PTOKIT_COMPLETE={shell}_complete".encode() in script
+    env = {**os.environ, "_PTOKIT_COMPLETE": "bash_complete", "COMP_WORDS": "ptokit check --tar"}
+    env["COMP_CWORD"] = "2"
+    words = subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+    assert words == "plain,--target\n"
 
 
 def test_a_file_gets_the_text_itself(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ COMMANDS = {
     "replay": ((str(ROOT),), "ptokit.tools.replay.replay"),
     "new": (("kernel", "scaled"), "ptokit.launch.files.write_files"),
     "profile": ((GEMM, "--target", "a2a3"), "ptokit.api.kernel.loading.load"),
+    "completion": (("bash",), "click.shell_completion.get_completion_class"),
     "cxx": (("build", GEMM), "ptokit.api.cxx.cxxkernel.CxxKernel.build"),
 }
 
@@ -121,7 +122,7 @@ def test_json_of_a_file_that_is_not_there() -> None:
     [
         ((GEMM,), f"`ptokit check {GEMM}`"),
         (("check", GEMM.replace("gemm.pto", "gem.pto")), f"did you mean {GEMM}?"),
-        (("check", __file__), "in Python a kernel is checked and run by calling it"),
+        (("check", __file__), "a function with the decorator @pto.kernel is a kernel"),
         (("fmt", str(ROOT)), "give a .pto file"),
         (("run", str(ROOT / "examples" / "nix" / "a.pto")), "give a .pto file"),
         (("run", GEMM, "--entry", "g"), "--entry NAME"),

@@ -39,7 +39,8 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Elided, PtrType, ScalarType, Type
-from ptokit.tools.verdicts import report, report_json
+from ptokit.tools.annotations import github, sarif
+from ptokit.tools.verdicts import KernelVerdicts, report, report_json
 from ptokit.values.dtypes import DType
 from ptokit.values.host import values_of
 
@@ -251,10 +252,12 @@ def read(raw: bytes) -> Program:
 
 
 def check(program: Program) -> None:
-    """What `check --target all` does, in both formats."""
-    found = program.verdicts("all")
-    void([*report(program.module, found, verbose=True)])
-    report_json(found)
+    """What `check --target all` does, in every format."""
+    found = KernelVerdicts("mutant", program.module, program.verdicts("all"))
+    void([*report(found, verbose=True)])
+    report_json([found])
+    sarif(found.diagnostics)
+    void([*github(found.diagnostics)])
 
 
 def fmt(program: Program) -> None:

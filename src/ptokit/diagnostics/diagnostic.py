@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from ptokit.diagnostics.catalogue import RENAMED
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
-from ptokit.diagnostics.source import Span
+from ptokit.diagnostics.source import Paint, Span, unpainted
 
 
 class Severity(Enum):
@@ -86,21 +86,21 @@ class Diagnostic(Rich):
         accepted = [judge for judge in Judge if judge not in self.by]
         return f"{_listed(self.by)}; accepted by: {_listed(accepted)}" if self.by else ""
 
-    def render(self) -> str:
-        """The message as a terminal shows it, several lines."""
-        lines = [f"{self.severity.value}[{self.slug}]: {printable(self.message)}"]
-        if self.span is not None:
-            lines += [f"  --> {self.span}", *self.span.picture()]
+    def render(self, paint: Paint = unpainted) -> str:
+        """The message as a terminal shows it, several lines; `paint` marks what each part is."""
+        lines = [paint("head", f"{self.severity.value}[{self.slug}]")]
+        lines[0] += paint("text", f": {printable(self.message)}")
+        lines += () if self.span is None else self.span.picture(paint)
         targets = f"   ({', '.join(self.targets)})" if self.targets else ""
         facts = {"rule": self.rule, "when": self.when, "refused by": self.refused_by}
         facts |= {"seen": self.seen, "help": self.help}
         for label, text in facts.items():
             if text:
-                lines.append(f"  = {label}: {printable(text)}{targets if label == 'rule' else ''}")
+                more = targets if label == "rule" else ""
+                lines.append(_fact(label, f"{printable(text)}{more}", paint))
         for note in self.explained():
-            lines.append(f"  = note: {printable(note.message)}")
-            if note.span is not None:
-                lines += [f"  --> {note.span}", *note.span.picture()]
+            lines.append(_fact("note", printable(note.message), paint))
+            lines += () if note.span is None else note.span.picture(paint)
         return "\n".join(lines)
 
     def explained(self) -> Iterator[Note]:
@@ -136,6 +136,10 @@ class Diagnostic(Rich):
         }
 
 
+def _fact(label: str, text: str, paint: Paint) -> str:
+    return paint("place", "  = ") + paint("label", label) + paint("text", f": {text}")
+
+
 def _listed(judges: Iterable[Judge]) -> str:
     return ", ".join(map(str, judges))
 
@@ -154,6 +158,10 @@ class PtoError(Exception, Rich):
     def _render_traceback_(self) -> list[str]:
         """What IPython shows when nobody catches it: the message, which names the place."""
         return str(self).splitlines()
+
+    def render(self, paint: Paint = unpainted) -> str:
+        """What a terminal shows: the diagnostics, with an empty line between."""
+        return "\n\n".join(d.render(paint) for d in self.diagnostics)
 
     def at(self, span: Span | None) -> Self:
         """The same error, with `span` where a diagnostic has no place yet."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from ptokit.diagnostics.printable import printable
 
 WIDTH = 160  # a longer line is shown as the part around the span
+
+Part: TypeAlias = Literal["head", "place", "carets", "label", "text"]  # of a message
+Paint: TypeAlias = Callable[[Part, str], str]
+
+
+def unpainted(part: Part, text: str) -> str:
+    """The text of a part as it is."""
+    return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +81,13 @@ class Span(NamedTuple):
             yield from self.caller.callers()
 
     def to_json(self) -> dict[str, object]:
-        """Where it starts, for other tools."""
-        line, column = self.source.position(self.start)
-        return {"file": self.source.name, "line": line, "column": column}
+        """Where it starts and ends, for other tools; the end is behind the last character."""
+        (line, column), (last, end) = map(self.source.position, (self.start, self.end))
+        place = {"file": self.source.name, "line": line, "column": column}
+        return {**place, "end_line": last, "end_column": end}
 
-    def picture(self) -> list[str]:
-        """The line of the span with carets below it."""
+    def picture(self, paint: Paint = unpainted) -> list[str]:
+        """Where it is, and the line of the span with carets below it."""
         line, column = self.source.position(self.start)
         raw, first = self.source.line(line).replace("\t", " "), column - 1
         before, text = printable(raw[:first]), printable(raw)
@@ -91,9 +100,10 @@ class Span(NamedTuple):
             column -= cut - (3 if cut else 0)
             count = min(count, max(1, WIDTH - column))
         label = str(line)
-        bar = " " * len(label)
+        bar = paint("place", " " * len(label) + " |")
         return [
-            f"{bar} |",
-            f"{label} | {text}",
-            f"{bar} | {' ' * (column - 1)}{'^' * count}",
+            paint("place", "  --> ") + paint("text", str(self)),
+            bar,
+            paint("place", f"{label} |") + paint("text", f" {text}"),
+            bar + " " * column + paint("carets", "^" * count),
         ]

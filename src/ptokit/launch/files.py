@@ -36,7 +36,7 @@ STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 TEXT = "give a .pto file: the text of a program"
 CPP = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 LAUNCHED = "kernels in C++ are checked as they run: `ptokit cxx run`, or pto.cxx in Python"
-PYTHON = "in Python a kernel is checked and run by calling it; its text() is a program"
+PYTHON = "commands take a kernel in Python as FILE.py or FILE.py:NAME"
 ARRAY = (
     "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "
     "numbers, as numpy.save writes it, or a raw file: a.bin:f16:16x32"

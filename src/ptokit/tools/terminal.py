@@ -1,13 +1,21 @@
-"""Standard output and error where they are terminals: what users wrote is shown with escapes."""
+"""Standard output and error where they are terminals: what users wrote is shown with escapes.
+
+Messages have colours there, but where NO_COLOR is set or `--color` says otherwise.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+import click
+
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.printable import printable
+from ptokit.diagnostics.source import Paint, Part, unpainted
 
 
 class TerminalStream:
@@ -36,6 +44,42 @@ class TerminalStream:
 def drawing(stream: TextIO) -> TextIO:
     """The stream for what draws."""
     return stream.plain if isinstance(stream, TerminalStream) else stream
+
+
+# readable on dark and on light grounds
+OF_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "magenta", Severity.HINT: "cyan"}
+OF_PART: dict[Part, str] = {"place": "blue", "label": "green"}
+
+
+def colours(stream: TextIO) -> bool:
+    """True if messages on this stream have colours: as `--color` says, else on a terminal."""
+    context = click.get_current_context(silent=True)
+    asked = None if context is None else context.color
+    if asked is not None:
+        return asked
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def painting(severity: Severity) -> Paint:
+    """How a terminal shows the parts of a message: as letters of a colour."""
+
+    def paint(part: Part, text: str) -> str:
+        if part in ("head", "carets"):
+            return click.style(text, fg=OF_SEVERITY[severity], bold=True)
+        return click.style(text, fg=OF_PART[part]) if part in OF_PART else text
+
+    return paint
+
+
+def show(found: Diagnostic | PtoError, *, err: bool = True, end: str = "\n") -> None:
+    """Write a message to standard error or output: with colours where they are wanted."""
+    stream = sys.stderr if err else sys.stdout
+    every = found.diagnostics if isinstance(found, PtoError) else (found,)
+    painted = colours(stream)
+    paints = (painting(d.severity) if painted else unpainted for d in every)
+    text = "\n\n".join(d.render(paint) for d, paint in zip(every, paints, strict=True))
+    file = drawing(stream) if painted else stream
+    click.echo(text + end, file=file, color=painted, nl=False)
 
 
 @contextmanager

@@ -1,28 +1,48 @@
-"""One kernel, a verdict for every target: instructions down, targets across, reasons in words."""
+"""Kernels and their verdicts: instructions down, targets across, reasons in words; as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
 from ptokit.analysis.memorymap import MemoryMap
-from ptokit.diagnostics.diagnostic import Diagnostic, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
 
 
-def report(module: Module, found: Sequence[Verdict], *, verbose: bool) -> Iterator[str]:
-    """The lines that `check` prints: what is wrong, of several targets a table, the verdicts.
+@dataclass(frozen=True)
+class KernelVerdicts:
+    """What `check` found of one kernel: verdicts, or why there is no program to judge.
+
+    `label` is its file, and of several in a file its name; `maps` are for --memory.
+    """
+
+    label: str
+    module: Module | None
+    verdicts: Sequence[Verdict] = ()
+    maps: Sequence[MemoryMap] = ()
+    unread: PtoError | None = None
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Everything wrong; what several targets refuse alike is said once."""
+        return merged(self.verdicts) if self.unread is None else [*self.unread.diagnostics]
+
+
+def report(check: KernelVerdicts, *, verbose: bool) -> Iterator[str]:
+    """The lines that `check` prints below what is wrong: of several targets a table, the verdicts.
 
     `verbose` lists the rules that are deferred to run time, of several targets each with its own.
     """
-    diagnostics = merged(found)
-    for diagnostic in diagnostics:
-        yield diagnostic.render() + "\n"
-    _, *rows = shown = table(module, [v.target for v in found], diagnostics)
+    if check.module is None:
+        return
+    found = check.verdicts
+    _, *rows = shown = table(check.module, [v.target for v in found], check.diagnostics)
     if len(found) > 1 and rows:
         yield from (*shown, "")
     if verbose:
@@ -38,21 +58,14 @@ def _counted(found: Sequence[Diagnostic], *severities: Severity) -> Iterator[str
             yield f", {counted(number, severity.value)}"
 
 
-def report_json(
-    found: Sequence[Verdict],
-    unread: Sequence[Diagnostic] = (),
-    maps: Sequence[MemoryMap] = (),
-) -> str:
-    """{"verdicts": a list with one for each target, "diagnostics": a list, targets merged}.
-
-    `unread`: why there is no program to judge; `maps`: what "memory" lists, if that is asked for.
-    """
+def report_json(checks: Sequence[KernelVerdicts]) -> str:
+    """What `docs/check.schema.json` describes: verdicts by kernel and target, diagnostics."""
     facts: dict[str, object] = {
-        "verdicts": [verdict.to_json() for verdict in found],
-        "diagnostics": [d.to_json() for d in (*unread, *merged(found))],
+        "verdicts": [{"kernel": c.label, **v.to_json()} for c in checks for v in c.verdicts],
+        "diagnostics": [d.to_json() for c in checks for d in c.diagnostics],
     }
-    if maps:
-        facts["memory"] = [each.to_json() for each in maps]
+    if maps := [each.to_json() for c in checks for each in c.maps]:
+        facts["memory"] = maps
     return json.dumps(facts, indent=2)
 
 

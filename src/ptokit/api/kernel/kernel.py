@@ -267,11 +267,16 @@ class Kernel(Rich, Generic[P]):
         `target` and `blocks` are those of `on`, unless they are given. With `pto.spec` in the
         place of arrays samples of launches are looked at.
         """
+        program, arguments = self.bound(*args, **names)
+        target, blocks = target or self.target, blocks or self.options.blocks
+        return program.races(*filter(None, [target]), blocks=blocks, **arguments)
+
+    @door
+    def bound(self, *args: Any, **names: Any) -> tuple[Program, dict[str, Any]]:
+        """The program for these arguments, and what it takes by name; of a `pto.spec` nothing."""
         given = self._given(args, names)
-        program, options = self._capture(given).program, self.options
-        target, blocks = target or self.target, blocks or options.blocks
-        arrays = given.arrays if given.dtypes.keys() == given.views.keys() else {}
-        return program.races(*filter(None, [target]), blocks=blocks, **arrays)
+        program = self._capture(given).program
+        return program, given.arrays if given.dtypes.keys() == given.views.keys() else {}
 
     @door
     def profile(

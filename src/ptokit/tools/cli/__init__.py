@@ -9,8 +9,9 @@ import click
 
 from ptokit.tools.cli.check_command import check
 from ptokit.tools.cli.cxx_commands import cxx
-from ptokit.tools.cli.failures import output_errors
+from ptokit.tools.cli.failures import output_errors, program_errors
 from ptokit.tools.cli.new_command import new
+from ptokit.tools.cli.options import with_colour
 from ptokit.tools.cli.page_commands import explain, layout
 from ptokit.tools.cli.profile_command import profile
 from ptokit.tools.cli.replay_command import replay
@@ -40,5 +41,22 @@ def main() -> None:
     """Write, check and run PTO tile kernels on a laptop."""
 
 
+@main.command(short_help="Print a script that completes words of the command line.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@program_errors
+def completion(shell: str) -> None:
+    """Print a script for SHELL that completes commands, options and their values.
+
+    For bash: `eval "$(ptokit completion bash)"` in ~/.bashrc; for zsh the same in ~/.zshrc; for
+    fish: `ptokit completion fish > ~/.config/fish/completions/ptokit.fish`.
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
+
+
 for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new, cxx):
     main.add_command(command)
+    with_colour(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,25 +14,34 @@ from ptokit.diagnostics.diagnostic import Judge, PtoError
 from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
-    KERNEL,
+    ARGUMENTS,
+    KERNELS,
     READING,
-    read_program,
+    read_programs,
     require_pipes,
     target_option,
     with_readings,
 )
+from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.program import Program
+    from ptokit.tools.verdicts import KernelVerdicts
 
 ARCH = "pto.target_arch"  # an attribute of modules
 
 
 @click.command(short_help="Check on which targets a program is legal.")
-@KERNEL
+@KERNELS
+@ARGUMENTS
 @target_option("all")
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    *("--format", "style"),
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    help="How findings are told: sarif and github for places that show them beside the code.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="List the rules that are deferred to run time.")
 @click.option("--allow-unknown", is_flag=True, help="Only warn of unknown ops and types.")
 @READING
@@ -47,7 +56,8 @@ ARCH = "pto.target_arch"  # an attribute of modules
 @click.option("--memory", metavar="FILE.svg", help="Draw the memory map of tiles; -: table only.")
 @program_errors
 def check(
-    kernel: Path,
+    kernels: tuple[Path, ...],
+    words: tuple[str, ...],
     target: str,
     style: str,
     verbose: bool,
@@ -59,36 +69,86 @@ def check(
     races: bool,
     memory: str | None,
 ) -> None:
-    """Check KERNEL (a file, or - for standard input) before it runs.
+    """Check each KERNEL before it runs: a .pto or .py file, or - for standard input.
 
     The verdict is legal, refused (status 1) or undecided (status 0). Undecided means that something
     is not known before the run: an op or type that --allow-unknown lets pass, or a number. With
     --memory a table tells how full each memory is, at which line, and with which tiles; FILE gets a
     picture of it.
-    """
-    from ptokit.analysis.legality import Outcome
-    from ptokit.tools.verdicts import report, report_json
 
-    words = TARGETS if target == "all" else (target,)
-    names = _with_readings(words, (*readings, PEDANTIC) if pedantic else readings)
+    A .py file is imported. Its kernels are checked for the arguments that it calls them with, that
+    its tests without parameters do, or for those of --args. FILE.py:NAME is one of them.
+    """
+    chosen = TARGETS if target == "all" else (target,)
+    names = _with_readings(chosen, (*readings, PEDANTIC) if pedantic else readings)
     if memory is not None and memory != "-" and not memory.endswith(".svg"):
         usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
         require_pipes(*names)
-    program = _read(kernel, style)
-    found = program.verdicts(
-        *names, allow_unknown=allow_unknown, level=level, judge=judge, races=races
-    )
-    maps = [] if memory is None else _maps(program, names)
-    if style == "json":
-        click.echo(report_json(found, maps=maps))
-    else:
-        click.echo("\n".join(report(program.module, found, verbose=verbose)))
-        _hint_target(program, words)
+
+    def checked(label: str, program: Program) -> KernelVerdicts:
+        found = program.verdicts(
+            *names, allow_unknown=allow_unknown, level=level, judge=judge, races=races
+        )
+        maps = [] if memory is None else _maps(program, names)
+        return KernelVerdicts(label, program.module, found, maps)
+
+    from ptokit.tools.verdicts import KernelVerdicts
+
+    checks: list[KernelVerdicts] = []
+    for kernel in kernels:
+        try:
+            checks += [checked(*one) for one in read_programs(kernel, words).items()]
+        except PtoError as problem:
+            checks.append(KernelVerdicts(str(kernel), None, unread=problem))
+    _tell(checks, style, verbose, chosen)
     if memory is not None:
-        _show(maps, memory, style)
-    if any(verdict.word is Outcome.REFUSED for verdict in found):
-        sys.exit(1)
+        _show([one for check in checks for one in check.maps], memory, style)
+    if worst := max(map(_status, checks)):
+        sys.exit(worst)
+
+
+def _status(check: KernelVerdicts) -> int:
+    """The exit status: 1 where a target refuses the program, or where there is none to judge."""
+    from ptokit.analysis.legality import Outcome
+
+    if check.unread is not None:
+        return status(check.unread)
+    return int(any(verdict.word is Outcome.REFUSED for verdict in check.verdicts))
+
+
+def _tell(
+    checks: Sequence[KernelVerdicts], style: str, verbose: bool, targets: Iterable[str]
+) -> None:
+    """Tell the verdicts in the style that was asked for."""
+    from ptokit.tools.annotations import github, sarif
+    from ptokit.tools.verdicts import report_json
+
+    every = [one for check in checks for one in check.diagnostics]
+    if style == "json":
+        click.echo(report_json(checks))
+    elif style == "sarif":
+        click.echo(sarif(every))
+    elif style == "github":
+        click.echo("".join(f"{line}\n" for line in github(every)), nl=False)
+    else:
+        for number, check in enumerate(checks):
+            if len(checks) > 1:
+                click.echo(f"{chr(10) * bool(number)}{check.label}")
+            _report(check, verbose, targets)
+
+
+def _report(check: KernelVerdicts, verbose: bool, targets: Iterable[str]) -> None:
+    """Tell of one kernel in text; of what cannot be read on standard error."""
+    from ptokit.tools.verdicts import report
+
+    if check.unread is not None:
+        show(check.unread)
+        return
+    for one in check.diagnostics:
+        show(one, err=False, end="\n\n")
+    click.echo("\n".join(report(check, verbose=verbose)))
+    _hint_target(check, targets)
 
 
 def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
@@ -102,23 +162,10 @@ def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
     return names
 
 
-def _read(kernel: Path, style: str) -> Program:
-    """The program; what cannot be read is told in the style of verdicts, and ends the command."""
-    from ptokit.tools.verdicts import report_json
-
-    try:
-        return read_program(kernel)
-    except PtoError as problem:
-        if style != "json":
-            raise
-        click.echo(report_json([], problem.diagnostics))
-        sys.exit(status(problem))
-
-
-def _hint_target(program: Program, checked: Iterable[str]) -> None:
+def _hint_target(check: KernelVerdicts, checked: Iterable[str]) -> None:
     """A program that says which target it is for was checked for another one by default."""
     source = click.get_current_context().get_parameter_source("target")
-    arch = program.module.attrs.get(ARCH)
+    arch = None if check.module is None else check.module.attrs.get(ARCH)
     made_for = ARCHES.get(str(arch))
     if source is click.core.ParameterSource.DEFAULT and made_for not in (None, *checked):
         click.echo(f"the program is for {arch}: use --target {made_for}")

@@ -14,6 +14,7 @@ import click
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.options import SEED, require_pipes, target_option
 from ptokit.tools.cli.values import TakesNumbers, argument, assigned, output, split
+from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,7 +140,7 @@ def cxx_run(
     seconds = time.perf_counter() - start
     click.echo(ran.printed, nl=False)
     for warning in ran.warnings:
-        click.echo(f"{warning.render()}\n", err=True)
+        show(warning, end="\n\n")
     _save(files, dict(zip(names, given, strict=False)))
     _shown(ran, how["target"], seconds, races=races, profile=profile, report=report)
     if convert is not None:
@@ -214,7 +215,7 @@ def _shown(
         click.echo(str(ran.profile()))
     found = ran.races() if races else []
     for one in found:
-        click.echo(f"{one.render()}\n", err=True)
+        show(one, end="\n\n")
     if any(one.is_error for one in found):
         sys.exit(1)
 

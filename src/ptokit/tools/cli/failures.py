@@ -15,6 +15,7 @@ import click
 
 from ptokit.diagnostics.diagnostic import CallError, PtoError, call_error
 from ptokit.launch import signals
+from ptokit.tools.terminal import show
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -37,7 +38,7 @@ def output_errors() -> Generator[None]:
             raise
         message = f"cannot write standard output: {os.strerror(problem.errno)}"
         found = call_error("unwritable-file", message)
-        click.echo(str(found), err=True)
+        show(found)
         sys.exit(status(found))
 
 
@@ -69,7 +70,7 @@ def program_errors(command: F) -> F:
         try:
             command(*args, **options)
         except PtoError as problem:
-            click.echo(str(problem), err=True)
+            show(problem)
             sys.exit(status(problem))
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise

@@ -6,11 +6,14 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
+
+if TYPE_CHECKING:
+    from ptokit.api.program import Program
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
@@ -22,7 +25,15 @@ ENGINE = click.option(
 SCHEDULER = click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT."
 )
-KERNEL = click.argument("kernel", type=click.Path(path_type=Path, allow_dash=True))
+PATH = click.Path(path_type=Path, allow_dash=True)
+KERNEL = click.argument("kernel", type=PATH)
+KERNELS = click.argument("kernels", metavar="KERNEL...", type=PATH, nargs=-1, required=True)
+ARGUMENTS = click.option(
+    *("--args", "words"),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of a kernel in Python: x=f32:75x50, high=32.",
+)
 
 
 class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
@@ -75,6 +86,28 @@ SEED = click.option(
 )
 
 
+def with_colour(command: click.Command) -> None:
+    """Give a command, and those below it, the option `--color`."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            with_colour(one)
+        return
+    command.params.append(
+        click.Option(
+            ["--color"],
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            expose_value=False,
+            callback=_colour,
+            help="Colours in messages.  [default: auto: on terminals without NO_COLOR]",
+        )
+    )
+
+
+def _colour(context: click.Context, option: click.Parameter, word: str) -> None:
+    context.color = {"auto": None, "always": True, "never": False}[word]
+
+
 def taken(kind: type[T], words: dict[str, Any]) -> T:  # Any: click's parameters
     """The words of a call that are the fields of a data class, as one; they are taken out."""
     return kind(**{name: words.pop(name) for name in kind.__annotations__})
@@ -94,9 +127,33 @@ def cluster_at(scheduler: str | None) -> AbstractContextManager[Any]:  # Any: a 
     return connected(scheduler)
 
 
-def read_program(kernel: Path) -> Any:  # Any: Program, imported when needed
+def read_program(kernel: Path, words: tuple[str, ...] = ()) -> Program:
+    """The one program of a file; `words` are the arguments of a kernel in Python."""
+    found = read_programs(kernel, words)
+    if len(found) > 1:
+        from ptokit.tools.cli.failures import usage
+
+        usage(f"{kernel} has several programs: choose one of {', '.join(found)}")
+    return next(iter(found.values()))
+
+
+def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> dict[str, Program]:
+    """The programs of a file, by what they are called: a file in Python may have several."""
     from ptokit.api.kernel.loading import decoded, load, loads
 
+    if is_python(kernel):
+        from ptokit.tools.cli.pythonkernels import python_programs
+
+        return python_programs(kernel, words)
+    if words:
+        from ptokit.tools.cli.failures import usage
+
+        usage(f"--args is about kernels in Python, and {kernel} is none")
     if str(kernel) == "-":
-        return loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
-    return load(kernel)
+        return {"<stdin>": loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")}
+    return {str(kernel): load(kernel)}
+
+
+def is_python(kernel: Path) -> bool:
+    """True of FILE.py and of FILE.py:NAME."""
+    return kernel.suffix.partition(":")[0] == ".py"

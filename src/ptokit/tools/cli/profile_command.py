@@ -8,7 +8,7 @@ import click
 
 from ptokit.isa.model.targets import MACHINES
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, read_program
+from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, is_python, read_program
 from ptokit.tools.cli.values import argument, assigned, split
 
 
@@ -45,7 +45,7 @@ def profile(
     trace: Path | None,
     html: Path | None,
 ) -> None:
-    """Predict how long KERNEL (a file, or - for standard input) takes on hardware.
+    """Predict how long KERNEL (.pto, .py, or - for standard input) takes on hardware.
 
     Arguments are those of `run`. Arrays may be left out: the time of most kernels does not depend
     on what is in them. The prediction counts cycles of the cores, not the launch itself.
@@ -63,7 +63,13 @@ def profile(
             usage(f"{option} {file}: that is the kernel itself")
     if html is not None and html == trace:
         usage(f"--html {html}: that is the file of --trace")
-    program = read_program(kernel)
+    if is_python(kernel) and arguments:
+        from ptokit.tools.cli.pythonkernels import python_launch
+
+        program, by_name = python_launch(kernel, by_position, by_name)
+        by_position = []
+    else:
+        program = read_program(kernel)
     found = program.profile(*by_position, target=target, func=func, blocks=blocks, **by_name)
     if trace is not None:
         from ptokit.tools.tracefile import write_trace

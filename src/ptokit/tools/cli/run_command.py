@@ -39,6 +39,7 @@ from ptokit.tools.cli.options import (
     SCHEDULER,
     SEED,
     cluster_at,
+    is_python,
     read_program,
     require_pipes,
     taken,
@@ -55,6 +56,7 @@ from ptokit.tools.cli.values import (
     split,
     type_from,
 )
+from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison
@@ -225,7 +227,7 @@ def run(
     seed: int,
     **words: Any,  # Any: click's parameters
 ) -> None:
-    """Run KERNEL (a file, or - for standard input) on arrays.
+    """Run KERNEL (a .pto or .py file, FILE.py:NAME, or - for standard input) on arrays.
 
     Arguments are given in the order of the function's head, or by name (a=a.npy). A value is a
     number, true or false, a .npy file, a file of raw elements, `random` or `zeros`. Element type
@@ -343,7 +345,13 @@ class RunCall:
     def run(self, placed: list[Any], named: dict[str, Any], types: tuple[str, ...]) -> None:
         """Run the program on these arguments. Any: arrays and numbers."""
         _ = self.files, self.golden.values  # what is wrong with them is told first
-        program: Program = read_program(self.kernel)
+        if is_python(self.kernel):
+            from ptokit.tools.cli.pythonkernels import python_launch
+
+            program, named = python_launch(self.kernel, placed, named)
+            placed = []
+        else:
+            program = read_program(self.kernel)
         options = replace(self.options, types=_types(program, types))
         from ptokit.analysis.legality import without_instructions
         from ptokit.launch import bind
@@ -433,7 +441,7 @@ def _types(program: Program, words: tuple[str, ...]) -> tuple[tuple[str, Type], 
 
 def _say(warnings: Iterable[Diagnostic]) -> None:
     for warning in warnings:
-        click.echo(f"{warning.render()}\n", err=True)
+        show(warning, end="\n\n")
 
 
 def _repeated(program: Program, target: str, result: Run) -> Iterator[Diagnostic]:

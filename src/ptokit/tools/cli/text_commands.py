@@ -11,7 +11,7 @@ import click
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import KERNEL, read_program, target_option
+from ptokit.tools.cli.options import ARGUMENTS, KERNEL, is_python, read_program, target_option
 
 if TYPE_CHECKING:
     from ptokit.api.program import Program
@@ -25,6 +25,8 @@ def fmt(kernel: Path, in_place: bool) -> None:
     """Print KERNEL in canonical form, comments kept."""
     from ptokit.launch.files import write_files
 
+    if is_python(kernel):
+        usage(f"{kernel} is Python: `ptokit convert --to dps {kernel}` prints its program")
     program = read_program(kernel)
     text = program.text(program.form())
     if in_place and str(kernel) != "-":
@@ -37,16 +39,17 @@ def fmt(kernel: Path, in_place: bool) -> None:
 @KERNEL
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Assembler that reads the DPS.")
+@ARGUMENTS
 @program_errors
-def convert(kernel: Path, form: str, dialect: str | None) -> None:
-    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2) or C++ calls.
+def convert(kernel: Path, form: str, dialect: str | None, words: tuple[str, ...]) -> None:
+    """Print KERNEL (a .pto or .py file) in another form: PTO-AS, SSA (Level 1), DPS (Level 2), C++.
 
     Versions of the assembler spell some DPS ops differently: --dialect chooses one. Without it each
     op keeps the spelling that it has in KERNEL.
     """
     if dialect is not None and form != "dps":
         usage(f"--dialect needs --to dps: {form} has one spelling")
-    click.echo(_text(read_program(kernel), form, dialect), nl=False)
+    click.echo(_text(read_program(kernel, words), form, dialect), nl=False)
 
 
 def _text(program: Program, form: str, dialect: str | None = None) -> str:
@@ -67,8 +70,16 @@ def _text(program: Program, form: str, dialect: str | None = None) -> str:
 @target_option()
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="Form to print.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+@ARGUMENTS
 @program_errors
-def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path | None) -> None:
+def opt(
+    kernel: Path,
+    passes: str,
+    target: str,
+    form: str | None,
+    output: Path | None,
+    words: tuple[str, ...],
+) -> None:
     """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
 
     Passes that one requires run before it. Of a program that the target refuses, passes that need a
@@ -83,7 +94,7 @@ def opt(kernel: Path, passes: str, target: str, form: str | None, output: Path |
             pass_named(name)
     with catch_warnings(record=True) as found:
         simplefilter("always")
-        program = read_program(kernel).after(names, MACHINES[target])
+        program = read_program(kernel, words).after(names, MACHINES[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
     text = _text(program, form or program.form())

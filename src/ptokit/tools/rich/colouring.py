@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from html import escape
 
+from ptokit.diagnostics.diagnostic import Diagnostic
+from ptokit.diagnostics.source import Part
+
 WORDS = re.compile(r"(?P<note>//.*$)|(?P<type>!pto\.\w+)|(?P<op>\b[a-z]+\.[a-z_][\w.]*)", re.M)
-FACT = re.compile(r"^(  = \w+:|  --&gt;.*$)", re.M)
+MARKS = {"head": "b", "carets": "span class=carets", "label": "span class=label"}
 
 
 def coloured_program(text: str) -> str:
@@ -18,13 +21,13 @@ def coloured_program(text: str) -> str:
     return f"<pre>{WORDS.sub(marked, escape(text, quote=False))}</pre>"
 
 
-def coloured_diagnostic(text: str, severity: str) -> str:
-    """A rendered diagnostic, as a terminal shows it: its head, carets and labels are marked."""
-    head, _, rest = escape(text, quote=False).partition("\n")
-    slug, _, message = head.partition(": ")
-    rest = re.sub(r"(?<=\| )( *)(\^+)$", r"\1<span class=carets>\2</span>", rest, flags=re.M)
-    rest = FACT.sub(r"<span class=label>\1</span>", rest)
-    return (
-        f'<div class=found style="--of: var(--{severity})"><pre><b>{slug}</b>: {message}\n'
-        f"{rest}</pre></div>"
-    )
+def coloured_diagnostic(shown: Diagnostic) -> str:
+    """A diagnostic as a terminal shows it: its head, carets and labels are marked."""
+    style = f"--of: var(--{shown.severity.value})"
+    return f'<div class=found style="{style}"><pre>{shown.render(_marked)}</pre></div>'
+
+
+def _marked(part: Part, text: str) -> str:
+    tag = MARKS.get(part)
+    inner = escape(text, quote=False)
+    return f"<{tag}>{inner}</{tag.split()[0]}>" if tag else inner

@@ -124,20 +124,18 @@ def _kernel(shown: Kernel[...]) -> str:
     return _head(head, count) + (_text(captures[-1].program) if captures else "")
 
 
-@body.register
-def _diagnostic(shown: Diagnostic) -> str:
-    return coloured_diagnostic(shown.render(), shown.severity.value)
+body.register(Diagnostic)(coloured_diagnostic)
 
 
 @body.register
 def _problem(shown: PtoError) -> str:
-    return "".join(map(_diagnostic, shown.diagnostics))
+    return "".join(map(coloured_diagnostic, shown.diagnostics))
 
 
 @body.register
 def _verdict(shown: Verdict) -> str:
     badge = f'<span class="badge {shown.word.value}">{escape(str(shown))}</span>'
-    return _head(shown.target, badge) + "".join(map(_diagnostic, shown.diagnostics))
+    return _head(shown.target, badge) + "".join(map(coloured_diagnostic, shown.diagnostics))
 
 
 @body.register

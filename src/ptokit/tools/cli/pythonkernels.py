@@ -1,0 +1,186 @@
+"""Kernels in Python as programs of the command line: a file is imported, its kernels are captured.
+
+Arguments are the words of `--args`, or those that the file gives while it is imported, by a call or
+by `softmax.program(pto.spec(...))`, or else those that its tests without parameters give.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import extract_tb
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ptokit.diagnostics.diagnostic import PtoError, call_error
+from ptokit.tools.cli.failures import usage
+from ptokit.tools.cli.values import argument, assigned
+
+if TYPE_CHECKING:
+    from ptokit.api.kernel.hostside import ArraySpec
+    from ptokit.api.kernel.kernel import Kernel
+    from ptokit.api.program import Program
+    from ptokit.launch.fills import Completed
+
+
+def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Program]:
+    """The programs of the kernels in FILE.py, or of the one that FILE.py:NAME names, by name.
+
+    `words` are arguments NAME=VALUE. CallError if there is no such kernel, or none of its
+    arguments; PtoError if a kernel cannot be recorded with them.
+    """
+    module, chosen = _chosen(kernel)
+    file = Path(str(module.__file__))
+    if words:
+        given = {name: _given(text) for name, text in assigned([*words], "--args ").items()}
+        name, one = _single(kernel, chosen)
+        return {f"{file}:{name}": _bound(one, given)[0]}
+    if not all(one.kept for one in chosen.values()):
+        for test in _tests(module):
+            _run(file, test, f"{test.__name__} fails")
+    programs: dict[str, Program] = {}
+    for name, one in chosen.items():
+        programs |= _captured(f"{file}:{name}", one)
+    return programs
+
+
+def python_launch(
+    kernel: Path, placed: Sequence[object], named: Mapping[str, object]
+) -> tuple[Program, dict[str, object]]:
+    """The program of a kernel in Python for arguments of a launch, and what it takes by name."""
+    _, one = _single(kernel, _chosen(kernel)[1])
+    if len(placed) > len(one.signature.parameters):
+        usage(f"{one.function.__name__} takes {len(one.signature.parameters)} arguments")
+    by_name: dict[str, object] = dict(zip(one.signature.parameters, placed, strict=False))
+    by_name |= named
+    return _bound(one, {name: _made(name, value) for name, value in by_name.items()})
+
+
+def _made(name: str, value: object) -> object:
+    """An array in the place of `zeros:f32:75x50` or of a raw file."""
+    from ptokit.ir.module import Value
+    from ptokit.isa.model.types import PtrType
+    from ptokit.launch.fills import Completed
+
+    if not isinstance(value, Completed):
+        return value
+    kind = _stated(value)
+    return value.array(Value(name, PtrType(kind.dtype)))
+
+
+def _chosen(kernel: Path) -> tuple[ModuleType, dict[str, Kernel[...]]]:
+    """The module of FILE.py, and its kernels; of FILE.py:NAME that one."""
+    file, _, name = str(kernel).partition(":")
+    module = _imported(Path(file))
+    found = dict(_kernels(module))
+    if name and name not in found:
+        raise _no_kernel(file, f"{name} is no kernel of it", found)
+    if not found:
+        raise _no_kernel(file, "no function in it is a @pto.kernel", found)
+    return module, {name: found[name]} if name else found
+
+
+def _single(kernel: Path, chosen: Mapping[str, Kernel[...]]) -> tuple[str, Kernel[...]]:
+    """The kernel that arguments are for."""
+    first, *others = chosen
+    if others:
+        usage(
+            f"arguments are for one kernel of {', '.join(chosen)}: name it as in {kernel}:{first}"
+        )
+    return first, chosen[first]
+
+
+def _bound(kernel: Kernel[...], given: Mapping[str, Any]) -> tuple[Program, dict[str, object]]:
+    """What a launch with these arguments runs; Any: arrays, numbers and specs."""
+    try:
+        return kernel.bound(**given)
+    except (TypeError, ValueError) as problem:
+        if isinstance(problem, PtoError):
+            raise
+        usage(str(problem))
+
+
+def _captured(label: str, kernel: Kernel[...]) -> dict[str, Program]:
+    """The programs for the arguments that a kernel was captured for."""
+    if not kernel.kept:
+        parameters = kernel.signature.parameters.values()
+        arrays = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        example = " ".join(f"--args {name}=f32:64x64" for name in arrays)
+        shown = f"{kernel.function.__name__}.program(pto.spec(...), ...)"
+        help = f"give {example} (to `run` and `profile` arrays), or call {shown} in the file"
+        raise call_error("missing-argument", f"{label}: its arguments are not known", help=help)
+    programs = [capture.program for capture in kernel.kept.values()]
+    names = [label, *(f"{label}, capture {n}" for n in range(2, len(programs) + 1))]
+    return dict(zip(names, programs, strict=True))
+
+
+def _given(text: str) -> object:
+    """What a word stands for: f32:16x64 is an array of that type and those extents."""
+    from ptokit.launch.fills import Completed, completed
+    from ptokit.values.dtypes import dtype_named
+
+    typed = dtype_named(text.partition(":")[0]) is not None
+    value = completed(f"zeros:{text}", 0) if typed else argument(text, 0)
+    return _stated(value) if isinstance(value, Completed) else value
+
+
+def _stated(value: Completed) -> ArraySpec:
+    """The element type and the extents that a word states; CallError unless it states both."""
+    from ptokit.api.kernel.hostside import spec
+
+    if value.dtype is None or value.shape is None:
+        help = f"give both: {value.written}:f32:64x64"
+        raise call_error("argument-type", f"{value}: unknown element type or extents", help=help)
+    return spec(value.dtype, value.shape)
+
+
+def _imported(file: Path) -> ModuleType:
+    """The module of a file, as if its folder were the one Python started in."""
+    if not file.exists():
+        raise call_error("unreadable-file", f"{file}: No such file or directory")
+    made = spec_from_file_location(f"{file.stem} (kernels)", file)
+    assert made is not None
+    assert made.loader is not None
+    module = sys.modules[made.name] = module_from_spec(made)
+    sys.path.insert(0, str(file.resolve().parent))
+    _run(file, partial(made.loader.exec_module, module), "the file cannot be imported")
+    return module
+
+
+def _run(file: Path, code: Callable[[], object], message: str) -> None:
+    """Run code of a file; what Python raises there is one message with the line."""
+    try:
+        code()
+    except PtoError:
+        raise
+    except Exception as problem:
+        lines = [f.lineno for f in extract_tb(problem.__traceback__) if f.filename == str(file)]
+        place = f"{file}:{lines[-1]}" if lines else str(file)
+        said = f"{type(problem).__name__}: {problem}"
+        raise call_error("unreadable-file", f"{place}: {message}", seen=said) from None
+
+
+def _kernels(module: ModuleType) -> Iterator[tuple[str, Kernel[...]]]:
+    """The kernels that a module defines, not those that it imports."""
+    from ptokit.api.kernel.kernel import Kernel
+
+    for name, value in vars(module).items():
+        if isinstance(value, Kernel) and value.function.__module__ == module.__name__:
+            yield name, value
+
+
+def _tests(module: ModuleType) -> list[FunctionType]:
+    """The tests that need nothing: what they call kernels with is known when they have run."""
+    named = [value for name, value in vars(module).items() if name.startswith("test_")]
+    tests = [value for value in named if isinstance(value, FunctionType)]
+    return [test for test in tests if not inspect.signature(test).parameters]
+
+
+def _no_kernel(file: str, message: str, found: dict[str, Kernel[...]]) -> PtoError:
+    names = f"it has {', '.join(found)}" if found else None
+    help = "a function with the decorator @pto.kernel is a kernel: docs/kernels.md is the guide"
+    return call_error("no-such-function", f"{file}: {message}", seen=names, help=help)
