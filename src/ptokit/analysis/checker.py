@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from ptokit.analysis.cores import OF_THREADS
 from ptokit.analysis.known import Facts
+from ptokit.analysis.ranges import Fact
 from ptokit.analysis.violation import (
     blamed,
     broken,
@@ -28,7 +29,7 @@ from ptokit.analysis.violation import (
 from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.formula.formulas import UNKNOWN, Many
+from ptokit.isa.formula.formulas import UNKNOWN, Env, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import ALIASES, FLOW, RECEIVES, REGIONS, THREADS, WINDOW
@@ -47,7 +48,7 @@ class Checker:
     concern a run.
     """
 
-    def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
+    def __init__(self, target: Target, numbers: Mapping[Value, Fact] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
         self.found: list[Diagnostic] = []
         self.early: list[Diagnostic] = []
@@ -94,8 +95,8 @@ class Checker:
     def rules(self, op: Op) -> Iterable[Rule]:
         return op.page.rules_on(self.facts.target)
 
-    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
-        """A rule that does not hold, or of which it is not known. Any: see `Rule.holds`."""
+    def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
+        """A rule that does not hold, or of which it is not known."""
         again = self.facts.open.setdefault(op, [])
         told = outcome is False and told_before(op, rule, self.facts.target)
         if not (told or rule.early or rule in again):  # or of an earlier walk over the same region
@@ -113,7 +114,7 @@ class Checker:
             return True
         return rule.holds(self.facts.as_stated().environment(op)) is False
 
-    def control(self, op: Op, env: Mapping[str, Any]) -> None:
+    def control(self, op: Op, env: Env) -> None:
         """An op with regions: its body says when they run."""
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(CheckedRegion(self, block) for block in op.regions)
@@ -132,9 +133,9 @@ class Checker:
             self.maybe(region, *(UNKNOWN for _ in region.block.args))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
-        """A loop, for any of its iterations. Any: numbers, or UNKNOWN."""
+        self, lower: Fact, upper: Fact, step: Fact, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
+        """A loop, for any of its iterations."""
         if isinstance(lower, int) and isinstance(upper, int) and lower >= upper:
             self.never(region)
         else:
@@ -142,8 +143,8 @@ class Checker:
         return ()
 
     def repeat(
-        self, carried: tuple[Any, ...], before: CheckedRegion, after: CheckedRegion
-    ) -> tuple[Any, ...]:
+        self, carried: tuple[Fact, ...], before: CheckedRegion, after: CheckedRegion
+    ) -> tuple[Fact, ...]:
         """A loop of which only the run knows how often it iterates, for any of its iterations."""
         more, *passed = before(*(UNKNOWN for _ in carried))
         if isinstance(more, int) and not more:
@@ -152,12 +153,12 @@ class Checker:
             self.maybe(after, *(UNKNOWN for _ in passed))
         return tuple(UNKNOWN for _ in passed)
 
-    def maybe(self, region: CheckedRegion, *numbers: Any) -> None:
+    def maybe(self, region: CheckedRegion, *numbers: Fact) -> None:
         """A region that only the run knows to run."""
         region(*numbers)
 
-    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
-        """A branch: every side, but for what the condition excludes. Any: as for `loop`."""
+    def branch(self, condition: Fact, regions: tuple[CheckedRegion, ...]) -> tuple[Fact, ...]:
+        """A branch: every side, but for what the condition excludes."""
         for number, region in enumerate(regions):
             if isinstance(condition, int) and bool(condition) == bool(number):
                 self.never(region)
@@ -172,7 +173,7 @@ class Checker:
         region()
         self.facts.blind = before
 
-    def region(self, block: Block, numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+    def region(self, block: Block, numbers: tuple[Fact, ...]) -> tuple[Fact, ...]:
         """Walk over a region whose arguments are these numbers; what its terminator passes on."""
         for arg in block.args:
             self.value(arg)
@@ -184,7 +185,7 @@ class Checker:
         """Report storage where rows and columns count."""
         wrong = {v: n for n, v in op.values() if not op.page.operand(n).storage}
         for value in wrong.keys() & self.rooms:
-            kind: Any = self.facts.type_of(value)  # Any: a tile type, as it is storage
+            kind = cast(TileType, self.facts.type_of(value))  # as it is storage
             label, where = f"{op.name}: %{value.name}", op.span_of(wrong[value])
             self.found += type_errors(kind, self.facts.target, label, where)
 
@@ -227,7 +228,7 @@ class CheckedRegion(NamedTuple):
     checker: Checker
     block: Block
 
-    def __call__(self, *numbers: Any) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN
+    def __call__(self, *numbers: Fact) -> tuple[Fact, ...]:
         return self.checker.region(self.block, numbers)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
 from ptokit.ir.module import AnyOp, Op, OpaqueOp, Value
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
@@ -162,7 +162,7 @@ def signature_of(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signa
     )
 
 
-def _needed(op: Op, env: Mapping[str, Any]) -> frozenset[str]:  # Any: what a rule sees
+def _needed(op: Op, env: Env) -> frozenset[str]:
     """The registers that hardware reads."""
     if op.page.needs is None or UNKNOWN in env.values():
         return frozenset()

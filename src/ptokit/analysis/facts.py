@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ptokit.analysis.aliases import AliasClasses
 from ptokit.analysis.apart import sharing
@@ -19,6 +19,7 @@ from ptokit.analysis.intervalanalysis import IntervalAnalysis
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Liveness, LiveRanges
 from ptokit.analysis.placement import Placement
+from ptokit.analysis.ranges import Fact
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value, once
 from ptokit.isa.model.targets import Target
@@ -34,8 +35,8 @@ class FuncFacts:
         self.func = func
         self._on: dict[object, TargetFacts] = {}
 
-    def on(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> TargetFacts:
-        """Return the facts for a target and numbers as arguments. Any: int or float."""
+    def on(self, target: Target, numbers: Mapping[Value, Fact] | None = None) -> TargetFacts:
+        """Return the facts for a target and numbers as arguments."""
         given = dict(numbers or {})
         key = id(target), *((value, f"{n.__class__} {n!r}") for value, n in given.items())
         if key not in self._on:
@@ -82,7 +83,7 @@ facts_of = once(FuncFacts)
 class TargetFacts:
     """The facts of a function on a target, run with some numbers as arguments."""
 
-    def __init__(self, base: FuncFacts, target: Target, numbers: dict[Value, Any]) -> None:
+    def __init__(self, base: FuncFacts, target: Target, numbers: dict[Value, Fact]) -> None:
         self.func, self.base, self.target, self.numbers = base.func, base, target, numbers
 
     @cached_property
@@ -108,7 +109,9 @@ class TargetFacts:
     def proved(self) -> Facts:
         """The numbers and types that hold in every iteration."""
         facts = self.intervals.facts
-        single = {value: n for value, n in facts.numbers.items() if isinstance(n, int | float)}
+        single: dict[Value, Fact] = {
+            value: n for value, n in facts.numbers.items() if isinstance(n, int | float)
+        }
         return Facts(self.target, single, facts.types)
 
     @cached_property

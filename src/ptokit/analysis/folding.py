@@ -5,18 +5,15 @@ Apart from `known`, because it needs NumPy, which most programs are checked with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ptokit.analysis.ranges import Range
+from ptokit.analysis.ranges import Fact, Range
 from ptokit.ir.module import Op
-from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.formulas import UNKNOWN, Env
 from ptokit.isa.lang.environment import call
 from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.machine.execute import element_of
 
 
-def folded(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN
+def folded(op: Op, values: Env) -> Fact:
     """The result of an op whose operands are these numbers; UNKNOWN of ranges.
 
     So is that of one whose types break a rule: its body is written for those that do not.

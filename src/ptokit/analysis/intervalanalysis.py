@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion, Checker
-from ptokit.analysis.ranges import EVERY, Range, counter_values, high, joined, low
+from ptokit.analysis.ranges import EVERY, Fact, Range, counter_values, high, joined, low
 from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, violation
 from ptokit.diagnostics.diagnostic import Judge, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Op, Value
-from ptokit.isa.formula.formulas import UNKNOWN, Expr, Many, SameStorage, fields
+from ptokit.isa.formula.formulas import UNKNOWN, Env, Expr, Many, SameStorage, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
@@ -48,7 +48,7 @@ class UndecidedRule(NamedTuple):
 class IntervalAnalysis(Checker):
     """The rules of a function over ranges of its counters."""
 
-    def __init__(self, target: Target, numbers: Mapping[Value, Any] | None = None) -> None:
+    def __init__(self, target: Target, numbers: Mapping[Value, Fact] | None = None) -> None:
         super().__init__(target, numbers)
         self.open: dict[Op, list[Rule]] = {}
         self.left: list[UndecidedRule] = []
@@ -60,7 +60,7 @@ class IntervalAnalysis(Checker):
             name = op.attrs[op.page.attrs[0].name]
             self.left.append(UndecidedRule(op.span, op.name, "the callee", f"@{name} has no body"))
 
-    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+    def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         varies = self.facts.varies(op, env)
         if outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
@@ -74,7 +74,7 @@ class IntervalAnalysis(Checker):
             why = unknowns(op, rule, env) if outcome is UNKNOWN else ""
             self.left.append(undecided_rule(op, rule, why or GUARDED))
 
-    def postponed(self, op: Op, rule: Rule, env: Mapping[str, Any], why: str) -> None:
+    def postponed(self, op: Op, rule: Rule, env: Env, why: str) -> None:
         """A rule that breaks where compilers do not look: a warning, and the run refuses it."""
         found = violation(op.page, rule, env, blamed(op, rule))
         self.found.append(replace(found, severity=Severity.WARNING, help=why))
@@ -82,8 +82,8 @@ class IntervalAnalysis(Checker):
             self.left.append(undecided_rule(op, rule, GUARDED if self.guards else why))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
+        self, lower: Fact, upper: Fact, step: Fact, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
         iterations = counter(lower, upper, step)
         if iterations is None:
             self.never(region)
@@ -93,7 +93,7 @@ class IntervalAnalysis(Checker):
         unknown = [UNKNOWN in (n, c) for n, c in zip(passed, around, strict=False)]
         return tuple(UNKNOWN if u else EVERY for u in unknown)
 
-    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: Fact, regions: tuple[CheckedRegion, ...]) -> tuple[Fact, ...]:
         if isinstance(condition, int):
             taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
             for region in regions:
@@ -107,12 +107,12 @@ class IntervalAnalysis(Checker):
             if len(n) > 1
         )
 
-    def maybe(self, region: CheckedRegion, *numbers: Any) -> None:
+    def maybe(self, region: CheckedRegion, *numbers: Fact) -> None:
         self.guarded((region,), *numbers, guard=True)
 
     def guarded(
-        self, regions: tuple[CheckedRegion, ...], *numbers: Any, guard: bool
-    ) -> list[tuple[Any, ...]]:
+        self, regions: tuple[CheckedRegion, ...], *numbers: Fact, guard: bool
+    ) -> list[tuple[Fact, ...]]:
         """What regions pass on that run, with `guard`, only if the running program wants it."""
         self.guards += guard
         passed = [region(*numbers) for region in regions]
@@ -120,10 +120,11 @@ class IntervalAnalysis(Checker):
         return passed
 
 
-def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNOWN
+def counter(lower: Fact, upper: Fact, step: Fact) -> Fact | None:
     """The values of a loop counter as a range; None if there are none, UNKNOWN if not known."""
-    sides = (lower, upper)
-    if not isinstance(step, int) or step <= 0 or not all(isinstance(n, int | Range) for n in sides):
+    if not (isinstance(lower, int | Range) and isinstance(upper, int | Range)):
+        return UNKNOWN
+    if not isinstance(step, int) or step <= 0:
         return UNKNOWN
     if low(lower) >= high(upper):
         return None
@@ -131,7 +132,7 @@ def counter(lower: Any, upper: Any, step: Any) -> Any:  # Any: numbers, or UNKNO
     return Range(iterations, iterations + step, step) if isinstance(iterations, int) else iterations
 
 
-def widened(carried: tuple[Any, ...]) -> tuple[Any, ...]:  # Any: numbers, or UNKNOWN
+def widened(carried: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """What passes round a loop, in any iteration: constants decide it if they decide the first."""
     return tuple(EVERY if isinstance(n, int | Range) else UNKNOWN for n in carried)
 
@@ -148,12 +149,12 @@ def undecided_rule(op: Op, rule: Rule, why: str) -> UndecidedRule:
     return UndecidedRule(blamed(op, rule), op.name, str(rule), why, rule.by)
 
 
-def unknowns(op: Op, rule: Rule, env: Mapping[str, Any]) -> str:
+def unknowns(op: Op, rule: Rule, env: Env) -> str:
     """What the running program must tell before the rule is decided."""
     return "; ".join(dict.fromkeys(_unknown(op, rule, env)))
 
 
-def _unknown(op: Op, rule: Rule, env: Mapping[str, Any]) -> Iterator[str]:
+def _unknown(op: Op, rule: Rule, env: Env) -> Iterator[str]:
     for formula in (rule.formula, *((rule.condition,) if rule.condition is not None else ())):
         for field in fields(formula):
             bound, given = op.bound(field.operand), env.get(field.operand)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from ptokit.analysis.ranges import Range
+from ptokit.analysis.ranges import Fact, Range
 from ptokit.ir.module import Op, Value
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Many
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Many
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import call, environment, none_if_unknown
+from ptokit.isa.lang.environment import ByName, call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
@@ -28,7 +27,7 @@ class Facts:
     """
 
     target: Target
-    numbers: dict[Value, Any] = field(default_factory=dict[Value, Any])  # Any: int or float
+    numbers: dict[Value, Fact] = field(default_factory=dict[Value, Fact])
     types: dict[Value, Type] = field(default_factory=dict[Value, Type])
     varying: set[Value] = field(default_factory=set[Value])
     open: dict[Op, list[Rule]] = field(default_factory=dict[Op, "list[Rule]"])
@@ -42,7 +41,7 @@ class Facts:
         kind = value.type if value.resized else self.types.get(value, value.type)
         return self.target.resolve_any(kind)
 
-    def of(self, operand: Operand, value: Value) -> Any:  # Any: what a rule may read
+    def of(self, operand: Operand, value: Value) -> Type | Fact:
         """A tile's type, a scalar's number, or UNKNOWN."""
         kind = self.type_of(value)
         if isinstance(kind, Elided | OpaqueType):
@@ -51,9 +50,9 @@ class Facts:
             return kind
         return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
 
-    def environment(self, op: Op) -> dict[str, Any]:  # Any: what a rule may read
+    def environment(self, op: Op) -> ByName:
         """Operand name -> type or number, outputs in either form included."""
-        given: dict[str, Any] = {o.name: () for o in op.page.operands if o.many}
+        given: dict[str, object] = {o.name: () for o in op.page.operands if o.many}
         bound = dict(zip(_defined(op), op.results, strict=False)) | op.operands
         for name, values in bound.items():
             operand = op.page.operand(name)
@@ -68,7 +67,7 @@ class Facts:
             given[name] = bound[0].type if known else UNKNOWN
         return environment(op.page, given, op.attrs, self.target)
 
-    def learn(self, op: Op, env: Mapping[str, Any]) -> None:
+    def learn(self, op: Op, env: Env) -> None:
         """Refine result types and fold numbers."""
         if any(isinstance(result.type, OpaqueType) for result in op.results):
             return
@@ -89,13 +88,13 @@ class Facts:
         self.types.pop(value, None)
         self.varying.discard(value)
 
-    def varies(self, op: Op, env: Mapping[str, Any]) -> bool:
+    def varies(self, op: Op, env: Env) -> bool:
         """Whether an operand is a range, or has a type that depends on one."""
         if self.varying and any(value in self.varying for _, value in op.values()):
             return True
         return any(isinstance(number, Range) for number in _numbers(env))
 
-    def _fold(self, op: Op, env: Mapping[str, Any]) -> None:
+    def _fold(self, op: Op, env: Env) -> None:
         results = {r.name: v for r, v in zip(op.page.results(), op.results, strict=False)}
         if any(isinstance(v.type, Elided | OpaqueType) for v in results.values()):
             return
@@ -106,13 +105,13 @@ class Facts:
             found = _evaluated(op, {**inputs, **{n: v.type for n, v in results.items()}})
         except ZeroDivisionError:
             return  # reported when it runs
-        several = found if len(results) > 1 else (found,)
+        several = found if isinstance(found, tuple) else (found,)
         for value, number in zip(results.values(), several, strict=True):
             if number is not UNKNOWN and number is not None:  # None: a type does not say it
                 self.numbers[value] = number
 
 
-def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or UNKNOWN
+def _evaluated(op: Op, values: Env) -> Fact | tuple[Fact, ...] | None:
     if not any(o.element for o in op.page.ins()):
         return call(op.page.run, values)
     from ptokit.analysis.folding import folded  # NumPy is slow to import
@@ -120,12 +119,12 @@ def _evaluated(op: Op, values: Mapping[str, Any]) -> Any:  # Any: a number, or U
     return folded(op, values)
 
 
-def _sources_known(op: Op, env: Mapping[str, Any]) -> bool:  # Any: see Facts.of
+def _sources_known(op: Op, env: Env) -> bool:
     """Whether the types of all tiles and views that the op reads are known."""
     return not any(o.in_memory and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
-def _numbers(env: Mapping[str, Any]) -> Iterator[Any]:  # Any: see Facts.of
+def _numbers(env: Env) -> Iterator[object]:
     for value in env.values():
         yield from value.values if isinstance(value, Many) else (value,)
 
@@ -135,7 +134,7 @@ def _defined(op: Op) -> Iterator[str]:
     return (o.name for o in (op.page.outs() if op.ssa else op.page.results()))
 
 
-def _single(value: Any) -> Any:  # Any: see Facts.of
+def _single(value: object) -> object:
     """A number or a type; None where a range of numbers is all that is known, or nothing."""
     if isinstance(value, Many):
         return tuple(_single(v) for v in value.values)

@@ -13,7 +13,7 @@ from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.facts import TargetFacts, facts_of
 from ptokit.analysis.intervalanalysis import UndecidedRule
-from ptokit.analysis.ranges import high, low
+from ptokit.analysis.ranges import Range, high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -260,7 +260,9 @@ def _perhaps_overlapping(of: TargetFacts) -> Iterator[UndecidedRule]:
         if not isinstance(kind, TileType | ConvTileType):
             continue  # its type is left out, or unknown: said elsewhere
         for start, end in of.proved_placement.planned.ranges(kind):
-            if number is UNKNOWN or (low(number) < end and start < high(number) + kind.nbytes):
+            if not isinstance(number, Range) or (
+                low(number) < end and start < high(number) + kind.nbytes
+            ):
                 rule = f"the tile does not overlap placed tiles at {start} to {end - 1}"
                 why = f"%{address.name} is not known statically"
                 yield UndecidedRule(op.spans.get("addr"), op.name, rule, why)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
@@ -131,7 +132,7 @@ class Interference(PointsTo):
             elsewhere = op is not None and RECEIVES in op.page.traits and not received
             if isinstance(kind, TileType | ConvTileType) and not elsewhere:
                 address = op.bound("addr") if op is not None else ()
-                known = facts.numbers.get(address[0]) if address else None
+                known = cast("int | None", facts.numbers.get(address[0]) if address else None)
                 derived = op is not None and DERIVES in op.page.traits
                 explicit = bool(address) or derived
                 found[value] = Storage(value, kind, known, explicit=explicit)

@@ -13,10 +13,11 @@ from itertools import product
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.formulas import UNKNOWN, Missing
 from ptokit.values.scalars import WORDS, quotient, wrapped
 
 Number: TypeAlias = "int | Range"
+Fact: TypeAlias = "Number | float | Missing"  # what is known of a number; UNKNOWN: nothing
 
 
 class Maybe:
@@ -146,7 +147,7 @@ class Range:
         shift = WORDS[word]
         return wrapped(_corners(a, b, shift, 1), 64)
 
-    def choice(self, yes: Any, no: Any, _: object = None) -> Any:  # Any: what `joined` takes
+    def choice(self, yes: Fact, no: Fact, _: object = None) -> Fact:
         """One or the other."""
         return joined(yes, no)
 
@@ -205,7 +206,7 @@ def step(number: Number) -> int:
     return 0 if isinstance(number, int) else number.step
 
 
-def joined(a: Any, b: Any) -> Any:  # Any: a Number, or a number that says nothing: UNKNOWN
+def joined(a: Fact, b: Fact) -> Fact:
     """A number that is one of two."""
     if not (isinstance(a, int | Range) and isinstance(b, int | Range)):
         return UNKNOWN

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core, ReadyOp
 from ptokit.machine.memory import Memory
 from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.values.arrays import Number
 from ptokit.values.fixpipe import CPU_READING
 
 LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
@@ -50,13 +50,13 @@ def _values(op: Op) -> Iterator[Value]:
     yield from op.results
 
 
-def _run(op: Op, handles: Mapping[Value, Any], facts: Facts) -> None:  # Any: handles and numbers
+def _run(op: Op, handles: Mapping[Value, object], facts: Facts) -> None:
     ready, core = ReadyOp(op), Core(facts.target, CPU_READING)
     results = {name: handles[value] for name, value in op.named_results()}
     ready.run(ready.values(handles) | results, core.offer())
 
 
-def _handle(value: Value, written: bool, facts: Facts) -> Any:  # Any: a handle or a number
+def _handle(value: Value, written: bool, facts: Facts) -> Matrix | Number:
     kind = facts.type_of(value)
     if isinstance(kind, TileType):
         if not kind.valid.static or any(r.holds({"tile": kind}) is False for r in TILE_RULES):

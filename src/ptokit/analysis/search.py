@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.intervalanalysis import (
@@ -20,10 +20,11 @@ from ptokit.analysis.intervalanalysis import (
     unknowns,
     widened,
 )
-from ptokit.analysis.ranges import Range
+from ptokit.analysis.ranges import Fact, Range
 from ptokit.analysis.violation import UNDEFINED, blamed, taken, tolerated, violation
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.formulas import UNKNOWN, Env
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
@@ -52,7 +53,11 @@ class Search(IntervalAnalysis):
     """Looks for iterations that break rules of `wanted`; `path` are the ops that matter."""
 
     def __init__(
-        self, target: Target, numbers: Mapping[Value, Any], func: Func, wanted: dict[Op, list[Rule]]
+        self,
+        target: Target,
+        numbers: Mapping[Value, Fact],
+        func: Func,
+        wanted: dict[Op, list[Rule]],
     ) -> None:
         super().__init__(target, numbers)
         self.wanted = wanted
@@ -90,7 +95,7 @@ class Search(IntervalAnalysis):
     def rules(self, op: Op) -> tuple[Rule, ...]:
         return tuple(self.wanted.get(op, ()))
 
-    def judge(self, op: Op, rule: Rule, env: Mapping[str, Any], outcome: Any) -> None:
+    def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         if not self.exact:
             raise Unproven
         self.wanted[op].remove(rule)
@@ -105,12 +110,13 @@ class Search(IntervalAnalysis):
             self.left.append(undecided_rule(op, rule, why))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
-        numbers = [n for n in (lower, upper, step) if isinstance(n, int)]
-        if not self.exact or len(numbers) < 3 or step <= 0:
-            iterations = counter(lower, upper, step)
-            return carried if iterations is None else self._together(iterations, carried, region)
+        self, lower: Fact, upper: Fact, step: Fact, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
+        if not (self.exact and isinstance(lower, int) and isinstance(upper, int)) or not (
+            isinstance(step, int) and step > 0
+        ):
+            together = counter(lower, upper, step)
+            return carried if together is None else self._together(together, carried, region)
         iterations = range(lower, upper, step)
         for first in range(0, -((lower - upper) // step), sys.maxsize):  # as many as `len` counts
             some = iterations[first : first + sys.maxsize]
@@ -118,8 +124,8 @@ class Search(IntervalAnalysis):
         return carried
 
     def _iterations(
-        self, iterations: range, numbers: range, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
+        self, iterations: range, numbers: range, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
         """Iterations in order; `numbers` are theirs."""
         if len(iterations) == 0 or not self._matters(region.block):
             return carried
@@ -140,14 +146,14 @@ class Search(IntervalAnalysis):
         return self._iterations(iterations[half:], numbers[half:], carried, region)
 
     def _together(
-        self, iterations: Any, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
+        self, iterations: Fact, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
         """All iterations at once."""
         around = widened(carried)
         self._loosely(region, iterations, *around)
         return around
 
-    def _loosely(self, region: CheckedRegion, *numbers: Any) -> tuple[Any, ...]:
+    def _loosely(self, region: CheckedRegion, *numbers: Fact) -> tuple[Fact, ...]:
         """A region that stands for many ways to run it, or may not run."""
         before, self.exact = self.exact, False
         try:
@@ -156,13 +162,13 @@ class Search(IntervalAnalysis):
             self.exact = before
 
     def repeat(
-        self, carried: tuple[Any, ...], before: CheckedRegion, after: CheckedRegion
-    ) -> tuple[Any, ...]:
+        self, carried: tuple[Fact, ...], before: CheckedRegion, after: CheckedRegion
+    ) -> tuple[Fact, ...]:
         passed = self._loosely(before, *(UNKNOWN for _ in carried))[1:]
         self._loosely(after, *(UNKNOWN for _ in passed))
         return tuple(UNKNOWN for _ in passed)
 
-    def branch(self, condition: Any, regions: tuple[CheckedRegion, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: Fact, regions: tuple[CheckedRegion, ...]) -> tuple[Fact, ...]:
         if isinstance(condition, int):
             taken = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return taken() if taken else ()
@@ -180,7 +186,7 @@ class Search(IntervalAnalysis):
             for op in ops
         )
 
-    def _at(self, found: Any) -> Any:  # Any: a Diagnostic
+    def _at(self, found: Diagnostic) -> Diagnostic:
         """The iteration in the numbers that were seen."""
         if not self.frames:
             return found
@@ -190,7 +196,7 @@ class Search(IntervalAnalysis):
         return replace(found, seen=f"{found.seen} at {which}{inner}")
 
 
-def slice_of(func: Func, wanted: Mapping[Op, Any]) -> dict[Block, list[Op]]:
+def slice_of(func: Func, wanted: Mapping[Op, object]) -> dict[Block, list[Op]]:
     """The ops that the operands of `wanted` depend on, and those around them, by block."""
     made: dict[Value, Op] = {}
     ends: dict[Value, list[Op]] = {}

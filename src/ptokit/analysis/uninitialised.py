@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses
 from ptokit.analysis.apart import Stretch, bytes_of, stretches
@@ -26,6 +26,7 @@ from ptokit.analysis.facts import TargetFacts
 from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.ranges import Fact
 from ptokit.analysis.search import Search
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.printable import counted
@@ -208,9 +209,9 @@ class FirstIterations(Search):
             self.left.append(UndecidedRule(found.span, op.name, found.slug, why))
 
     def loop(
-        self, lower: Any, upper: Any, step: Any, carried: tuple[Any, ...], region: CheckedRegion
-    ) -> tuple[Any, ...]:
-        if not all(isinstance(n, int) for n in (lower, upper, step)):
+        self, lower: Fact, upper: Fact, step: Fact, carried: tuple[Fact, ...], region: CheckedRegion
+    ) -> tuple[Fact, ...]:
+        if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
             self.loops += 1
             region(lower, *carried)
             self.loops -= 1

@@ -6,9 +6,8 @@ So are ops, attributes and types that this version does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -17,7 +16,7 @@ from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.below import TYPES, below_tiles
-from ptokit.isa.formula.formulas import Const, Node, culprit, fields, operators, seen
+from ptokit.isa.formula.formulas import Const, Env, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
@@ -121,12 +120,12 @@ UNDEFINED = (
 )
 
 
-def tolerated(rule: Rule, env: Mapping[str, Any]) -> bool:
+def tolerated(rule: Rule, env: Env) -> bool:
     """Whether chips go on where a rule breaks behind a `?` of a type."""
     return rule.enough is not None and env["machine"].chip and rule.enough.eval(env) is True
 
 
-def fault(rule: Rule, env: Mapping[str, Any]) -> str:
+def fault(rule: Rule, env: Env) -> str:
     """Return the title of a broken rule, with the element type or the operand in it."""
     formula = culprit(rule.formula, env)
     if rule.slug == "level" and str(formula).endswith(".given"):
@@ -143,7 +142,7 @@ def fault(rule: Rule, env: Mapping[str, Any]) -> str:
 
 
 def broken(
-    label: str, rule: Rule, env: Mapping[str, Any], span: Span | None, help: str | None = None
+    label: str, rule: Rule, env: Env, span: Span | None, help: str | None = None
 ) -> Diagnostic:
     """The diagnostic of a rule that does not hold under `env`, of what `label` names."""
     return Diagnostic(
@@ -165,15 +164,13 @@ def told_before(op: Op, rule: Rule, target: Target) -> bool:
     return rule.warns and rule.holds(Facts(target).environment(op)) is False
 
 
-def violation(
-    page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None
-) -> Diagnostic:
+def violation(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
     """The diagnostic of a page's rule that does not hold under `env`; see also `taken`."""
     help = f"`ptokit explain {page.name}` lists what each target supports"
     return broken(page.mnemonic(), rule, env, span, help)
 
 
-def taken(page: type[Instr], rule: Rule, env: Mapping[str, Any], span: Span | None) -> Diagnostic:
+def taken(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
     """The warning of a rule that is `tolerated`."""
     found = violation(page, rule, env, span)
     return replace(found, severity=Severity.WARNING, help=UNDEFINED)

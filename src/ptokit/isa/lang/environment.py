@@ -11,11 +11,13 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import Target
 
+ByName: TypeAlias = "dict[str, Value]"  # operands and attributes, as rules and bodies take them
 
-def environment(page: type[Instr], operands: Env, attrs: Env, target: Target) -> dict[str, Value]:
+
+def environment(page: type[Instr], operands: Env, attrs: Env, target: Target) -> ByName:
     """Bind every operand and attribute of `page`: given, by default, or ABSENT."""
     unset = page.unset
-    env: dict[str, Value] = {"machine": target, **unset}
+    env: ByName = {"machine": target, **unset}
     for given in (operands, attrs):
         for name, value in given.items():
             if name in unset:
