@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
@@ -26,15 +25,16 @@ from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.machine.undefinedstore import written_tiles
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
-from ptokit.values.host import bits_of, values_of
+from ptokit.values.host import AnyArray, bits_of, values_of
 from ptokit.values.layouts import Shape
 
 OUTPUTS = (PtrType, GlobalType, TileType, ConvTileType)
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Env: TypeAlias = "dict[Value, Any]"  # Any: handles and numbers
+Given: TypeAlias = "Mapping[str, Any]"  # by argument; Any: an array of any library, or a number
 Envs: TypeAlias = "Sequence[Mapping[KernelKind, Env]]"  # by rank and kind of core
 Outcome: TypeAlias = "tuple[dict[str, AnyArray], Counter[str]]"  # outputs, instructions by mnemonic
 T = TypeVar("T")
+Typed: TypeAlias = PtrType | GlobalType | TileType | ConvTileType
 
 
 class Local(Protocol):
@@ -59,12 +59,12 @@ class Bound:
     """A function with complete types, ready to run on the values it was given."""
 
     func: Func
-    arrays: Mapping[str, Any]  # Any: arrays and numbers
-    numbers: dict[Value, Any]
+    arrays: Given
+    numbers: Env
     written: tuple[Value, ...]  # the arguments that some instruction may write
     slots: tuple[Value, ...] = ()  # arguments that are numbers which no code depends on
 
-    def on(self, arrays: Mapping[str, Any]) -> Bound:  # Any: as above
+    def on(self, arrays: Given) -> Bound:
         """The same function on other arrays of the same types."""
         other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
         same = other.__dict__
@@ -72,23 +72,23 @@ class Bound:
         same["candidate_outputs"] = self.candidate_outputs
         return other
 
-    def with_numbers(self, numbers: Mapping[str, Any]) -> Bound:  # Any: numbers
+    def with_numbers(self, numbers: Given) -> Bound:
         """The same function where these arguments are other numbers."""
         own = {value: numbers.get(value.name, n) for value, n in self.numbers.items()}
         return replace(self, arrays={**self.arrays, **numbers}, numbers=own)
 
     @property
-    def every_number(self) -> dict[Value, Any]:
+    def every_number(self) -> Env:
         """All arguments that are numbers, by their values."""
         return {**self.numbers, **self._slots()}
 
     def _slots(self) -> Env:
         return {value: SlotNumber(self.arrays[value.name]) for value in self.slots}
 
-    def shared(self, others: Mapping[str, Any] | None = None) -> Env:
+    def shared(self, others: Mapping[str, object] | None = None) -> Env:
         """Numbers, and new handles on copies of the arrays: what all blocks have in common.
 
-        Of arguments that are among `others`, handles by name, on their memories. Any: handles.
+        Of arguments that are among `others`, handles by name, on their memories.
         """
         env: Env = {}
         for arg in self.func.args:
@@ -106,7 +106,7 @@ class Bound:
         """Return the memories of arguments that may be written, by their names."""
         return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
-    def _global(self, arg: Value) -> Any:  # Any: as in Env
+    def _global(self, arg: Value) -> object:
         given, kind = self.arrays.get(arg.name), arg.type
         if isinstance(kind, PtrType):
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
@@ -135,7 +135,7 @@ class Bound:
             if given is None:
                 memory.forget(0 if isinstance(handle, Pointer) else memory.size)
             else:
-                kind: Any = arg.type  # Any: a pointer's or a view's
+                kind = cast("PtrType | GlobalType", arg.type)
                 as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
                 content = given if as_it_is else _content(arg, given, kind)
                 memory.hold(content, shown=arg in self.written or arg.name in shown)
@@ -192,14 +192,13 @@ class Bound:
         return found
 
 
-def _elsewhere(handle: Any, memories: Mapping[Memory, Memory]) -> Any:  # Any: as in Env
+def _elsewhere(handle: object, memories: Mapping[Memory, Memory]) -> object:
     """The same place in another memory, if there is one for the handle's."""
-    memory = memories.get(getattr(handle, "memory", None))  # type: ignore[arg-type]
-    if memory is None:
-        return handle
-    if isinstance(handle, Pointer):
-        return replace(handle, memory=memory)
-    return GlobalView(handle.type, memory, handle.origin)
+    if isinstance(handle, Pointer | GlobalView) and (memory := memories.get(handle.memory)):
+        if isinstance(handle, Pointer):
+            return replace(handle, memory=memory)
+        return GlobalView(handle.type, memory, handle.origin)
+    return handle
 
 
 @dataclass(eq=False)  # as above
@@ -240,11 +239,11 @@ class Launch:
         return [one.func for one in self.every]
 
     @property
-    def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
+    def arrays(self) -> Given:
         """What was given, by name."""
         return {name: given for one in self.every for name, given in one.arrays.items()}
 
-    def on(self, arrays: Mapping[str, Any]) -> Launch:  # Any: arrays and numbers
+    def on(self, arrays: Given) -> Launch:
         """Return the launch on other arrays of the same types."""
         ranks: list[dict[KernelKind, Bound]] = []
         for rank, cores in enumerate(self.ranks):
@@ -256,7 +255,7 @@ class Launch:
         other.__dict__["dtypes"] = self.dtypes
         return other
 
-    def with_numbers(self, numbers: Mapping[str, Any]) -> Launch:  # Any: numbers
+    def with_numbers(self, numbers: Given) -> Launch:
         """Return the launch with other numbers for these arguments."""
         every = [
             {k: bound.with_numbers(numbers) for k, bound in cores.items()} for cores in self.ranks
@@ -271,7 +270,7 @@ class Launch:
     def shared(self) -> Envs:
         """Return handles for the cores of each rank, on one copy of each array."""
         made: list[dict[KernelKind, Env]] = []
-        memories: dict[str, Any] = {}  # Any: handles
+        memories: dict[str, object] = {}
         for cores, names in zip(self.ranks, self.labels, strict=True):
             own = {n: memories[name] for n, name in names.items() if name in memories}
             made.append({})
@@ -351,7 +350,7 @@ def of_rank(name: str, rank: int) -> str:
     return f"{name}@{rank}"
 
 
-def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
+def _memory(arg: Value, given: object, dtype: DType) -> Memory:
     """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
     name = f"%{arg.name}"
     if given is None:
@@ -362,13 +361,13 @@ def _memory(arg: Value, given: Any, dtype: Any) -> Memory:
     return Memory(name, copied(content), written=True, host=True)
 
 
-def _content(arg: Value, given: Any, kind: Any) -> AnyArray:
+def _content(arg: Value, given: object, kind: Typed) -> AnyArray:
     """The bytes of an array as memory holds them: two elements of four bits in each."""
     codes = _codes(arg, given, kind, None)
     return pack(codes) if kind.dtype.packed else codes
 
 
-def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
+def _conv(arg: Value, given: object, kind: ConvTileType, handle: Matrix) -> Matrix:
     handle.label = f"%{arg.name}"
     if given is not None:
         assert isinstance(handle, ConvTile)
@@ -376,7 +375,7 @@ def _conv(arg: Value, given: Any, kind: ConvTileType, handle: Matrix) -> Matrix:
     return handle
 
 
-def _tensor(arg: Value, given: Any, kind: GlobalType) -> GlobalView:
+def _tensor(arg: Value, given: object, kind: GlobalType) -> GlobalView:
     """The view an argument is: of an array of its extents, or in a flat one, as its strides say.
 
     Without an array there is room for the view: room that grows where an extent is not known.
@@ -439,7 +438,7 @@ def _span(kind: GlobalType) -> int:
     return 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if all(shape) else 0
 
 
-def _codes(arg: Value, given: Any, kind: Any, shape: tuple[int, ...] | None) -> AnyArray:
+def _codes(arg: Value, given: object, kind: Typed, shape: tuple[int, ...] | None) -> AnyArray:
     """The array's element codes; PtoError where element type or shape are not the argument's."""
     array = np.asarray(given)
     try:
@@ -479,7 +478,7 @@ def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoErro
     )
 
 
-def _array(handle: Pointer | GlobalView, given: Any) -> AnyArray:
+def _array(handle: Pointer | GlobalView, given: object) -> AnyArray:
     """The whole memory, in the extents of the array that was given, or of what is viewed."""
     data, dtype = handle.memory.data, handle.dtype
     count = data.size * 8 // dtype.bits if given is None else np.asarray(given).size

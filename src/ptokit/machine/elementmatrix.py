@@ -6,7 +6,8 @@ memory; an array of the host gets a documented value in their place.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,8 +22,6 @@ from ptokit.machine.partlydefined import (
     PartlyDefined,
     defined,
     first_taken,
-    partly_read,
-    partly_taken,
     undefined,
 )
 from ptokit.values.arrays import Array, Term, Window, Windows, windows_of
@@ -83,9 +82,9 @@ class Matrix:
         elements = self.elements
         missing = elements.unwritten(rows, cols)
         found = NumpyArray(elements.read(rows, cols), elements.dtype)
-        return found if missing is None else partly_read(self, rows, cols, found)
+        return found if missing is None else _partly_read(self, rows, cols, found)
 
-    def beyond(self, rows: range, cols: range) -> Any:  # Any: truth values that broadcast
+    def beyond(self, rows: range, cols: range) -> Mask | bool:
         """Which elements of a window lie outside the valid region."""
         return False
 
@@ -99,7 +98,7 @@ class Matrix:
         """The elements at row and column numbers given element by element."""
         missing = self.elements.taken_unwritten(rows, cols)
         found = NumpyArray(self.elements.take(rows, cols), self.dtype)
-        return found if missing is None else partly_taken(self, rows, cols, missing, found)
+        return found if missing is None else _partly_taken(self, rows, cols, missing, found)
 
     def take(
         self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
@@ -122,7 +121,7 @@ class Matrix:
         if outside is GatherOOB.ZERO:
             codes = np.where(inside, codes, 0).astype(codes.dtype)
         found = NumpyArray(codes, self.dtype)
-        return found if missing is None else partly_taken(self, rows, cols, missing, found)
+        return found if missing is None else _partly_taken(self, rows, cols, missing, found)
 
     def _require_indices(self, wanted: Index, slug: str, done: str, does: str) -> None:
         """Row-major indices lie in the static shape."""
@@ -293,3 +292,50 @@ def _bounds(window: Window, extent: int) -> range:
     start, stop = window.start or 0, extent if window.stop is None else window.stop
     assert 0 <= start <= stop <= extent, f"window {start}:{stop} of an extent of {extent}"
     return range(start, stop, window.step or 1)
+
+
+def _partly_read(matrix: Matrix, rows: range, cols: range, found: NumpyArray) -> Array:
+    """Return a window of a matrix some elements of which have no value."""
+    missing = ~matrix.elements.written(rows, cols)
+    first = _first(missing, rows, cols)
+    if matrix.memory.refuses:
+        raise _read_first(matrix, first)
+    outside = not (missing & ~np.asarray(matrix.beyond(rows, cols))).any()
+    return PartlyDefined(found, missing, partial(_refuse, matrix, first), outside=outside)
+
+
+def _partly_taken(
+    matrix: Matrix, rows: Index, cols: Index, missing: Mask, found: NumpyArray
+) -> Array:
+    """Return elements of a matrix some of which have no value."""
+    first = first_taken(missing, rows, cols)
+    if matrix.memory.refuses:
+        raise _read_first(matrix, first)
+    return PartlyDefined(found, missing, partial(_refuse, matrix, first))
+
+
+def _read_first(matrix: Matrix, first: tuple[int, int]) -> Exception:
+    """Make the error for a tile that is read before anything was written to it."""
+    row, col = first
+    return error(
+        "uninitialised-read",
+        f"{matrix.label or 'a tile'} is read before it is written",
+        seen=f"element ({row}, {col}) of {matrix.type} was never written",
+        help="write all elements that are read, or make the valid region smaller",
+    )
+
+
+def _refuse(matrix: Matrix, first: tuple[int, int]) -> NoReturn:
+    row, col = first
+    raise error(
+        "uninitialised-read",
+        f"{matrix.label or 'a tile'} has undefined elements that are read",
+        seen=f"element ({row}, {col}) of {matrix.type} is undefined",
+        help="write all elements that are read, or make the valid region smaller",
+    )
+
+
+def _first(mask: Mask, rows: range, cols: range) -> tuple[int, int]:
+    """Return the first element of a window for which a mask holds."""
+    row, col = np.argwhere(mask)[0]
+    return rows.start + int(row), cols.start + int(col)

@@ -22,6 +22,7 @@ from ptokit.values.enumerations import Rounding
 from ptokit.values.formats import convert, decode, encode, integral
 
 Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
+How: TypeAlias = "dict[str, Any]"  # the parameters of a word; Any: each word has its own
 
 
 class NumpyArray(Array):
@@ -43,13 +44,13 @@ class NumpyArray(Array):
         return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
 
     @np.errstate(all="ignore")
-    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: per word
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: see How
         for x in (self, *others):
             if isinstance(x, NumpyArray) and x.partly:
                 return x.passed(word, (self, *others), parameters)
         return WORDS[word](self, *others, **parameters)
 
-    def passed(self, word: str, args: Sequence[Term], parameters: dict[str, Any]) -> Array:
+    def passed(self, word: str, args: Sequence[Term], parameters: How) -> Array:
         """The result of a word on arrays of which this one is `partly` defined."""
         raise NotImplementedError
 

@@ -13,13 +13,14 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op, Value
-from ptokit.isa.formula.formulas import UNKNOWN
+from ptokit.isa.formula.formulas import UNKNOWN, Env, Missing
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import Offer, call, none_if_unknown
+from ptokit.isa.lang.environment import ByName, Offer, call, none_if_unknown
+from ptokit.isa.lang.hooks import Hook
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, Resource
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.types import Kind, OpaqueType, PtrType, ScalarType
+from ptokit.isa.model.types import Kind, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import CUBE, KernelKind
 from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.machine.memory import Memory
@@ -81,11 +82,9 @@ class Core:
         self.lost.clear()
         return found
 
-    def note_lost(
-        self, op: Op, operands: Iterable[Any], span: Span | None = None
-    ) -> None:  # Any: handles and numbers
+    def note_lost(self, op: Op, operands: Iterable[object], span: Span | None = None) -> None:
         """Note the elements without a value that an instruction stored in arrays of the host."""
-        for view in operands:
+        for view in (v for v in operands if isinstance(v, Matrix)):
             for one in lost_in(view):
                 place = self.block_idx, self.subblock_idx
                 found = UndefinedStore.of(op.name, span or op.span, view, one, place)
@@ -167,7 +166,7 @@ class Core:
         """Whether it is one of the core's memories, not that of an argument."""
         return memory in (self.spaces.get(memory.name), self.shared.get(memory.name))
 
-    def readings(self) -> dict[Resource, Any]:
+    def readings(self) -> dict[Resource, object]:
         """What decides how bodies compute."""
         target = self.target
         return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in FACTS}}
@@ -192,10 +191,10 @@ def whole_number(value: Value) -> bool:
     return isinstance(value.type, ScalarType) and not value.type.is_float
 
 
-def given(op: Op) -> dict[str, Any]:  # Any: words, numbers, types
+def given(op: Op) -> ByName:
     """What a body gets of the text: attributes, defaults of operands, types of results."""
     page = op.page
-    values: dict[str, Any] = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+    values: ByName = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
     values |= {o.name: o.default for o in page.operands if not o.required}
     for name, o in page.types.items():
         bound = op.results if o.role is Role.RESULT else op.bound(o.name)
@@ -209,13 +208,13 @@ def not_executed(op: Op) -> Diagnostic:
     return Diagnostic("not-executed", message, op.span, seen=op.page.unexecuted)
 
 
-def stated(result: Value, target: Target) -> Any:  # Any: a type, or UNKNOWN
+def stated(result: Value, target: Target) -> Type | Missing:
     """The type that the text gives a result, as rules see it; UNKNOWN where nobody reads it."""
     kind = result.type
     return UNKNOWN if isinstance(kind, OpaqueType) else target.resolve_any(kind)
 
 
-def refined(hook: Any, seen: Mapping[str, Any], target: Target) -> Any:  # Any: see `Rule.holds`
+def refined(hook: Hook, seen: Env, target: Target) -> Type:
     """The type of a result by the page's own hook, from what rules see."""
     types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
     return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
@@ -269,9 +268,9 @@ class ReadyOp:
         moves = any(o.written for o in page.operands) and not (handles or self.outs)
         self.idle_with = tiles if moves else []  # rules ask nothing of valid regions then
 
-    def values(self, env: Mapping[Value, Any]) -> dict[str, Any]:  # Any: handles and numbers
+    def values(self, env: Mapping[Value, object]) -> ByName:
         """The operands by name, as the body takes them."""
-        found: dict[str, Any] = {}
+        found: ByName = {}
         for name, bound, _ in self.inputs:
             several = isinstance(bound, tuple)
             found[name] = tuple(env[v] for v in bound) if several else env[bound]
@@ -280,24 +279,24 @@ class ReadyOp:
                 found[name] = float(found[name])
         return self.converted(found)
 
-    def converted(self, operands: dict[str, Any]) -> dict[str, Any]:  # Any: as above
+    def converted(self, operands: ByName) -> ByName:
         """These operands as the body takes them."""
         for name, dtype in self.scalars:
             operands[name] = scalar(operands[name], dtype)
         return operands
 
-    def broken(self, seen: Mapping[str, Any]) -> Iterator[Rule]:  # Any: what a rule sees
+    def broken(self, seen: Env) -> Iterator[Rule]:
         """The open rules that do not hold."""
         return (rule for rule in self.open if rule.holds(seen) is False)
 
-    def does_nothing(self, values: Mapping[str, Any]) -> bool:  # Any: as above
+    def does_nothing(self, values: Env) -> bool:
         """Whether its output is empty, or all tiles are."""
         if any(_empty(values.get(name)) for name in self.outs):
             return True
         tiles = [tile for n in self.idle_with if (tile := values.get(n)) is not None]
         return bool(tiles) and all(map(_empty, tiles))
 
-    def run(self, values: Mapping[str, Any], offer: Offer) -> Any:  # Any: as above
+    def run(self, values: Env, offer: Offer) -> Any:  # Any: what its page gives
         """Run the body on the operands. If its output is empty, or all tiles, it does nothing."""
         every = {**self.fixed, **values}
         if self.does_nothing(values):
@@ -313,13 +312,13 @@ class ReadyOp:
         )
 
 
-def _empty(handle: Any) -> bool:  # Any: a handle, or None
+def _empty(handle: object) -> bool:
     """Whether it is a tile of which nothing is valid."""
     valid = getattr(handle, "valid", None)
     return valid is not None and not (valid.rows and valid.cols)
 
 
-def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
+def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
     """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
     ready = ReadyOp(op)
     values = ready.values(env)

@@ -29,8 +29,8 @@ class LogPoint(NamedTuple):
     """
 
     op: int
-    values: tuple[tuple[int, Any], ...]
-    iteration: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[int, object], ...]
+    iteration: tuple[tuple[str, object], ...]
     width: int
     deciding: tuple[int, ...]
 
@@ -50,7 +50,7 @@ class Logged:
     body: Block
     core: Core
     memories: Sequence[Memory]
-    known: dict[Any, Any]  # Any: whatever they like
+    known: dict[object, Any]  # Any: whatever they like
 
     @property
     def full(self) -> bool:

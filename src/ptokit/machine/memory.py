@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ptokit.diagnostics.diagnostic import error
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
+from ptokit.values.host import AnyArray
 from ptokit.values.layouts import Axis, IndexMap, Piece
 
 WRITTEN = 0xFF
@@ -45,7 +46,7 @@ def require_room(name: str, nbytes: int) -> None:
         )
 
 
-def address_of(array: NDArray[Any]) -> int:  # Any: of any type
+def address_of(array: AnyArray) -> int:
     """Where the bytes of a contiguous array are."""
     try:
         return ctypes.addressof(_nothing(array))  # seven times as fast as asking NumPy
@@ -53,7 +54,7 @@ def address_of(array: NDArray[Any]) -> int:  # Any: of any type
         return int(array.ctypes.data)
 
 
-def copied(array: NDArray[Any]) -> Bytes:  # Any: codes
+def copied(array: AnyArray) -> Bytes:
     """The bytes of a contiguous array, in memory of their own."""
     raw = array.reshape(-1).view(np.uint8)
     room = np.empty(raw.size + LINE, np.uint8)
@@ -110,7 +111,7 @@ class Memory:
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
 
-    def hold(self, array: NDArray[Any], *, shown: bool) -> None:  # Any: of any type
+    def hold(self, array: AnyArray, *, shown: bool) -> None:
         """The bytes of another array; in new memory if they are `shown` after the run."""
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         if shown or raw.size != self.data.size:
@@ -373,7 +374,7 @@ class Box(NamedTuple):
     counts: tuple[int, ...]
     strides: tuple[int, ...]
 
-    def of(self, room: Codes, start: int, storage: np.dtype[Any]) -> Codes:  # Any: the element's
+    def of(self, room: Codes, start: int, storage: np.dtype[np.generic]) -> Codes:
         """The elements of the part, where offset 0 is the byte `start`."""
         return np.ndarray(self.counts, storage, room, start + self.base, self.strides)
 

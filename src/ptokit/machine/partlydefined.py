@@ -9,17 +9,16 @@ scalar unit, is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from functools import reduce
+from typing import NamedTuple, NoReturn, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.diagnostic import error
-from ptokit.machine.evaluation import WORDS, NumpyArray
+from ptokit.machine.evaluation import WORDS, How, NumpyArray
 from ptokit.machine.memory import Codes, Index
 from ptokit.values import dtypes as t
-from ptokit.values.arrays import BOOL, Array, Term
+from ptokit.values.arrays import BOOL, Array, Number, Term
 
 Mask: TypeAlias = "NDArray[np.bool_]"
 DOCUMENTED = 0  # the code that an array of the host gets for an element without a value
@@ -69,6 +68,11 @@ class PartlyDefined(NumpyArray):
         """Raise the error: the scalar unit takes no element without a value."""
         self.refuse()
 
+    def _zeroed(self) -> NumpyArray:
+        """Return the values, 0 for an element without one: words may count by them."""
+        codes = np.where(self.undefined, 0, self.defined.codes)
+        return NumpyArray(codes.astype(self.defined.codes.dtype), self.dtype)
+
     def taken(self, take: Callable[[Array], Array]) -> Array:
         """Return what `take` gives for these indices.
 
@@ -77,18 +81,21 @@ class PartlyDefined(NumpyArray):
         """
         if not self.outside:
             self.refuse()
-        found = take(_zeroed(self))
+        found = take(self._zeroed())
         assert isinstance(found, NumpyArray)
         undefined = np.broadcast_to(self.undefined, found.shape)
         if isinstance(found, PartlyDefined):
             found, undefined = found.defined, undefined | found.undefined
         return PartlyDefined(found, undefined, self.refuse, outside=True)
 
-    def passed(self, word: str, args: Sequence[Term], parameters: dict[str, Any]) -> Array:
+    def passed(self, word: str, args: Sequence[Term], parameters: How) -> Array:
         """Return the result of a word on arrays of which this is one."""
         if word == "number":  # only the type of the first matters
             return WORDS[word](self.defined, *args[1:])
-        plain = [_zeroed(x) if word in BY_ROW else defined(x) for x in args]
+        counts = word in BY_ROW
+        plain = [
+            x._zeroed() if counts and isinstance(x, PartlyDefined) else defined(x) for x in args
+        ]
         result = WORDS[word](*plain, **parameters)
         mask = _without_value(word, [undefined(x) for x in args], plain, parameters)
         mask = np.broadcast_to(mask, result.shape)
@@ -98,17 +105,13 @@ class PartlyDefined(NumpyArray):
         return PartlyDefined(result, mask, self.refuse, outside=outside)
 
 
-def defined(term: Any) -> Any:  # Any: an array or a number
+@overload
+def defined(term: Array) -> NumpyArray: ...
+@overload
+def defined(term: Term) -> NumpyArray | Number: ...
+def defined(term: Term) -> Term:
     """Return the values of an array, also where they stand for nothing."""
     return term.defined if isinstance(term, PartlyDefined) else term
-
-
-def _zeroed(term: Any) -> Any:  # Any: as above
-    """Return the values of an array, 0 for an element without one: words may count by them."""
-    if not isinstance(term, PartlyDefined):
-        return term
-    codes = np.where(term.undefined, 0, term.defined.codes)
-    return NumpyArray(codes.astype(term.defined.codes.dtype), term.dtype)
 
 
 def undefined(term: Term) -> Mask:
@@ -118,9 +121,7 @@ def undefined(term: Term) -> Mask:
     return np.zeros(term.shape if isinstance(term, NumpyArray) else (1, 1), np.bool_)
 
 
-def _without_value(
-    word: str, masks: list[Mask], args: Sequence[Any], parameters: dict[str, Any]
-) -> Mask:  # Any: arrays and numbers
+def _without_value(word: str, masks: list[Mask], args: Sequence[Term], parameters: How) -> Mask:
     """Return which elements of a word's result have no value, by those of its arguments."""
     if word in MOVING:
         return _moved(word, masks, parameters)
@@ -151,13 +152,13 @@ def _without_value(
     return np.asarray(reduce(np.logical_or, masks))
 
 
-def _moved(word: str, masks: Sequence[Mask], parameters: dict[str, Any]) -> Mask:
+def _moved(word: str, masks: Sequence[Mask], parameters: How) -> Mask:
     """Return where a word that moves elements leaves those without a value."""
     marks = [NumpyArray(mask.astype(np.uint8), t.u8) for mask in masks]
     return np.asarray(WORDS[word](*marks, **parameters).codes != 0)
 
 
-def _unordered(word: str, keys: Mask, parameters: dict[str, Any]) -> Mask:
+def _unordered(word: str, keys: Mask, parameters: How) -> Mask:
     """Return the elements that keys without a value may move: a row, or blocks that are sorted."""
     rows, cols = keys.shape
     block = parameters["block"] if word == "sort" else max(cols, 1)
@@ -167,52 +168,7 @@ def _unordered(word: str, keys: Mask, parameters: dict[str, Any]) -> Mask:
     return spoilt if word != "sort" else np.repeat(spoilt, block, axis=1)[:, :cols]
 
 
-def partly_read(matrix: Any, rows: range, cols: range, found: NumpyArray) -> Array:
-    """Return a window of a matrix some elements of which have no value."""
-    missing = ~matrix.elements.written(rows, cols)
-    first = _first(missing, rows, cols)
-    if matrix.memory.refuses:
-        raise read_first(matrix, first)
-    outside = not (missing & ~np.asarray(matrix.beyond(rows, cols))).any()
-    return PartlyDefined(found, missing, partial(_refuse, matrix, first), outside=outside)
-
-
-def partly_taken(matrix: Any, rows: Index, cols: Index, missing: Mask, found: NumpyArray) -> Array:
-    """Return elements of a matrix some of which have no value."""
-    first = first_taken(missing, rows, cols)
-    if matrix.memory.refuses:
-        raise read_first(matrix, first)
-    return PartlyDefined(found, missing, partial(_refuse, matrix, first))
-
-
 def first_taken(mask: Mask, rows: Index, cols: Index) -> tuple[int, int]:
     """Return the first of some elements for which a mask holds."""
     at = tuple(np.argwhere(mask)[0])
     return int(rows[at]), int(cols[at])
-
-
-def read_first(matrix: Any, first: tuple[int, int]) -> Exception:
-    """Make the error for a tile that is read before anything was written to it."""
-    row, col = first
-    return error(
-        "uninitialised-read",
-        f"{matrix.label or 'a tile'} is read before it is written",
-        seen=f"element ({row}, {col}) of {matrix.type} was never written",
-        help="write all elements that are read, or make the valid region smaller",
-    )
-
-
-def _refuse(matrix: Any, first: tuple[int, int]) -> NoReturn:
-    row, col = first
-    raise error(
-        "uninitialised-read",
-        f"{matrix.label or 'a tile'} has undefined elements that are read",
-        seen=f"element ({row}, {col}) of {matrix.type} is undefined",
-        help="write all elements that are read, or make the valid region smaller",
-    )
-
-
-def _first(mask: Mask, rows: range, cols: range) -> tuple[int, int]:
-    """Return the first element of a window for which a mask holds."""
-    row, col = np.argwhere(mask)[0]
-    return rows.start + int(row), cols.start + int(col)

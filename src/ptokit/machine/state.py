@@ -7,20 +7,21 @@ that sets one twice or waits for one that is down would hang or race on hardware
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
+from ptokit.isa.formula.formulas import Env
 from ptokit.isa.lang.environment import Offer, call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FLAGS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.machine.memory import Memory
+from ptokit.values.scalars import Integer
 
 IDS = 8  # event ids of each pair of pipes (dispute X13)
 PIPES = list(Pipe)
@@ -114,7 +115,7 @@ class Flags:
         return (self.given[source, target] - 1) % IDS
 
 
-def flag_number(source: Queue, target: Queue, event: Any) -> Any:  # Any: a number or a symbol
+def flag_number(source: Queue, target: Queue, event: Integer) -> Integer:
     """The place of a flag in memory; None for operations that no page has."""
     if not (isinstance(source, Pipe) and isinstance(target, Pipe)):
         return None
@@ -138,10 +139,8 @@ class State:
         return {REGISTERS: self.registers, FLAGS: self.flags}
 
 
-def require_registers(
-    page: type[Instr], target: Target, state: State, available: Mapping[str, Any]
-) -> None:
-    """On such targets registers a page `needs` hold what its operands say. Any: as given."""
+def require_registers(page: type[Instr], target: Target, state: State, available: Env) -> None:
+    """On such targets registers a page `needs` hold what its operands say."""
     if page.needs is None or not target.registers:
         return
     for name, value in call(page.needs, available).items():

@@ -6,7 +6,7 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Tile(Matrix):
         """Byte offset in its memory."""
         return self.elements.address
 
-    def beyond(self, rows: range, cols: range) -> Any:  # Any: as above
+    def beyond(self, rows: range, cols: range) -> Mask | bool:
         below = np.array(rows)[:, None] >= self.valid.rows
         return below | (np.array(cols)[None, :] >= self.valid.cols)
 

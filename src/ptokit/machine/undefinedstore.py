@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,9 @@ from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value
+from ptokit.machine.convtile import ConvTile
 from ptokit.machine.partlydefined import DOCUMENTED, LostElements
-from ptokit.machine.tile import Matrix
+from ptokit.machine.tile import Matrix, Tile
 
 SLUG = "undefined-store"
 HELP = "write these elements, pad them, or store only the valid region"
@@ -47,8 +47,8 @@ class UndefinedStore(Diagnostic):
         return replace(made, count=lost.number, first=lost.first, place=place, view=through)._told()
 
     @classmethod
-    def of_result(cls, tile: Matrix, count: int, first: Sequence[Any]) -> UndefinedStore:
-        """Make the warning for a tile that the host gets. Any: numbers."""
+    def of_result(cls, tile: Matrix, count: int, first: Sequence[int]) -> UndefinedStore:
+        """Make the warning for a tile that the host gets."""
         message = f"{tile.label} is an output with undefined elements"
         made = cls(SLUG, message, None, Severity.WARNING, help=f"{HELP}; {STRICT}")
         row, col = map(int, first)
@@ -69,11 +69,10 @@ class UndefinedStore(Diagnostic):
         return replace(self, seen=seen)
 
 
-def lost_in(handle: Any) -> Iterator[LostElements]:  # Any: a handle or a number
+def lost_in(handle: Matrix) -> Iterator[LostElements]:
     """Take what a handle was to store without a value."""
-    lost = handle.lost if isinstance(handle, Matrix) else ()
-    if lost:
-        yield from (*lost,)
+    if handle.lost:
+        yield from (*handle.lost,)
         handle.lost.clear()
 
 
@@ -83,9 +82,11 @@ def written_tiles(func: Func) -> frozenset[Value]:
     return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
 
 
-def undefined_results(env: Mapping[Value, Any], tiles: Iterable[Value]) -> Iterator[UndefinedStore]:
-    """Warn of tiles that the host gets some elements of which have no value. Any: handles."""
-    for handle in (env[tile] for tile in tiles if hasattr(env.get(tile), "has_value")):
+def undefined_results(
+    env: Mapping[Value, object], tiles: Iterable[Value]
+) -> Iterator[UndefinedStore]:
+    """Warn of tiles that the host gets some elements of which have no value."""
+    for handle in (h for tile in tiles if isinstance(h := env.get(tile), Tile | ConvTile)):
         missing = np.argwhere(~handle.has_value())
         if missing.size:
             yield UndefinedStore.of_result(handle, len(missing), missing[0])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.machine.evaluation import scalar
+from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 from ptokit.values.scalars import quotient, wrapped
@@ -370,7 +370,7 @@ class Int:
     def __divmod__(self, other: Num) -> tuple[Num, Num]:
         return self // other, self % other
 
-    def _compare(self, word: str, other: Any) -> Truth:  # Any: see Int.__eq__
+    def _compare(self, word: str, other: object) -> Truth:
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
         if isinstance(other, int) and not _in_64_bits(other):
@@ -448,7 +448,7 @@ class Int:
             raise ZeroDivisionError
         return self._make(word, a, b)
 
-    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Any:  # Any: numbers
+    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Int | Coded:  # Any: numbers
         """One or the other; of floats the code."""
         test = self._compare("ne", 0)
         if dtype is None or not dtype.is_float:
@@ -477,7 +477,7 @@ class Coded:
     dtype: DType
 
 
-def coded(number: Any, dtype: DType) -> Coded:  # Any: what a float may be
+def coded(number: Coded | NumpyArray | float, dtype: DType) -> Coded:
     """A float of this type."""
     if isinstance(number, Coded):
         return number

@@ -20,7 +20,7 @@ from ptokit.isa.model.targets import SPACES
 from ptokit.machine.memory import Codes, Elements, Memory
 from ptokit.machine.record.code import text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
-from ptokit.machine.record.trace import Recorded
+from ptokit.machine.record.trace import Recorded, num, nums, space_of
 
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
@@ -38,9 +38,7 @@ class NamedWindow(NamedTuple):
     @classmethod
     def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
         """Name the window of a view."""
-        digits: list[Any] = [
-            n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d
-        ]
+        digits = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
         place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
         lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
         return cls(Initial.name_of(cells), place, *lines)
@@ -110,7 +108,7 @@ class Initial:
             shadow = self._shadow(self.name_of(store.cells))
             if shadow is None:
                 continue
-            space: Any = store.cells.memory
+            space = space_of(store.cells)
             host = space.memory is not None and space.memory.host  # it takes nothing undefined
             if isinstance(store, UndefineStore) or not (all(reads) or host):
                 self._lose(store, shadow)
@@ -197,10 +195,10 @@ class Initial:
 
     @staticmethod
     def name_of(cells: Elements) -> str:
-        space: Any = cells.memory
+        space = space_of(cells)
         return space.name
 
-    def unknown(self, values: Iterator[Any]) -> None:
+    def unknown(self, values: Iterator[object]) -> None:
         """An instruction the reference runs: it looks at shadows, and may change any of them."""
         for value in values:
             if isinstance(value, Recorded):
@@ -268,7 +266,7 @@ class Initial:
 
 def reached(cells: Elements) -> range | None:
     """The bytes of all elements of a view, if they are known."""
-    address: Any = cells.address
+    address = num(cells.address)
     if not (isinstance(address, int) and settled(cells)):
         return None
     start = address + cells.dtype.nbytes(cells.origin)
@@ -277,15 +275,15 @@ def reached(cells: Elements) -> range | None:
 
 def settled(cells: Elements) -> bool:
     """True if nothing but the address of an operand is open, and its elements count upward."""
-    digits: list[Any] = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-    return all(isinstance(n, int) and n >= 0 for n in (cells.origin, *digits))
+    digits = [n for a in (cells.map.rows, cells.map.cols) for d in nums(a) for n in d]
+    return all(isinstance(n, int) and n >= 0 for n in (num(cells.origin), *digits))
 
 
 def over(shadow: Codes, cells: Elements) -> Elements | None:
     """The same elements in a shadow of their memory, if their place is known."""
-    space: Any = cells.memory
+    space = space_of(cells)
     growing = space.memory is not None and space.memory.growable
-    address: Any = cells.address
+    address = num(cells.address)
     if growing or not (isinstance(address, int) and settled(cells)):
         return None
     return over_bytes(shadow, cells)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.evaluation import How, NumpyArray, scalar
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Coded, Int, Num, Truth
 from ptokit.machine.record.slices import AxisWindow, slice_windows
@@ -41,7 +41,7 @@ class Traced(Array):
     def shape(self) -> Any:  # Any: numbers, known or not
         return self.rows, self.cols
 
-    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: per word
+    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: see How
         model = next((o for o in others if isinstance(o, Array)), self) if word == "where" else self
         args = (self, *(as_expression(o, model.dtype) for o in others))
         if word == "bitcast" and parameters["dtype"] == self.dtype:
@@ -123,7 +123,7 @@ class Taken(Traced):
 class Apply(Traced):
     """An elementwise word on arguments that broadcast."""
 
-    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+    def __init__(self, word: str, args: Sequence[Traced], parameters: How) -> None:
         kind = parameters.get("dtype") or args[1 if word == "where" else 0].dtype
         super().__init__(BOOL if word in COMPARISONS else kind, *_broadcast(args))
         self.word, self.args, self.parameters = word, tuple(args), parameters
@@ -132,7 +132,7 @@ class Apply(Traced):
 class Whole(Traced):
     """A word whose elements depend on elements elsewhere: transpose, fold, matmul, ..."""
 
-    def __init__(self, word: str, args: Sequence[Traced], parameters: dict[str, Any]) -> None:
+    def __init__(self, word: str, args: Sequence[Traced], parameters: How) -> None:
         super().__init__(*_shaped(word, *args, **parameters))
         self.word, self.args, self.parameters = word, tuple(args), parameters
 
@@ -182,10 +182,8 @@ def as_expression(term: Term, dtype: DType) -> Traced:
     if isinstance(term, Int):
         return Scalar(term, dtype)
     if isinstance(term, Coded):
-        bits: Any = term.bits
-        number = Scalar(bits, term.dtype, coded=True)
-        quiet: Any = number.isnan().where(float("nan"), number)  # as a number of Python is
-        return quiet.cast(dtype)
+        number = Scalar(cast(Num, term.bits), term.dtype, coded=True)
+        return as_expression(number.isnan().where(float("nan"), number).cast(dtype), dtype)  # quiet
     if isinstance(term, Traced):
         return term
     assert isinstance(term, NumpyArray | int | float), "bodies compute with arrays and numbers"

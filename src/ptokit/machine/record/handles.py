@@ -19,10 +19,10 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
-from ptokit.machine.memory import Elements
+from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.record.code import Coded, Int, Num
 from ptokit.machine.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
-from ptokit.machine.tile import GlobalView, KnownRegion, Pointer, Tile
+from ptokit.machine.tile import GlobalView, KnownRegion, Matrix, Pointer, Tile
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import Axis, IndexMap, Shape
 
@@ -55,12 +55,12 @@ TRACED = {real: traced for traced, real in REAL.items()}
 
 
 def mapped(
-    value: Any,  # Any: a handle or a number
+    value: object,
     number: Mapping_,
     memory: Memories | None = None,
     place: Mapping_ | None = None,
-    classes: Mapping[Any, Any] = REAL,
-) -> Any:
+    classes: Mapping[type, type] = REAL,
+) -> Any:  # Any: as it is given, a handle or a number
     """The handle or number with its numbers replaced; with `memory`, of another class.
 
     `place` replaces addresses and origins, if otherwise.
@@ -70,48 +70,49 @@ def mapped(
         return _float(number(value.bits), value.dtype)
     if isinstance(value, int | float | NumpyArray | Int | FrameSlot):
         return value if isinstance(value, int | float | NumpyArray) else number(value)  # type: ignore[arg-type]
-    make: Any = value.__class__
+    make: Any = value.__class__  # Any: a class of handles
     if memory is not None:
         make = classes.get(make, make)
-    space: Any = value.memory if memory is None else memory(value.memory)
-    if isinstance(value, Pointer):
-        return make(value.dtype, space, place(value.offset), value.count, value.space)
-    return _handle_in(space, value, make, number, place)
+    handle = cast("Matrix | Pointer", value)
+    space = handle.memory if memory is None else memory(handle.memory)
+    if isinstance(handle, Pointer):
+        return make(handle.dtype, space, place(handle.offset), handle.count, handle.space)
+    return _handle_in(space, handle, make, number, place)
 
 
-def _handle_in(space: Any, value: Any, make: Any, number: Mapping_, place: Mapping_) -> Any:
+def _handle_in(
+    space: Memory, value: Matrix, make: type[Matrix], number: Mapping_, place: Mapping_
+) -> Matrix:
     """The handle in this memory, as one of class `make`."""
-    kind: Any = _type(value.type, number)
+    kind = _type(value.type, number)
     if make is GlobalView and all(isinstance(n, int) for n in (*kind.shape, *kind.stride)):
-        view = GlobalView(kind, space, cast(int, place(value.origin)))  # of its true layout
+        view = GlobalView(kind, space, cast(int, place(value.elements.origin)))
         view.label = value.label
         return view
-    handle: Any = make.__new__(make)
+    handle: Any = make.__new__(make)  # Any: with numbers that types say are known
     handle.type, handle.label, handle.lost = kind, value.label, []
-    extent: Any = map(number, value.extent)
-    handle.extent = KnownRegion(*extent)
+    handle.extent = _region(value.extent, number)
     if isinstance(value, Tile):
-        valid: Any = map(number, value.valid)
-        handle.valid = KnownRegion(*valid)
+        handle.valid = _region(value.valid, number)
     old = value.elements
     where = old.map
     if where is not getattr(value.type, "map", None):
         where = IndexMap(_axis(where.rows, number), _axis(where.cols, number))
-    elsewhere: Any = place(old.address), place(old.origin)
-    handle.elements = Elements(space, elsewhere[0], old.dtype, where, elsewhere[1], old.end)
+    address, origin = cast(int, place(old.address)), cast(int, place(old.origin))
+    handle.elements = Elements(space, address, old.dtype, where, origin, old.end)
     if isinstance(value, TracedTile) and value.view:
         _keep_view(value, handle)
     return handle
 
 
-def _float(bits: Any, dtype: DType) -> Coded | NumpyArray:  # Any: a number or a slot
+def _float(bits: Num, dtype: DType) -> Coded | NumpyArray:
     """A float whose code is known now is the reference's."""
     if not isinstance(bits, int):
         return Coded(bits, dtype)
     return NumpyArray(np.full((1, 1), bits % (1 << dtype.bits), dtype.storage), dtype)
 
 
-def _keep_view(value: TracedTile, handle: Any) -> None:  # Any: of either class
+def _keep_view(value: TracedTile, handle: Matrix) -> None:
     """A view stays one, although where its tile ends is not kept."""
     if isinstance(handle, TracedTile):
         handle.view = value.view
@@ -119,7 +120,7 @@ def _keep_view(value: TracedTile, handle: Any) -> None:  # Any: of either class
         handle.elements.end = NOWHERE
 
 
-def numbers(value: Any) -> list[tuple[Num, bool]]:  # Any: a handle or a number
+def numbers(value: object) -> list[tuple[Num, bool]]:
     """The numbers of a value in the order of `mapped`, and whether each may change as the program
     runs: its place, and what its type leaves open."""
     if isinstance(value, int | Int):
@@ -149,11 +150,15 @@ def _type(kind: Any, number: Mapping_) -> Any:  # Any: a type
     return kind
 
 
+def _region(region: KnownRegion, number: Mapping_) -> KnownRegion:
+    return KnownRegion(*cast("tuple[int, int]", tuple(map(number, region))))
+
+
 def _axis(axis: Axis, number: Mapping_) -> Axis:
-    digits: Any = tuple((number(count), number(step)) for count, step in axis.digits)
-    return Axis(digits)
+    digits = tuple((number(count), number(step)) for count, step in axis.digits)
+    return Axis(cast("tuple[tuple[int, int], ...]", digits))
 
 
-def traced(value: Any, space: Any) -> Any:  # Any: handles
+def traced(value: object, space: object) -> Any:  # Any: as `mapped` gives
     """The handle of an argument as a compiled program sees it."""
     return mapped(value, lambda n: n, lambda _: space, classes=TRACED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import arguments
@@ -14,9 +13,9 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.machine.execute import Core, given
-from ptokit.machine.record.code import Code, Int, NotNative, Undecided
+from ptokit.machine.record.code import Code, Int, NotNative, Num, Undecided
 from ptokit.machine.record.expressions import Recording, Scalar
-from ptokit.machine.record.trace import Space, TracedConv, TracedTile, TracedView
+from ptokit.machine.record.trace import Recorded, Space, TracedConv, TracedTile, TracedView
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.layouts import Shape
 
@@ -104,8 +103,8 @@ class Isolated:
             raise NotNative(f"{missing} is missing") from None
         page.run(**inputs)
 
-    def _handle(self, value: Value) -> Any:  # Any: a handle or a number
-        kind: Any = value.type
+    def _handle(self, value: Value) -> Recorded | Num | float:
+        kind = value.type
         if isinstance(kind, TileType):
             return self._tile(value, self.target.resolve(kind))
         if isinstance(kind, ConvTileType):
@@ -124,12 +123,12 @@ class Isolated:
             tuple(self._number() if n is None else n for n in some)
             for some in (kind.shape, strides)
         )
-        full: Any = replace(kind, shape=extents, stride=steps)  # type: ignore[arg-type]
+        full = replace(kind, shape=extents, stride=steps)  # type: ignore[arg-type]
         return TracedView(full, self._space(value, spanned(kind) or 0), 0)  # type: ignore[arg-type]
 
     def _tile(self, value: Value, kind: TileType) -> TracedTile:
         rows, cols = kind.valid.rows, kind.valid.cols
-        valid: Any = Shape(
+        valid = Shape(
             self._number(kind.rows) if rows is None else rows,  # type: ignore[arg-type]
             self._number(kind.cols) if cols is None else cols,  # type: ignore[arg-type]
         )

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.machine.convtile import ConvTile
@@ -34,7 +35,7 @@ from ptokit.machine.record.expressions import (
 )
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.values import dtypes as t
-from ptokit.values.arrays import BOOL, Array, Number, Term, Windows, windows_of
+from ptokit.values.arrays import BOOL, Array, Number, Term, Window, Windows, windows_of
 from ptokit.values.enumerations import GatherOOB
 from ptokit.values.layouts import Axis, Shape, known
 
@@ -57,6 +58,21 @@ class Space:
         return self.recorder.recording
 
 
+def num(number: int) -> Num:
+    """Return a number whose type says int: in a recorded body it may be the running program's."""
+    return number
+
+
+def nums(axis: Axis) -> tuple[tuple[Num, Num], ...]:
+    """Return the counts and steps of an axis: see `num`."""
+    return axis.digits
+
+
+def space_of(handle: Elements | Matrix | Pointer) -> Space:
+    """Return the space that stands in for the memory of a recorded handle."""
+    return cast(Space, handle.memory)
+
+
 FRAME = Space(-1, "frame", None, 0, None)  # the numbers of a compiled program
 NOWHERE = -2  # the number of what is behind a view without a place
 
@@ -66,8 +82,7 @@ class Recorded(Matrix):
 
     @property
     def recording(self) -> Recording:
-        space: Any = self.memory  # Any: a Space stands in for the memory
-        return space.recording
+        return space_of(self).recording
 
     @property
     def _pointer(self) -> type[Pointer]:
@@ -156,12 +171,10 @@ class Recorded(Matrix):
         rows, cols = (self._span(part, extent) for part, extent in parts)
         return rows, cols
 
-    def _span(self, window: Any, extent: Num) -> AxisWindow:  # Any: a slice or a number
-        part: Any = window
-        if not isinstance(window, slice):
-            part = slice(window, window + 1)
+    def _span(self, window: Window, extent: Num) -> AxisWindow:
+        part = window if isinstance(window, slice) else slice(window, window + 1)
         start, step = part.start or 0, part.step or 1
-        stop: Any = extent if part.stop is None else part.stop
+        stop: Num = extent if part.stop is None else part.stop
         if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
             if not 0 <= start <= stop <= extent:  # an open rule will not hold: let it be reported
                 raise NotNative(f"window {start}:{stop} of an extent of {extent}")
@@ -192,7 +205,7 @@ class TracedTile(Recorded, Tile):
     view: bool | None = False  # whether it is a view of a part of another tile; None: perhaps
 
     def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
-        valid: Any = kind.valid  # at most the tile: a rule of every page that makes tiles
+        valid: Any = kind.valid  # Any: of Nums, at most the tile: a rule of what makes tiles
         if isinstance(valid.rows, Int) or isinstance(valid.cols, Int):
             valid = Shape(_bounded(valid.rows, kind.rows), _bounded(valid.cols, kind.cols))
             kind = replace(kind, valid=valid)
@@ -201,14 +214,14 @@ class TracedTile(Recorded, Tile):
     def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
         super().alias(other, row, col)
         self.elements.end = None  # `view` says what is known here
-        space: Any = self.memory
+        space = space_of(self)
         if self.slot is not None:
             if self.elements.map is not self.type.map:  # the variable holds an address only
                 raise NotNative("a tile becomes a view of a window in a loop or branch")
             space.recorder.keep_address(self)
 
     def resize(self, rows: int, cols: int) -> None:
-        space: Any = self.memory
+        space = space_of(self)
         assert self.sizes is not None
         for place, number in zip(self.sizes, (rows, cols), strict=True):
             space.recorder.store(place, number)
@@ -216,7 +229,7 @@ class TracedTile(Recorded, Tile):
     def _refuse_strided(self, other: Tile) -> NoReturn:
         raise NotNative("the bytes of a window do not lie together: let it be reported")
 
-    def lines(self, dtype: t.DType) -> Any:  # Any: a matrix whose words are recorded
+    def lines(self, dtype: t.DType) -> Matrix:
         if self.cols * self.dtype.size % dtype.size:  # effects are asked of illegal programs too
             raise NotNative("a rule does not hold: rows hold no whole elements")
         return super().lines(dtype)
@@ -255,7 +268,7 @@ class TracedView(Recorded, GlobalView):
 
     def become(self, other: GlobalView) -> None:
         super().become(other)
-        space: Any = other.memory
+        space = space_of(other)
         self.since = tuple(block for block, _ in space.recorder.inside)
 
     def __setitem__(self, window: Windows, value: Term) -> None:
@@ -281,8 +294,7 @@ class TracedView(Recorded, GlobalView):
 
     def _reached(self) -> None:
         """All of the view lies in its array; or the reference looks which elements are touched."""
-        extents: Any = self.extent  # Any: numbers, known or not
-        if not all(isinstance(n, int) for n in extents):
+        if any(isinstance(n, Int) for n in map(num, self.extent)):
             raise NotNative("elements of a view of unknown extents at computed indices")
         self._spans((slice(None), slice(None)))
 
@@ -295,7 +307,7 @@ class TracedView(Recorded, GlobalView):
         kind = self.type
         if kind.stated is not None or kind.stride is None:
             return []
-        numbers: tuple[Any, ...] = (kind.n3, kind.n4, *(1, *kind.stride)[-2:])
+        numbers: tuple[Any, ...] = (kind.n3, kind.n4, *(1, *kind.stride)[-2:])  # Any: Nums
         n3, n4, m3, m4 = numbers
         nz = [(n3, 16), (m4, 1), (m3, 32 // kind.size), (n4, 32 // kind.size)]
         open_ = [pair for pair in nz if isinstance(pair[0], Int)]
@@ -309,9 +321,8 @@ class TracedView(Recorded, GlobalView):
 
     def _require_distinct(self) -> None:
         """Elements that are written have places of their own; or the order would matter."""
-        where: Any = self.elements.map  # Any: numbers, known or not
-        digits = (d for axis in (where.cols, where.rows) for d in reversed(axis.digits))
-        span: Any = 1
+        where, span = self.elements.map, num(1)
+        digits = (d for axis in (where.cols, where.rows) for d in reversed(nums(axis)))
         for count, step in sorted(digits, key=_stride):
             if isinstance(count, int) and count == 1:
                 continue
@@ -323,7 +334,7 @@ class TracedView(Recorded, GlobalView):
             span = span + (count - 1) * step
 
     def _spans(self, window: Windows) -> tuple[AxisWindow, AxisWindow]:
-        space: Any = self.memory  # Any: a Space stands in for the memory
+        space = space_of(self)
         if space.number == NOWHERE:
             raise NotNative("a view without a place")
         spans = super()._spans(window)
@@ -340,7 +351,7 @@ def _stride(digit: tuple[Num, Num]) -> float:
 
 def _farthest(axis: Axis, span: AxisWindow) -> Num:
     """The largest offset in a window of an axis, or one that is not smaller."""
-    digits: Any = axis.digits  # Any: numbers, known or not
+    digits = nums(axis)
     fixed = all(isinstance(n, int) for digit in digits for n in digit)
     if fixed and isinstance(span.count, int) and isinstance(span.start, int):
         if not span.count:
@@ -357,12 +368,12 @@ class TracedConv(Recorded, ConvTile):
 class TracedPointer(Pointer):
     """A pointer whose views are recorded; an array that grows must have grown first."""
 
-    def view(self, kind: Any) -> GlobalView:  # Any: a GlobalType
-        space: Any = self.memory
+    def view(self, kind: GlobalType) -> GlobalView:
+        space = space_of(self)
         if getattr(space.memory, "growable", False):
-            steps = zip(kind.shape, kind.stride, strict=True)
+            steps = zip(kind.shape, kind.stride or (), strict=True)
             end = self.offset + 1
             for count, step in steps:
-                end = end + (count - 1) * step
+                end = end + ((count or 0) - 1) * (step or 0)
             space.recording.reached(space, self.dtype, end)
         return TracedView(kind, self.memory, self.offset)
