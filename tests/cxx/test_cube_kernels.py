@@ -96,7 +96,7 @@ def test_bursts_below_the_instructions() -> None:
     lines = moved.reshape(4, 64)[:, :18]  # a store of every second line of 64 bytes, 36 of them
     assert np.array_equal(c.view(np.float16).reshape(4, 32)[:, :18], lines)
     assert not c.view(np.float16).reshape(4, 32)[:, 18:].any()
-    assert [d.slug for d in ran.races() if d.is_error] == []
+    assert [*ran.races()] == []  # each vector core has an UB of its own
 
 
 def test_signals_between_cores() -> None:

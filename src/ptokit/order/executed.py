@@ -6,7 +6,7 @@ what it touches, so that is worked out once for each kind of operands; then addr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.ir.module import Op, Value
@@ -157,14 +157,21 @@ class ExecutedLog:
 
         def accesses(some: Iterable[tuple[Value, Ranges | None]]) -> list[LoggedAccess]:
             return [
-                LoggedAccess(templates[v], self._space(core, env[v]), r, env[v]) for v, r in some
+                LoggedAccess(templates[v], space, r, env[v])
+                for v, r in some
+                for space in self._spaces(core, env[v], found.lanes)
             ]
 
         reads, writes = accesses(found.reads), accesses(found.writes)
         return LoggedKind(found.pipe, reads, writes, found.operands, found.drains)
 
-    def _space(self, core: CoreIssue, handle: Any) -> MemorySpace:  # Any: a handle or a pointer
-        return self.issue.footprints.space(handle.memory, core.core, core.number)
+    def _spaces(
+        self,
+        core: CoreIssue,
+        handle: Any,  # Any: a handle or a pointer
+        lanes: tuple[int, ...],
+    ) -> Iterator[MemorySpace]:
+        return self.issue.footprints.spaces(handle.memory, core.core, core.number, lanes)
 
     def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
         """The operands as the reference has them."""

@@ -16,10 +16,10 @@ from ptokit.analysis.effects import MOST_BYTES, ByteRanges, effects, marked
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.targets import Target
+from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import KernelKind, Pipe
+from ptokit.isa.model.words import AccToVecMode, KernelKind, Pipe
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Elements, Memory
@@ -27,6 +27,7 @@ from ptokit.machine.record.definite import mark_window, over_bytes
 from ptokit.machine.record.isolated import spanned
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
+from ptokit.values.enumerations import VEC
 
 Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
 Templates: TypeAlias = "dict[tuple[Op, Shape], FootprintTemplate]"
@@ -48,6 +49,7 @@ class FootprintTemplate(NamedTuple):
     writes: tuple[tuple[Value, Ranges | None], ...]
     operands: tuple[tuple[str, Type], ...]
     drains: tuple[bool, bool] = (False, False)  # every pipe, before it and behind it
+    lanes: tuple[int, ...] = (0,)  # vector cores whose UB the cube writes
 
     @property
     def on_nothing(self) -> bool:
@@ -93,21 +95,33 @@ class Footprints:
         return self.pipes[key]
 
     def placed(
-        self, some: tuple[tuple[Value, Ranges | None], ...], env: Env, core: Core, number: int
+        self,
+        some: tuple[tuple[Value, Ranges | None], ...],
+        env: Env,
+        core: Core,
+        number: int,
+        lanes: tuple[int, ...] = (0,),
     ) -> tuple[ByteRegion, ...]:
         """The regions of ranges of operands, which begin where their handles lead to."""
         found: list[ByteRegion] = []
         for value, ranges in some:
             handle = env[value]
-            space = self.space(handle.memory, core, number)
-            if ranges is None:
-                found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
-            else:
-                found.append(self.regions.at(space, first_byte(*place_of(handle)), ranges))
+            for space in self.spaces(handle.memory, core, number, lanes):
+                if ranges is None:
+                    found.append(self.regions.at(space, 0, ((0, max(handle.memory.size, 1)),)))
+                else:
+                    found.append(self.regions.at(space, first_byte(*place_of(handle)), ranges))
         return tuple(found)
 
-    def space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
-        """The memory of core `number`, or one that all reach."""
+    def spaces(
+        self, memory: Memory, core: Core, number: int, lanes: tuple[int, ...]
+    ) -> Iterator[MemorySpace]:
+        """Yield the memory of core `number`, or one that all reach; of the cube's UB each lane."""
+        space = self._space(memory, core, number)
+        several = space.core is not None and memory.name == SPACES[VEC]
+        yield from (space._replace(number=lane) for lane in lanes) if several else (space,)
+
+    def _space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
         if core.spaces.get(memory.name) is memory:
             return MemorySpace(memory.name, number)
         if id(memory) not in self.arrays:
@@ -134,7 +148,8 @@ class Footprints:
             writes[value] = _without(writes[value], kept)
         types = tuple((name, facts.type_of(value)) for name, value in op.values())
         drains = _drains(op, facts)
-        return FootprintTemplate(found.pipe, _bytes(reads, env), _bytes(writes, env), types, drains)
+        touched = _bytes(reads, env), _bytes(writes, env)
+        return FootprintTemplate(found.pipe, *touched, types, drains, _lanes(op))
 
 
 def _kept(op: Op, facts: Facts) -> Iterator[Value]:
@@ -155,6 +170,14 @@ def _without(some: ByteRanges, others: ByteRanges) -> ByteRanges:
         parts = (((a, min(b, low)), (max(a, high), b)) for a, b in left)
         left = [(a, b) for pair in parts for a, b in pair if a < b]
     return ByteRanges(tuple(left))
+
+
+def _lanes(op: Op) -> tuple[int, ...]:
+    """Return the vector cores that an instruction of the cube writes to, by its word."""
+    if AccToVecMode.SINGLE_VEC1 in op.attrs.values():
+        return (1,)
+    both = {AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N}
+    return (0, 1) if any(word in both for word in op.attrs.values()) else (0,)
 
 
 def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:

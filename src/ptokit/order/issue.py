@@ -388,7 +388,8 @@ class Issue(Observer):
             return
         place, operands = self.footprints.placed, template.operands
         reads = place(template.reads, env, core, issue.number)
-        writes = place((*template.writes, *(w for _, w in popped)), env, core, issue.number)
+        written = (*template.writes, *(w for _, w in popped))
+        writes = place(written, env, core, issue.number, template.lanes)
         operands += tuple((name, env[value].type) for name, (value, _) in popped)
         if not self.target.releases:
             if op.page.fifo_role is FifoRole.POPS and issue.pushed and writes:  # nothing moves

@@ -58,7 +58,6 @@ class CxxCall:
     attrs: Mapping[str, object]
     unlike: str = ""  # the types that the kernel gives, where chips move others
     stated: Mapping[str, Value] | None = None  # the operands that it gives there
-    to_lane: int = 0  # the vector core that it writes to from the cube, where no word says so
 
 
 def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:

@@ -19,10 +19,10 @@ from ptokit.isa.lang.instr import Attr, Instr, Role
 from ptokit.isa.lang.traits import BY_SCALAR, FLAGS, ONE_ELEMENT, SIGNALS, STOPS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
-from ptokit.isa.model.words import Pipe, S
+from ptokit.isa.model.words import AccToVecMode, Pipe, S
 from ptokit.isa.pages.bursts import burst_page, fill_page, tile_of_lines, view_of_lines
 from ptokit.values.dtypes import i8, i16, i32, i64, u32
-from ptokit.values.enumerations import Loc, Word
+from ptokit.values.enumerations import MAT, VEC, Loc, Word
 from ptokit.values.layouts import ND, Shape
 
 LINE = 32  # bytes of the smallest tile
@@ -113,7 +113,10 @@ def burst(
             moved.append(PlacedTile(tile_of_lines(loc, count, nbytes, step), place))
     source, target = moved
     names = [_first(page, Role.IN), _first(page, Role.OUT, Role.INOUT)]
-    return CxxCall(page, dict(zip(names, (source, target), strict=True)), {}, to_lane=lane)
+    second = lane == 1 and ends == (MAT, VEC)
+    words = (attr.name for attr in page.attrs if second and attr.kind is AccToVecMode)
+    attrs = dict.fromkeys(words, AccToVecMode.SINGLE_VEC1)
+    return CxxCall(page, dict(zip(names, (source, target), strict=True)), attrs)
 
 
 def fill(loc: Loc, place: int, count: int, nbytes: int, step: int, bits: int) -> CxxCall:

@@ -295,7 +295,7 @@ def _receiver(call: CxxCall, core: CxxCore) -> CxxCore | None:
     if not core.peers:
         return None
     second = AccToVecMode.SINGLE_VEC1 in call.attrs.values()
-    return core.peers[1 if second else call.to_lane]
+    return core.peers[int(second)]
 
 
 def _shared_out(call: CxxCall, core: CxxCore, axis: int, whole: object) -> None:

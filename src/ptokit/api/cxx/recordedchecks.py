@@ -61,7 +61,7 @@ def _refused(recorded: RecordedCalls, lines: Lines, target: Target) -> Iterator[
 
 
 def _of_call(call: CxxCall, core: CxxCore, span: Span | None) -> Iterator[Diagnostic]:
-    given = CxxCall(call.page, call.stated or call.operands, call.attrs, to_lane=call.to_lane)
+    given = CxxCall(call.page, call.stated or call.operands, call.attrs)
     moved = as_moved(given, core.target)
     try:
         list(judged(moved, operands_of(moved, core), core.target))

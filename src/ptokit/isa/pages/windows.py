@@ -206,8 +206,7 @@ def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...
 
 
 def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
-    """The one use of the vector-core mode (hardware)."""
-    used = both(src.loc == ACC, dst.loc == VEC)
-    return on(
-        HARDWARE, named("attribute", either(~mode.given, used), help="the mode is for acc to vec")
-    )
+    """The one use of the vector-core mode (hardware): what the cube moves to a vector core."""
+    used = both(src.loc.isin(ACC, MAT), dst.loc == VEC)
+    why = "the mode is for what the cube moves to vec"
+    return on(HARDWARE, named("attribute", either(~mode.given, used), help=why))
