@@ -35,8 +35,9 @@ FUZZ ?= tests/fuzz
 fuzz: $(VENV)/dev
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2 $(FUZZ)
 
-bench: $(VENV)/run
-	@$(BIN)/python bench/run.py
+# It writes docs/speed.md: run it on a quiet machine.
+bench: $(VENV)/dev
+	@$(BIN)/python bench/run.py --document docs/speed.md
 
 # The C++ of every program against the public headers: PTO_ISA is a clone of
 # github hw-native-sys/pto-isa. Programs that its CPU simulator can run give our bytes there.

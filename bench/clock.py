@@ -1,7 +1,8 @@
 """Smallest times, and what times are compared with: memcpy and calls of NumPy.
 
-A measure is a function that does its work once and returns nanoseconds per unit of it. The
-measures alternate, over several passes, so that what else the machine does meets all of them.
+A measure is a function that does its work and returns nanoseconds per unit of it, of the clock on
+the wall and of the processors. The measures alternate, over several passes, so that what else the
+machine does meets all of them.
 """
 
 from __future__ import annotations
@@ -9,14 +10,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-Measure = Callable[[], float]
 COPIES = 64  # memcpys in one call of copyto
 SHIFT = 64  # bytes from one to the next
+
+
+class Times(NamedTuple):
+    """Nanoseconds; those of the processors are of all threads together."""
+
+    wall: float
+    processor: float
+
+    def per(self, units: float) -> Times:
+        return Times(self.wall / units, self.processor / units)
+
+
+Measure = Callable[[], Times]
+
+
+def took(work: Callable[[], object]) -> Times:
+    """How long some work takes."""
+    processor, start = time.process_time(), time.perf_counter()
+    work()
+    wall = time.perf_counter() - start
+    return Times(wall * 1e9, (time.process_time() - processor) * 1e9)
 
 
 @dataclass
@@ -27,7 +48,8 @@ class Clock:
     runs: int = 8
     seconds: float = 0.002  # less than a time slice of the operating system's scheduler
     measures: dict[str, Measure] = field(default_factory=dict[str, Measure])
-    best: dict[str, float] = field(default_factory=dict[str, float])
+    best: dict[str, float] = field(default_factory=dict[str, float])  # on the wall
+    processor: dict[str, float] = field(default_factory=dict[str, float])
 
     def add(self, name: str, measure: Measure) -> None:
         self.measures.setdefault(name, measure)
@@ -35,18 +57,25 @@ class Clock:
     def measure_all(self) -> None:
         for _ in range(self.passes):
             for name, measure in self.measures.items():
-                times = [self.best.get(name, float("inf")), *(measure() for _ in range(self.runs))]
-                self.best[name] = min(times)
+                times = [measure() for _ in range(self.runs)]
+                least = self.best.get(name, float("inf")), self.processor.get(name, float("inf"))
+                self.best[name] = min(least[0], *(t.wall for t in times))
+                self.processor[name] = min(least[1], *(t.processor for t in times))
 
     def calling(self, work: Callable[[], object], units: int = 1) -> Measure:
-        """The time of one call, the smallest of as many as `seconds` has room for."""
+        """The smallest time of a call, of as many as `seconds` has room for.
 
-        def measure() -> float:
-            best, end = float("inf"), time.perf_counter() + self.seconds
-            while (start := time.perf_counter()) < end:
+        The processors' time is the mean of them: to ask for it takes as long as a short call.
+        """
+
+        def measure() -> Times:
+            best, count, processor = float("inf"), 0, time.process_time()
+            end = time.perf_counter() + self.seconds
+            while (start := time.perf_counter()) < end or not count:
                 work()
-                best = min(best, time.perf_counter() - start)
-            return best * 1e9 / units
+                best, count = min(best, time.perf_counter() - start), count + 1
+            mean = (time.process_time() - processor) / count
+            return Times(best * 1e9, mean * 1e9).per(units)
 
         work()
         return measure

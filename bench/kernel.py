@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from clock import Measure, random
+from clock import Measure, Times, random, took
 
 import ptokit as pto
 from ptokit.engines.native.compile import compile_program
@@ -164,22 +163,20 @@ def per_instruction(kernel: Kernel, seconds: float) -> Measure:
     iterations = FEWEST
     for _ in range(3):  # a call costs something too, so few iterations of little work tell little
         some = timed(compiled(kernel.text(iterations), kernel.arrays))
-        taken = min(some() for _ in range(3)) / iterations
+        taken = min(some() for _ in range(3)).wall / iterations
         iterations = max(FEWEST, min(MOST, int(seconds * 1e9 / taken)))
     whole = timed(compiled(kernel.text(iterations), kernel.arrays))
-    return lambda: whole() / iterations / len(kernel.body)
+    return lambda: whole().per(iterations * len(kernel.body))
 
 
 def timed(session: Session) -> Measure:
     """Nanoseconds of the compiled function, without what goes before it."""
 
-    def measure() -> float:
+    def measure() -> Times:
         (worker,) = session.workers(1)
-        start = time.perf_counter()
-        worker.run()
-        taken = time.perf_counter() - start
+        taken = took(worker.run)
         if worker.problem is not None:
             raise worker.problem[0]
-        return taken * 1e9
+        return taken
 
     return measure

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clock import Measure
+from clock import Measure, Times, took
 from instructions import Row
 
 import ptokit as pto
@@ -22,18 +21,26 @@ from ptokit.values.formats import decode
 SOURCE = Path(__file__).with_name("plain.c")
 ROUNDS = "-ffp-contract=off"  # products are rounded before they are added, as pages say
 FLAGS = ("-O3", "-march=native", ROUNDS, "-shared", "-fPIC")
+# without these compares, selects, maxima and roots are not vectorised by gcc
+QUIET = ("-fno-math-errno", "-fno-trapping-math")
+COMPILERS = {"gcc": ("gcc", "cc"), "clang": ("clang", *(f"clang-{n}" for n in range(22, 14, -1)))}
 PLACES = 6  # of pointers
 LINE = 64  # bytes of a cache line
 
 
-def library(folder: Path) -> ctypes.CDLL | None:
-    """The functions of plain.c; None where nothing compiles them."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return None
-    made = folder / "plain.so"
-    subprocess.run([compiler, *FLAGS, SOURCE, "-o", made, "-lm"], check=True)
-    return ctypes.CDLL(str(made))
+def libraries(folder: Path, *, quick: bool) -> dict[str, ctypes.CDLL]:
+    """The functions of plain.c, by the compiler and the flags that made them; `quick`: one."""
+    found: dict[str, ctypes.CDLL] = {}
+    for name, commands in COMPILERS.items():
+        compiler = next(filter(None, map(shutil.which, commands)), None)
+        for flags in (QUIET, ()) if compiler and not (quick and found) else ():
+            variant = f"{name} {'quiet' if flags else ''}".rstrip()
+            made = folder / f"{variant}.so".replace(" ", "-")
+            subprocess.run([compiler, *FLAGS, *flags, SOURCE, "-o", made, "-lm"], check=True)
+            found[variant] = ctypes.CDLL(str(made))
+            if quick:
+                break
+    return found
 
 
 @dataclass
@@ -48,14 +55,13 @@ class Plain:
         kernel = self.row.kernel
         return dict(zip(kernel.arrays, map(aligned, kernel.whole_tiles()), strict=True))
 
-    def call(self, times: int) -> float:
-        """Seconds of so many calls."""
+    def call(self, times: int) -> Times:
+        """How long so many calls take."""
         places = [a.ctypes.data for a in self.arrays.values()]
         pointers = (ctypes.c_void_p * PLACES)(*places)
         function = ctypes.cast(getattr(self.library, self.row.plain), ctypes.c_void_p)
-        start = time.perf_counter()
-        self.library.repeat(function, pointers, *map(ctypes.c_long, (*self.row.shape, times)))
-        return time.perf_counter() - start
+        numbers = [*map(ctypes.c_long, (*self.row.shape, times))]
+        return took(lambda: self.library.repeat(function, pointers, *numbers))
 
     def compare(self) -> None:
         """Both do the same: AssertionError where the first call gives something else than ours."""
@@ -73,9 +79,10 @@ class Plain:
             assert same, f"{self.row.op}: %{name} differs from what the C gives"
 
     def measure(self, seconds: float) -> Measure:
-        """Nanoseconds of one call."""
-        times = max(1, int(seconds / max(min(self.call(1) for _ in range(3)), 1e-7)))
-        return lambda: self.call(times) * 1e9 / times
+        """The time of one call."""
+        once = max(min(self.call(1).wall for _ in range(3)), 100)
+        times = max(1, int(seconds * 1e9 / once))
+        return lambda: self.call(times).per(times)
 
 
 def aligned(array: Any) -> Any:  # Any: of NumPy

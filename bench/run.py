@@ -8,11 +8,12 @@ thread. An alias leaves no code behind, so it has none, and less than a nanoseco
 The last columns are what the public C++ CPU simulator took on another machine, as recorded there:
 no figure of this run is comparable with them.
 
-A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run; it is
-missing where there is no compiler. Before anything is timed, results of both are compared.
+A second table has our own plain C (`plain.c`) as the opponent, compiled in the same run by each
+compiler that is found, with and without flags that let it vectorise compares and roots; the fastest
+counts. Before anything is timed, results of both are compared.
 
     python bench/run.py [PART OF A ROW'S NAME | grid | calls | races | start | programs
-        | kernels]... [--quick] [--json FILE]
+        | kernels]... [--quick] [--json FILE] [--document FILE.md]
 """
 
 from __future__ import annotations
@@ -20,15 +21,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
+os.environ.pop("OPENBLAS_CORETYPE", None)  # both keep NumPy from its best products
+os.environ.pop("OPENBLAS_L2_SIZE", None)
 
+import document
 import numpy as np
 import races
 import reading
@@ -38,7 +44,11 @@ from clock import COPIES, Clock, copies
 from families import families
 from instructions import Row, rows
 from kernel import per_instruction
-from plain import Plain, library
+from plain import Plain, libraries
+from pythonkernels import python_kernels
+from threadpoolctl import threadpool_info
+
+import ptokit as pto
 
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
 LEAST = 1.0  # nanoseconds: an alias leaves no code
@@ -68,7 +78,9 @@ class Line:
 
     row: Row
     ns: float
+    processor: float  # nanoseconds of the processor
     opponent: float | None
+    variant: str  # the compiler and the flags of the fastest C
     simulator: list[float]  # as recorded, in the order of WAYS
 
     @property
@@ -96,12 +108,15 @@ class Line:
         if self.opponent is None or self.speed is None:
             return line
         why = self.row.why if self.speed < LEAST_SPEED else ""
-        return f"{line}{self.opponent:>10.1f}{self.speed:>8.2f}  {why}".rstrip()
+        return f"{line}{self.opponent:>10.1f}{self.speed:>8.2f}  {self.variant:<12}{why}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         return {
             **{"op": self.row.op, "case": self.row.case, "ns": self.ns, "rule": self.row.rule},
+            "processor_ns": self.processor,
+            "why": self.row.why,
             "opponent": self.row.opponent,
+            "variant": self.variant,
             "opponent_ns": self.opponent,
             "ratio": self.ratio,
             "simulator_recorded_ns": dict(zip(WAYS, self.simulator, strict=False)),
@@ -134,6 +149,8 @@ def main() -> None:
         found = bench(chosen)
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if chosen.document:
+        document.write(found, chosen.document)
 
 
 def options(arguments: list[str]) -> argparse.Namespace:
@@ -145,6 +162,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
+    parser.add_argument("--document", type=Path, metavar="FILE.md", help="tables and pictures too")
     return parser.parse_args(arguments)
 
 
@@ -160,13 +178,15 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     text, several, raced = wanted("programs"), wanted("kernels"), wanted("races")
     if not (selected or grid or calls or start or text or several or raced):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
-    prepare(clock, selected)
+    about = machine()
+    print(*(f"{name}: {value}" for name, value in about.items()), "", sep="\n")
+    prepare(clock, selected, quick=chosen.quick)
     if grid:
         whole.add_grid(clock)
     if calls:
         whole.add_calls(clock)
     if several:
-        for kernel in workloads.kernels():
+        for kernel in (*workloads.kernels(), *python_kernels()):
             kernel.add(clock)
     looked_at = races.add_races(clock) if raced else []
     clock.measure_all()
@@ -181,38 +201,42 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
-    figures = workloads.print_kernels(clock) if several else {}
+    figures = [*workloads.print_kernels(clock), *print_kernels(clock)] if several else []
     repeats = 3 if chosen.quick else 9
     started = list(print_starts("from a cold start", whole.starts(repeats))) if start else []
     started += print_starts("long programs", reading.readings(repeats)) if text else []
     return {
+        "machine": about,
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
-        "kernels_ns": figures,
+        "kernels": figures,
         "starts_ms": {start.name: start.times for start in started},
     }
 
 
-def prepare(clock: Clock, selected: list[Row]) -> None:
+def prepare(clock: Clock, selected: list[Row], *, quick: bool) -> None:
     """All measures, in the order in which they alternate."""
     used = any(row.plain for row in selected)
-    plain = library(Path(os.environ["PTOKIT_CACHE"])) if used else None
+    plain = libraries(Path(os.environ["PTOKIT_CACHE"]), quick=quick) if used else {}
     for row in selected:
         clock.add(row.name, per_instruction(row.kernel, clock.seconds))
         if row.numpy is not None:
             clock.add(row.opponent, clock.calling(row.numpy.make()))
         elif row.copied:
             clock.add(row.opponent, clock.calling(copies(row.copied), 2 * COPIES))
-        elif row.plain and plain is not None:
-            opponent = Plain(plain, row)
+        for variant, made in plain.items() if row.plain else ():
+            opponent = Plain(made, row)
             opponent.compare()
-            clock.add(row.opponent, opponent.measure(clock.seconds))
+            clock.add(f"{row.opponent}, {variant}", opponent.measure(clock.seconds))
 
 
 def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
     known = record.get(row.name)
     simulator = [known[way] for way in WAYS] if known else []
-    return Line(row, max(clock.best[row.name], LEAST), clock.best.get(row.opponent), simulator)
+    theirs = {n: t for n, t in clock.best.items() if n.partition(", ")[0] == row.opponent}
+    fastest = min(theirs, key=lambda name: theirs[name]) if theirs else ""
+    ours = (max(clock.best[row.name], LEAST), clock.processor[row.name])
+    return Line(row, *ours, theirs.get(fastest), fastest.partition(", ")[2], simulator)
 
 
 def print_tables(lines: list[Line]) -> None:
@@ -231,9 +255,43 @@ def print_tables(lines: list[Line]) -> None:
                 print(f"our time over that of {kind}, {mean}")
         print()
     if plain:
-        print(f"{'instruction':<76}{'ours, ns':>10}{'C, ns':>10}{'speed':>8}  why below half")
+        head = f"{'instruction':<76}{'ours, ns':>10}{'C, ns':>10}{'speed':>8}  {'compiler':<12}"
+        print(f"{head}why below half")
         print(*(line.next_to_c for line in plain), sep="\n")
         print()
+
+
+def machine() -> dict[str, str]:
+    """Where and when the figures are from, and what the opponents are."""
+    cpu = platform.processor() or platform.machine()
+    if (info := Path("/proc/cpuinfo")).exists():
+        lines = info.read_text(encoding="utf-8").splitlines()
+        named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        cpu = next(named, cpu)
+    pools = [p for p in threadpool_info() if p["user_api"] == "blas"]
+    blas = ", ".join(f"{p['internal_api']} {p['version']} {p.get('architecture')}" for p in pools)
+    return {
+        "machine": f"{cpu}, {os.cpu_count()} threads",
+        "date": datetime.now(UTC).date().isoformat(),
+        "software": f"ptokit {pto.__version__}, Python {platform.python_version()}",
+        "NumPy": f"{np.__version__}, products by {blas}",
+    }
+
+
+def print_kernels(clock: Clock) -> list[dict[str, Any]]:
+    """The table of kernels in Python on each target; its figures."""
+    print(f"\n{'kernels in Python, one thread':<46}{'ours, ms':>9}{'NumPy':>9}{'speed':>8}")
+    found: list[dict[str, Any]] = []
+    for kernel in python_kernels():
+        for target in kernel.targets:
+            ours, theirs = clock.best[kernel.row(target)], clock.best[kernel.opponent]
+            owed = kernel.owed(target)
+            verdict = "holds" if theirs / ours >= owed else "misses"
+            figures = f"{ours / 1e6:>9.2f}{theirs / 1e6:>9.2f}{theirs / ours:>8.2f}"
+            print(f"{kernel.row(target):<46}{figures}  at least {owed:.1f}  {verdict}")
+            row = {"name": kernel.name, "target": target, "ns": ours, "numpy_ns": theirs}
+            found.append(row | {"processor_ns": clock.processor[kernel.row(target)]})
+    return found
 
 
 def geometric_mean(ratios: list[float]) -> float:

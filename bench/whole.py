@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -16,7 +15,7 @@ from threading import Barrier
 from unittest.mock import patch
 
 import numpy as np
-from clock import Clock, Measure, median, random, sums
+from clock import Clock, Measure, Times, median, random, sums, took
 from kernel import Kernel, compiled, timed
 
 import ptokit as pto
@@ -43,22 +42,22 @@ def add_grid(clock: Clock) -> None:
     session = compiled(text, arrays, BLOCKS)
     blocks, launch = MANY.values()
     threads = os.cpu_count() or 1
-    clock.add(ONE, _grid(1, lambda: _seconds(lambda: session.run(BLOCKS))))
-    clock.add(launch, _grid(threads, lambda: _seconds(lambda: session.run(BLOCKS))))
+    clock.add(ONE, _grid(1, lambda: took(lambda: session.run(BLOCKS))))
+    clock.add(launch, _grid(threads, lambda: took(lambda: session.run(BLOCKS))))
     clock.add(blocks, _grid(threads, lambda: _blocks(session)))
 
 
-def _grid(threads: int, work: Callable[[], float]) -> Measure:
+def _grid(threads: int, work: Measure) -> Measure:
     """The smallest of several times, on a machine that seems to have that many processors."""
 
-    def measure() -> float:
+    def measure() -> Times:
         with patch("os.cpu_count", return_value=threads):
-            return min(work() for _ in range(LAUNCHES)) * 1e9
+            return min(work() for _ in range(LAUNCHES))
 
     return measure
 
 
-def _blocks(session: Session) -> float:
+def _blocks(session: Session) -> Times:
     workers = session.workers(BLOCKS)
     with ThreadPoolExecutor(len(workers)) as pool:
         ready = Barrier(len(workers) + 1)
@@ -66,13 +65,7 @@ def _blocks(session: Session) -> float:
         ready.wait()
         for future in waiting:
             future.result()
-        return _seconds(lambda: list(pool.map(Worker.run, workers)))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+        return took(lambda: list(pool.map(Worker.run, workers)))
 
 
 EAGER, CHAIN, ENTRY = "eager tadd", "warm program of nine instructions", "its machine code"
@@ -205,7 +198,7 @@ def repeated(name: str, repeats: int, work: Callable[[], object], *, fresh: bool
         work()
     for _ in range(repeats):
         with _empty_cache() if fresh else nullcontext():
-            row.times.append(_seconds(work) * 1e3)
+            row.times.append(took(work).wall / 1e6)
     return row
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from clock import Clock
+from clock import Clock, Times
 
 import ptokit as pto
 
@@ -49,7 +49,7 @@ class WholeKernel:
 
         measured = clock.calling(lambda: executable.run(**self.arrays))
 
-        def alone() -> float:
+        def alone() -> Times:
             with patch("os.cpu_count", return_value=1):
                 return measured()
 
@@ -149,11 +149,13 @@ def projections(random: np.random.Generator) -> WholeKernel:
     return WholeKernel(name, "pto/qkv.pto", TOKENS // 64, given, "out", numpy)
 
 
-def print_kernels(clock: Clock) -> dict[str, list[float]]:
-    """The table; figures by name: ours and NumPy's, in nanoseconds."""
-    print(f"\n{'whole kernels, one thread':<46}{'ours, ms':>9}{'NumPy':>9}{'speed':>8}")
-    found: dict[str, list[float]] = {}
+def print_kernels(clock: Clock) -> list[dict[str, Any]]:
+    """The table; its figures, in nanoseconds."""
+    print(f"\n{'whole programs, one thread':<46}{'ours, ms':>9}{'NumPy':>9}{'speed':>8}")
+    found: list[dict[str, Any]] = []
     for kernel in kernels():
         print(kernel.line(clock))
-        found[kernel.name] = [clock.best[kernel.name], clock.best[kernel.opponent]]
+        ours, theirs = clock.best[kernel.name], clock.best[kernel.opponent]
+        row = {"name": kernel.name, "target": "a5", "ns": ours, "numpy_ns": theirs}
+        found.append(row | {"processor_ns": clock.processor[kernel.name]})
     return found

@@ -52,3 +52,8 @@ def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in every:
         executable = pto.loads(row.kernel.text(1)).compile(target="cpu")
         executable.bound(row.kernel.arrays)
+    for kernel in import_module("pythonkernels").python_kernels():
+        made = getattr(import_module(kernel.chapter), kernel.function)
+        given = (pto.spec(str(a.dtype), a.shape) for a in kernel.arguments)
+        found = made.check(*given, **kernel.how)
+        assert not [d for d in found if d.is_error and {*d.targets} & {*kernel.targets}]

@@ -1,0 +1,127 @@
+"""docs/speed.md: the figures of `make bench` as tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from math import exp, log, log2
+from pathlib import Path
+from typing import Any
+
+Figures = dict[str, Any]  # Any: what `run.bench` gives
+BAR, LINE, LEFT, WIDTH = 11, 16, 330, 760  # pixels of a picture
+GOOD, SHORT = "#2a7f62", "#b5532a"  # as fast as the opponent, and slower
+
+
+def write(found: Figures, path: Path) -> None:
+    """Write the document, and its pictures beside it."""
+    c_rows = [row for row in found["rows"] if row["opponent"].startswith("C ")]
+    pictures = {
+        "speed-instructions.svg": bars((name(r), speed(r)) for r in c_rows if r["opponent_ns"]),
+        "speed-kernels.svg": bars((label(r), r["numpy_ns"] / r["ns"]) for r in found["kernels"]),
+    }
+    for file, drawn in pictures.items():
+        (path.parent / file).write_text(drawn, encoding="utf-8")
+    path.write_text("\n".join(text(found, c_rows)) + "\n", encoding="utf-8")
+
+
+def text(found: Figures, c_rows: Sequence[Figures]) -> Iterator[str]:
+    yield "# Speed"
+    yield ""
+    yield "Written by `make bench`. All figures are of one run and one thread; opponents alternate"
+    yield "with ours. A time is the smallest of many, the processor's time stands beside it."
+    yield "Speed is the opponent's time over ours: above 1 we are faster."
+    yield ""
+    yield from (f"- {key}: {value}" for key, value in found["machine"].items())
+    yield from kernels(found["kernels"])
+    yield from plain(c_rows)
+    yield from others([row for row in found["rows"] if row not in c_rows and row["opponent_ns"]])
+    yield from starts(found["starts_ms"])
+
+
+def kernels(rows: Sequence[Figures]) -> Iterator[str]:
+    yield from ("", "## Whole kernels next to NumPy", "")
+    yield "NumPy computes in f32 with its own best BLAS. Results are compared first."
+    yield from ("", "![speed of kernels](speed-kernels.svg)", "")
+    yield "| kernel | target | ours, ms | processor, ms | NumPy, ms | speed |"
+    yield "| --- | --- | --: | --: | --: | --: |"
+    for row in rows:
+        times = (f"{row[key] / 1e6:.2f}" for key in ("ns", "processor_ns", "numpy_ns"))
+        cells = (row["name"], row["target"], *times, f"{row['numpy_ns'] / row['ns']:.2f}")
+        yield f"| {' | '.join(cells)} |"
+
+
+def plain(rows: Sequence[Figures]) -> Iterator[str]:
+    """The table of plain C."""
+    timed = [row for row in rows if row["opponent_ns"]]
+    yield from ("", "## Instructions next to plain C", "")
+    if timed:
+        mean = exp(sum(log(speed(row)) for row in timed) / len(timed))
+        slower = sum(speed(row) < 1 for row in timed)
+        yield f"The geometric mean of {len(timed)} rows is {mean:.2f}; {slower} are slower than C."
+    yield "The C is `bench/plain.c`, compiled with -O3 -march=native by gcc, and by clang if there"
+    yield "is one, and again (quiet) with -fno-math-errno -fno-trapping-math; the fastest counts."
+    yield from ("", "![speed of instructions](speed-instructions.svg)", "")
+    yield "| instruction | ours, ns | processor, ns | C, ns | compiler | speed | why |"
+    yield "| --- | --: | --: | --: | --- | --: | --- |"
+    for row in sorted(timed, key=speed):
+        ours, theirs = (f"{row[key]:.0f}" for key in ("ns", "opponent_ns"))
+        cells = (name(row), ours, f"{row['processor_ns']:.0f}", theirs, row["variant"])
+        yield f"| {' | '.join(cells)} | {speed(row):.2f} | {row['why']} |"
+
+
+def others(rows: Sequence[Figures]) -> Iterator[str]:
+    """The table of memcpy and NumPy."""
+    yield from ("", "## Instructions next to memcpy and NumPy", "")
+    yield "| instruction | ours, ns | opponent | its ns | speed |"
+    yield "| --- | --: | --- | --: | --: |"
+    for row in rows:
+        times = f"{row['ns']:.0f} | {row['opponent']} | {row['opponent_ns']:.0f}"
+        yield f"| {name(row)} | {times} | {speed(row):.2f} |"
+
+
+def starts(rows: dict[str, Sequence[float]]) -> Iterator[str]:
+    yield from ("", "## Start, and long programs", "")
+    yield "| what | least, ms | median, ms |"
+    yield "| --- | --: | --: |"
+    for what, times in rows.items():
+        yield f"| {what} | {min(times):.1f} | {sorted(times)[len(times) // 2]:.1f} |"
+
+
+def name(row: Figures) -> str:
+    return f"{row['op']} {row['case']}"
+
+
+def label(row: Figures) -> str:
+    return f"{row['name']}, {row['target']}"
+
+
+def speed(row: Figures) -> float:
+    return row["opponent_ns"] / row["ns"]
+
+
+def bars(rows: Iterable[tuple[str, float]]) -> str:
+    """Bars from 1 to the right where ours is faster, to the left where it is not; a log scale."""
+    every = sorted(rows, key=lambda row: row[1])
+    reach = max((abs(log2(value)) for _, value in every), default=1.0)
+    middle, unit = LEFT + (WIDTH - LEFT) / 2, (WIDTH - LEFT - 90) / 2 / max(reach, 1.0)
+    height = LINE * (len(every) + 2)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'font-family="system-ui, sans-serif" font-size="{BAR}">',
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        f'<text x="{middle}" y="{BAR}" text-anchor="middle">speed, opponent = 1</text>',
+        f'<line x1="{middle}" y1="{LINE}" x2="{middle}" y2="{height - LINE}" stroke="#888"/>',
+    ]
+    for number, (what, value) in enumerate(every, 1):
+        top, length = number * LINE + 2, abs(log2(value)) * unit
+        left = middle if value >= 1 else middle - length
+        end, anchor = (middle + length + 4, "start") if value >= 1 else (left - 4, "end")
+        base, colour = top + BAR - 1, GOOD if value >= 1 else SHORT
+        lines += [
+            f'<text x="{LEFT - 90}" y="{base}" text-anchor="end">{escape(what)}</text>',
+            f'<rect x="{left:.1f}" y="{top}" width="{max(length, 1):.1f}" height="{BAR}" '
+            f'fill="{colour}"/>',
+            f'<text x="{end:.1f}" y="{base}" text-anchor="{anchor}">{value:.2f}</text>',
+        ]
+    return "\n".join([*lines, "</svg>"]) + "\n"
