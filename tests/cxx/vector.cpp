@@ -388,14 +388,16 @@ __global__ AICORE void of_boards(__gm__ float *a, __gm__ float *b, __gm__ float 
   TSTORE(gc, z);
 }
 
-// Elements of 64 bits are kept by a pattern, and gathered by indices of 32.
+// Elements of 64 bits are kept by a pattern, a row of them in half of dst's columns, and gathered
+// by indices of 32.
 __global__ AICORE void of_64_bits(__gm__ float *a, __gm__ float *b, __gm__ float *c)
 {
-  Vec<int64_t, ROWS, COLS / 2> x;
+  Vec<int64_t, ROWS, COLS / 2> x, wide;
   Vec<int64_t, ROWS, COLS / 4> kept;
   Vec<int32_t, 1, 8> places;
   Vec<int64_t, 1, 8> found;
   TASSIGN(x, 0x0);
+  TASSIGN(wide, 0x2000);
   TASSIGN(kept, 0x2000);
   TASSIGN(places, 0x4000);
   TASSIGN(found, 0x5000);
@@ -405,7 +407,7 @@ __global__ AICORE void of_64_bits(__gm__ float *a, __gm__ float *b, __gm__ float
   TLOAD(x, ga);
   loaded();
   TCI<Vec<int32_t, 1, 8>, int32_t, 0>(places, 3);
-  TGATHER<Vec<int64_t, ROWS, COLS / 4>, Vec<int64_t, ROWS, COLS / 2>, MaskPattern::P1010>(kept, x);
+  TGATHER<decltype(wide), decltype(x), MaskPattern::P1010>(wide, x);
   TGATHER(found, x, places, places);
   done();
   TSTORE(gc, kept);
