@@ -167,7 +167,8 @@ def test_extents_follow_from_the_views(offset: int, blocks: int) -> None:
     text = text.replace("  %vx", f"{moved} : !pto.ptr<f32> -> !pto.ptr<f32>\n  %vx")
     program = pto.loads(text)
     x = Fill(content="random")
-    whole = Fill(shape=(offset + 8 * 16,), content="random").array(program.func().args[0])
+    fill = Fill(shape=(offset + 8 * 16,), content="random")
+    whole = np.asarray(fill.array(program.func().args[0]))
     for engine in ENGINES:
         found = program.run(x=x, n=8, engine=engine, blocks=blocks)["y"]
         assert np.array_equal(found, 2 * whole[offset:].reshape(8, 16))
@@ -195,7 +196,8 @@ def test_views_before_what_depends_on_data_tell_the_extents() -> None:
     program = pto.loads(
         text.replace("%px", row, 1).replace("%vx, offsets = [%i", "%vx, offsets = [%z")
     )
-    whole = Fill(shape=(8 * 16,), content="random").array(program.func().args[0])
+    fill = Fill(shape=(8 * 16,), content="random")
+    whole = np.asarray(fill.array(program.func().args[0]))
     x, w = Fill(content="random"), Fill(content="zeros")
     for engine in ENGINES:
         found = program.run(x=x, w=w, n=8, engine=engine)["y"]

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
 
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
@@ -30,6 +29,7 @@ from ptokit.order.racereports import RaceReport
 from ptokit.order.roofline import roofline
 from ptokit.order.scheduling import predicted
 from ptokit.order.timeline import Line, LineTime, Place, Timeline
+from ptokit.values.host import AnyArray
 
 SHOWN = 5  # waits, and lines of the critical path
 BAR = 20  # characters that stand for all cycles
@@ -45,7 +45,7 @@ class SampleArray(Fill):
 
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
-    ) -> Any:  # Any: an array
+    ) -> AnyArray | float:
         """As many as the program views, and `UNKNOWN_SIZE` at least: data may tell of more."""
         known = max(count or 0, UNKNOWN_SIZE) if self.endless(arg) else count
         return super().array(arg, known, limits)
@@ -86,7 +86,7 @@ SHORTER = "use fewer blocks or iterations"
 
 def profile(
     program: OfFunctions,
-    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    arrays: Mapping[str, object],
     target: str | None = None,
     func: str | None = None,
     blocks: int = 1,

@@ -42,7 +42,7 @@ def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
 @gc_disabled()
 def bind(
     func: Func,
-    arrays: Mapping[str, Any],  # Any: arrays and numbers
+    arrays: Mapping[str, object],
     target: Target,
     types: Mapping[str, Type],
     slots: bool = False,
@@ -66,8 +66,8 @@ def bind(
 
 
 def named_arguments(
-    func: Func, given: Sequence[Any], arrays: Mapping[str, Any]
-) -> Mapping[str, Any]:  # Any: arrays and numbers
+    func: Func, given: Sequence[object], arrays: Mapping[str, object]
+) -> Mapping[str, object]:
     """Arguments given by position, in the order of the function's head, and by name: all by name.
 
     PtoError if there are too many or one is given both ways.
@@ -92,9 +92,7 @@ def named_arguments(
     return first | dict(arrays)
 
 
-def launch_arguments(
-    func: Func, arrays: Mapping[str, Any]
-) -> list[tuple[Value, type[Query]]]:  # Any: as above
+def launch_arguments(func: Func, arrays: Mapping[str, object]) -> list[tuple[Value, type[Query]]]:
     """The arguments that the launch gives each block, and the query that stands for each.
 
     They are those named as a place in the launch that nobody gave.
@@ -109,12 +107,12 @@ def launch_arguments(
     ]
 
 
-def _by_name(func: Func, numbers: Mapping[Value, Any]) -> dict[Value, Any]:
+def _by_name(func: Func, numbers: Mapping[Value, float]) -> dict[Value, float]:
     named = {value.name: number for value, number in numbers.items()}
     return {arg: named[arg.name] for arg in func.args if arg.name in named}
 
 
-def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int | float]]:
+def _numbers(func: Func, arrays: Mapping[str, object]) -> Iterator[tuple[Value, int | float]]:
     """Scalar arguments and their values."""
     for arg in func.args:
         given = arrays.get(arg.name)
@@ -133,7 +131,7 @@ def _numbers(func: Func, arrays: Mapping[str, Any]) -> Iterator[tuple[Value, int
             yield arg, wrapped(number, 64) if isinstance(number, int) else number
 
 
-def _number(arg: Value, given: Any) -> int | float:
+def _number(arg: Value, given: Any) -> int | float:  # Any: a user's number
     """A number of Python or NumPy as the argument's type takes it."""
     shape: tuple[int, ...] = getattr(given, "shape", ())
     number: object = given.item() if hasattr(given, "item") and not shape else given
@@ -171,7 +169,7 @@ def _require_range(arg: Value, given: float) -> None:
     raise mismatch(arg, rule, f"given {given}", help)
 
 
-def _require(func: Func, arrays: Mapping[str, Any]) -> None:
+def _require(func: Func, arrays: Mapping[str, object]) -> None:
     given = all(arrays.get(arg.name) is not None for arg in func.args)
     outs = () if given else {*facts_of(func).written_args, *_outputs(func), *_workspaces(func)}
     for arg in func.args:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.callsite import door
@@ -31,8 +30,8 @@ from ptokit.machine.observer import Observer, RunWarnings
 from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.order.races import detector
 from ptokit.values.dtypes import DType
+from ptokit.values.host import AnyArray
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 NOTHING = 1, 0  # the least and largest number of an empty range
 NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
 WORDS = (str, Completed)  # an array of another name, or one that is made
@@ -115,10 +114,10 @@ class Executable:
     @door
     def run(
         self,
-        *given: Any,  # Any: arrays and numbers
+        *given: object,
         max_instructions: int | None = None,
         timeout: float | None = None,
-        **arrays: Any,  # Any: as above
+        **arrays: object,
     ) -> dict[str, AnyArray]:
         """Run on arrays and numbers given by position or by argument name; returns the outputs.
 
@@ -132,7 +131,7 @@ class Executable:
     @door
     def execute(
         self,
-        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        arrays: Mapping[str, object],
         *,
         max_instructions: int | None = None,
         timeout: float | None = None,
@@ -149,7 +148,7 @@ class Executable:
         return Run(outputs, dict(count), bound.dtypes, warnings.found)
 
     def prepared(
-        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
+        self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> tuple[Launch, PreparedFunction]:
         """The function with these arguments, and made ready; PtoError if it is not legal.
 
@@ -159,7 +158,7 @@ class Executable:
         bound, function = self._ready(given)
         return bound.on(given), function
 
-    def code(self, instruction: str, arrays: Mapping[str, Any]) -> str:  # Any: as above
+    def code(self, instruction: str, arrays: Mapping[str, object]) -> str:
         """The LLVM text that the native engine generates for one instruction; nothing runs."""
         from ptokit.engines.native.listing import code_of
 
@@ -169,20 +168,20 @@ class Executable:
             raise call_error("no-such-instruction", message, help="choose a function without FIFOs")
         return code_of(bound, self.options, instruction)
 
-    def bound(self, arrays: Mapping[str, Any]) -> Launch:  # Any: as above
+    def bound(self, arrays: Mapping[str, object]) -> Launch:
         """The function with these arguments, legal on the target; PtoError if it is not."""
         return self._bound(self._given(arrays))
 
     def _given(
-        self, arrays: Mapping[str, Any], limits: RunLimits = NO_LIMITS
-    ) -> dict[str, Any]:  # Any: as above
+        self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
+    ) -> dict[str, object]:
         if any(isinstance(value, WORDS) for value in arrays.values()):
             arrays = ranks.for_each(arrays, self.options.ranks)
             if any(isinstance(value, Completed) for value in arrays.values()):
                 arrays = self._filled(arrays, limits)
         return {n: self._array(n, a) for n, a in arrays.items()}
 
-    def _array(self, name: str, given: Any) -> Any:  # Any: a user's; an array, or a number
+    def _array(self, name: str, given: Any) -> object:  # Any: a user's array or number
         """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
         kind: type = given.__class__
         if (kind is np.ndarray and given.dtype.isnative) or issubclass(kind, NO_ARRAYS):
@@ -195,7 +194,7 @@ class Executable:
             span = None if arg is None else arg.span
             raise call_error("argument-type", message, span, seen=str(problem)) from None
 
-    def _names(self, arrays: Mapping[str, Any]) -> Names:  # Any: as above
+    def _names(self, arrays: Mapping[str, object]) -> Names:
         """Which rank has which array; none where there are no ranks."""
         if self.options.ranks == 1 and not any("@" in name for name in arrays):
             return ()
@@ -204,8 +203,8 @@ class Executable:
     def every_argument(self) -> Sequence[Value]:
         return arguments_of_all(self.cores.values()) if self.cores else self.func.args
 
-    def _filled(self, arrays: Mapping[str, Any], limits: RunLimits) -> dict[str, Any]:
-        """The arrays of all ranks; one that ranks share is made for the first. Any: as above."""
+    def _filled(self, arrays: Mapping[str, object], limits: RunLimits) -> dict[str, object]:
+        """The arrays of all ranks; one that ranks share is made for the first."""
         made = dict(arrays)
         alone = (({name: name for name in made}, made),)
         names = self._names(arrays)
@@ -214,7 +213,7 @@ class Executable:
             made |= {labels[name]: value for name, value in found.items()}
         return made
 
-    def _viewed(self, arrays: Mapping[str, Any]) -> Mapping[str, int]:
+    def _viewed(self, arrays: Mapping[str, object]) -> Mapping[str, int]:
         """How many elements of each pointer that is None the function views, where it tells."""
         from ptokit.engines.reference.viewed import viewed
 
@@ -232,7 +231,7 @@ class Executable:
             bound = self._legal(self.func, given, options.blocks > 1)
         return viewed(bound, one, options)
 
-    def _ready(self, given: Mapping[str, Any]) -> _Prepared:
+    def _ready(self, given: Mapping[str, object]) -> _Prepared:
         if self.options.slots:
             kinds = [
                 (n, _open_kind(v) if n in self._pointers else _kind(v, self._is_slot(n, v)))
@@ -244,16 +243,16 @@ class Executable:
             return self._prepare(given)
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
 
-    def _is_slot(self, name: str, given: Any) -> bool:  # Any: a user's
+    def _is_slot(self, name: str, given: object) -> bool:
         """True for a number that no code depends on; binding refuses one beyond its type."""
         low, high = self._ranges.get(name, NOTHING)
         return isinstance(given, int) and low <= given <= high
 
-    def _prepare(self, given: Mapping[str, Any]) -> _Prepared:
+    def _prepare(self, given: Mapping[str, object]) -> _Prepared:
         bound = self._bound(given)
         return _Prepared(bound.on({}), self._engine.prepare(bound, self.options))
 
-    def _bound(self, given: Mapping[str, Any]) -> Launch:
+    def _bound(self, given: Mapping[str, object]) -> Launch:
         names = self._names(given)
         if not (names or self.cores):
             return Launch.of(self._legal(self.func, given, self.options.blocks > 1))
@@ -267,7 +266,7 @@ class Executable:
                 raise problem.noted(f"of rank {rank}") from None
         return Launch(found, names, ranks.starts(self.every_argument(), given, len(names)))
 
-    def _cores(self, given: Mapping[str, Any]) -> Mapping[KernelKind, Bound]:  # Any: as above
+    def _cores(self, given: Mapping[str, object]) -> Mapping[KernelKind, Bound]:
         """What the cores of a rank run."""
         if not self.cores:  # a rank that nobody else waits for
             alone = self._legal(self.func, given, self.options.blocks > 1)
@@ -281,7 +280,7 @@ class Executable:
             cores[kind] = self._legal(func, mine | every, shared=True)
         return cores
 
-    def _legal(self, func: Func, given: Mapping[str, Any], shared: bool) -> Bound:
+    def _legal(self, func: Func, given: Mapping[str, object], shared: bool) -> Bound:
         options = self.options
         bound = bind(func, given, options.target, dict(options.types), options.slots)
         _require_global(bound, shared, options.blocks)
@@ -293,12 +292,12 @@ class Executable:
         return bound
 
 
-def _open_kind(given: Any) -> tuple[object, ...] | None:  # Any: what a user has
+def _open_kind(given: object) -> tuple[object, ...] | None:
     """What of an array behind a pointer decides that: code for all numbers serves all extents."""
     return (given.dtype,) if type(given) is np.ndarray else _kind(given, False)
 
 
-def _kind(given: Any, slots: bool) -> tuple[object, ...] | None:  # Any: what a user has
+def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
     """What of an argument decides how a function runs; None if only binding can tell.
 
     Of an array type and extents, of a number, which becomes part of the code, also the value.

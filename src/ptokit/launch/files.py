@@ -15,19 +15,20 @@ import stat
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from ptokit.diagnostics.diagnostic import CallError, call_error
 from ptokit.diagnostics.nearest import nearest
 from ptokit.launch import signals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import numpy as np
 
     from ptokit.values.dtypes import DType
+    from ptokit.values.host import AnyArray
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 PathLike: TypeAlias = "str | Path"
+AnyType: TypeAlias = "np.dtype[np.generic]"
 
 LARGEST_TEXT = 1 << 26  # bytes of a program: /dev/zero has no end
 LARGEST_ARRAY = 1 << 32  # bytes of a raw file
@@ -100,7 +101,7 @@ def read_array(path: PathLike) -> AnyArray:
     return _shaped(path, raw, dtype, shape, "F" if by_columns else "C")
 
 
-def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any]:  # Any: a NumPy type
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, AnyType]:
     """Extents, whether columns come first, and element type."""
     from numpy.lib import format as npy
 
@@ -111,14 +112,14 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any]:  # Any: a NumP
     return readers[version](file)
 
 
-def _plain(dtype: Any) -> bool:
+def _plain(dtype: AnyType) -> bool:
     """Whether elements are numbers or raw codes: no records, arrays, objects, text or dates."""
     parts = dtype.names or dtype.subdtype
     return dtype.kind in "biufcV" and not parts and dtype.itemsize > 0
 
 
 def _shaped(
-    path: PathLike, raw: bytearray, dtype: Any, shape: tuple[int, ...], order: Any
+    path: PathLike, raw: bytearray, dtype: AnyType, shape: tuple[int, ...], order: Literal["C", "F"]
 ) -> AnyArray:
     import numpy as np
 

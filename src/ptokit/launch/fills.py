@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
@@ -23,7 +21,7 @@ from ptokit.machine.arguments import CONVERTED, array_extents, mismatch
 from ptokit.machine.launchoptions import NO_LIMITS, RunLimits
 from ptokit.values.dtypes import DType, dtype_named
 from ptokit.values.formats import unpack
-from ptokit.values.host import bits_of, numpy_dtype, rounded_codes, values_of
+from ptokit.values.host import AnyArray, bits_of, numpy_dtype, rounded_codes, values_of
 
 SMALL = 8  # random integers are below it, so that they serve as indices and counts too
 MOST = 1 << 30  # elements
@@ -40,10 +38,10 @@ class Completed(ABC):
     @abstractmethod
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
-    ) -> Any:  # Any: an array or a number
+    ) -> AnyArray | float:
         """What `arg` gets. `count`: the elements that the program views of it, where known.
 
-        PtoError if the time that a run has is over before. Any: an array or a number.
+        PtoError if the time that a run has is over before.
         """
 
     @property
@@ -65,7 +63,7 @@ class Fill(Completed):
 
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
-    ) -> Any:  # Any: as above
+    ) -> AnyArray | float:
         """Values for `arg`, the same for a name and a seed in every run."""
         self._require_fit(arg)
         if isinstance(arg.type, ScalarType):
@@ -99,9 +97,7 @@ class Fill(Completed):
         (value,) = next(self._values(name, 1, kind.is_float))
         return float(value) if kind.is_float else int(value)
 
-    def _codes(
-        self, arg: Value, count: int, dtype: DType, limits: RunLimits
-    ) -> NDArray[Any]:  # Any: unsigned
+    def _codes(self, arg: Value, count: int, dtype: DType, limits: RunLimits) -> AnyArray:
         """Part by part: of large arrays there is no second copy, and of zeros no memory is used."""
         if self.content == "zeros" and not rounded_codes(np.zeros(1), dtype).any():
             return np.zeros(count, dtype.storage)
@@ -112,7 +108,7 @@ class Fill(Completed):
             at += values.size
         return codes
 
-    def _values(self, name: str, count: int, real: bool) -> Iterator[NDArray[Any]]:  # Any: numbers
+    def _values(self, name: str, count: int, real: bool) -> Iterator[AnyArray]:
         source = np.random.default_rng([self.seed, crc32(name.encode())])
         for first in range(0, count, AT_ONCE):
             size = min(AT_ONCE, count - first)
@@ -134,7 +130,7 @@ class RawFile(Completed):
 
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
-    ) -> Any:  # Any: as above
+    ) -> AnyArray | float:
         """The elements in C order; of a pointer without stated extents, all there are.
 
         CallError if the file cannot be read or has another size.
@@ -169,7 +165,7 @@ class RawFile(Completed):
         )
 
 
-def _array(codes: Any, dtype: DType) -> Any:  # Any: arrays
+def _array(codes: AnyArray, dtype: DType) -> AnyArray:
     """Codes as an array that an argument of the type takes."""
     return codes if numpy_dtype(dtype) is None else values_of(codes, dtype)
 
@@ -236,10 +232,10 @@ def _extents(word: str) -> tuple[int, ...] | None:
 
 def filled(
     func: Func,
-    given: Mapping[str, Any],  # Any: arrays and numbers
-    viewed: Callable[[Mapping[str, Any]], Mapping[str, int]],
+    given: Mapping[str, object],
+    viewed: Callable[[Mapping[str, object]], Mapping[str, int]],
     limits: RunLimits,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The arguments with an array or a number in the place of what their types complete.
 
     `viewed` is asked, with all other arguments, how many elements the program views of each pointer

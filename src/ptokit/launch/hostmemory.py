@@ -10,7 +10,7 @@ import numpy as np
 from ptokit.values.host import AnyArray, native
 
 
-def host_array(given: Any) -> AnyArray:  # Any: what a user has
+def host_array(given: object) -> AnyArray:
     """Return a NumPy array of what NumPy reads or what has `__dlpack__`, in this machine's order.
 
     The memory is shared where NumPy can share it and the byte order is this machine's. ValueError

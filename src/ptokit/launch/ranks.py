@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ptokit.diagnostics.diagnostic import CallError, call_error
 from ptokit.ir.module import Value
@@ -18,7 +18,7 @@ Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the 
 HELP = "--ranks N, in Python ranks=N, sets the number of ranks"
 
 
-def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any: as in `named`
+def for_each(given: Mapping[str, object], ranks: int) -> Mapping[str, object]:
     """`x=y@0`, one rank's array for all, is that for each: `x@0=y@0`, `x@1=y@0`, ..."""
     alone = Counter(label.partition("@")[0] for label in given)
     shared = {n for n, v in given.items() if isinstance(v, str) and "@" in v and alone[n] == 1}
@@ -26,8 +26,8 @@ def for_each(given: Mapping[str, Any], ranks: int) -> Mapping[str, Any]:  # Any:
     return {name: value for name, value in given.items() if name not in shared} | more
 
 
-def named(arguments: Iterable[str], given: Mapping[str, Any], ranks: int) -> Names:
-    """Which array each rank has as which argument. Any: arrays, numbers, names of others' arrays.
+def named(arguments: Iterable[str], given: Mapping[str, object], ranks: int) -> Names:
+    """Which array each rank has as which argument.
 
     An argument that is not given is an array of each rank's own. PtoError if a name has no rank,
     or an array of another rank is not among those given.
@@ -61,11 +61,12 @@ def _own(label: str, ranks: int) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def _others(label: str, given: Mapping[str, Any]) -> str:  # Any: as above
+def _others(label: str, given: Mapping[str, object]) -> str:
     """The name of the array: this one, or that of another argument."""
-    if not isinstance(given[label], str):
+    named = given[label]
+    if not isinstance(named, str):
         return label
-    other, _ = _begins(label, given[label])
+    other, _ = _begins(label, named)
     if other not in given or isinstance(given[other], str):
         arrays = ", ".join(n for n, value in given.items() if not isinstance(value, str))
         help = "name an array of a rank, as in theirs@0=mine@1"
@@ -83,9 +84,9 @@ def _begins(label: str, other: str) -> tuple[str, int]:
 
 
 def starts(
-    arguments: Iterable[Value], given: Mapping[str, Any], ranks: int
+    arguments: Iterable[Value], given: Mapping[str, object], ranks: int
 ) -> tuple[Mapping[str, int], ...]:
-    """Of each rank the pointers that begin inside an array: at which element. Any: as above."""
+    """Of each rank the pointers that begin inside an array: at which element."""
     found: list[dict[str, int]] = [{} for _ in range(ranks)]
     for arg, rank in product(arguments, range(ranks)):
         other = given.get(label := of_rank(arg.name, rank))
@@ -107,8 +108,8 @@ def _listed(ranks: int) -> str:
 
 
 def of_each(
-    names: Names, given: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, str], dict[str, Any]]]:  # Any: as above
+    names: Names, given: Mapping[str, object]
+) -> Iterator[tuple[Mapping[str, str], dict[str, object]]]:
     """The names and arguments of each rank; random arrays differ between ranks."""
     for rank, labels in enumerate(names):
         mine = {name: given[label] for name, label in labels.items() if label in given}

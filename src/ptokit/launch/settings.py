@@ -47,18 +47,18 @@ class KernelRecorder(Protocol):
         """Whether names and branches of this code are seen."""
         ...
 
-    def instruction(self, page: type[Instr], given: Mapping[str, Any]) -> None:
-        """Record an instruction on what the user passed. Any: tiles, arrays, numbers, words."""
+    def instruction(self, page: type[Instr], given: Mapping[str, object]) -> None:
+        """Record an instruction on what the user passed."""
         ...
 
-    def tile(self, kind: TileType | ConvTileType, valid: tuple[Any, ...]) -> Any:  # Any: as above
+    def tile(self, kind: TileType | ConvTileType, valid: tuple[Any, ...]) -> Any:  # Any: a tile
         """Record a new tile."""
         ...
 
 
 recording: ContextVar[KernelRecorder | None] = ContextVar("recording", default=None)
-# told of each instruction that was executed at once. Any: operands
-executed: ContextVar[Callable[[type[Instr], dict[str, Any]], None] | None] = ContextVar(
+# told of each instruction that was executed at once, and of its operands
+executed: ContextVar[Callable[[type[Instr], Mapping[str, object]], None] | None] = ContextVar(
     "executed", default=None
 )
 
@@ -123,7 +123,7 @@ class Engine(Protocol):
         ...
 
     @staticmethod
-    def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: as above
+    def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
         """Run one instruction, rules unchecked, on handles and numbers."""
         ...
 
