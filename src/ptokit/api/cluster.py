@@ -49,8 +49,8 @@ Task: TypeAlias = "tuple[range, Sizes | None, frozenset[str]]"
 def launched(
     cluster: object,
     made: Executable,
-    given: Sequence[Any],  # Any: arrays and numbers
-    arrays: Mapping[str, Any],  # Any: as above
+    given: Sequence[object],
+    arrays: Mapping[str, object],
     options: Options,
     observers: Sequence[Observer] = (),
 ) -> Run:
@@ -80,14 +80,14 @@ class Blank(NamedTuple):
     """An array of which only the extents and the type matter."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]  # Any: a user's
+    dtype: np.dtype[np.generic]
 
 
 class Work:
     """What every worker gets, once: the function, its arguments, its limits."""
 
     def __init__(
-        self, made: bytes, arrays: Mapping[str, Any], most: int | None, ends: Ending
+        self, made: bytes, arrays: Mapping[str, object], most: int | None, ends: Ending
     ) -> None:
         self.made, self.arrays, self.most, self.ends = made, arrays, most, ends
 
@@ -95,7 +95,7 @@ class Work:
         return Work, (self.made, self.arrays, self.most, self.ends)
 
     @cached_property
-    def ready(self) -> tuple[Any, Any]:  # Any: what an engine prepares
+    def ready(self) -> tuple[Launch, Any]:  # Any: a function that the native engine prepared
         """The function made ready, once for each worker and kind of arguments."""
         made: Executable = _executables.get(self.made, lambda: pickle.loads(self.made))
         arrays = self.arrays.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,8 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.forms.complete import dtype_of_array
 from ptokit.launch.hostmemory import host_array
 from ptokit.values.dtypes import DType
-from ptokit.values.host import codes_of, numpy_dtype, values_of
+from ptokit.values.host import AnyArray, codes_of, numpy_dtype, values_of
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Place: TypeAlias = "tuple[int, ...]"
 # absolute and relative tolerance where nobody says another; other types: equal
 TOLERANCE = {"f32": 1e-4, "f16": 1e-2}

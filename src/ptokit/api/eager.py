@@ -73,7 +73,9 @@ def _by_keyword(field: Operand | Attr) -> bool:
     return not field.required and field.kind is not Kind.INDEX
 
 
-def _fits(form: inspect.Signature, page: type[Instr], args: Sequence[Any], names: Any) -> bool:
+def _fits(
+    form: inspect.Signature, page: type[Instr], args: Sequence[object], names: Mapping[str, object]
+) -> bool:
     try:
         bound = form.bind(*args, **names).arguments
     except TypeError:
@@ -130,19 +132,19 @@ def shown(value: Any) -> str:  # Any: what a user passed
     return text if short else f"a value of type {type(value).__name__}"
 
 
-def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, numbers, words
+def execute(page: type[Instr], given: Mapping[str, object]) -> None:
     """Check the rules of the current target and run the body."""
     recorder = recording.get()
     if recorder is not None:
         recorder.instruction(page, given)
         return
     core = current_core()
-    operands: dict[str, Any] = {}
+    operands: dict[str, object] = {}
     target = _judge(page, given) if core.whole else core.target
     key: list[object] = [page, id(target)]
     fields, attrs = _fields(page)
     for operand, name, wanted, stores in fields:
-        value: Any = given.get(name)  # a handle or a number
+        value: Any = given.get(name)  # Any: a handle or a number
         if stores and isinstance(value, Tensor):
             value.require_stored()
         if type(value) is wanted:
@@ -175,7 +177,7 @@ def execute(page: type[Instr], given: dict[str, Any]) -> None:  # Any: handles, 
         note(page, given)
 
 
-def _judge(page: type[Instr], given: Mapping[str, Any]) -> Target:  # Any: as above
+def _judge(page: type[Instr], given: Mapping[str, object]) -> Target:
     """Whose rules hold in a kernel that is debugged: a move between cores goes through a FIFO."""
     from ptokit.passes.coretransfers import crosses
 
@@ -201,10 +203,10 @@ MOST_MADE = 512
 def _ready(
     page: type[Instr],
     target: Target,
-    operands: Mapping[str, Any],
-    given: Mapping[str, Any],
+    operands: Mapping[str, object],
+    given: Mapping[str, object],
     key: tuple[object, ...],
-) -> Made:  # Any: handles, numbers, words
+) -> Made:
     """The op of such a call, ready to run, and whether a tile has no memory on the target.
 
     It is made once for operands of the same types. The op holds them, so their ids stay theirs.
@@ -222,8 +224,8 @@ def _ready(
 
 
 def _make(
-    page: type[Instr], target: Target, operands: Mapping[str, Any], given: Mapping[str, Any]
-) -> Made:  # Any: as above
+    page: type[Instr], target: Target, operands: Mapping[str, object], given: Mapping[str, object]
+) -> Made:
     attrs = {a.name: chosen_word(a, given[a.name]) for a in page.attrs}
     op, _ = instance(page, operands, {k: v for k, v in attrs.items() if v is not None})
     static = environment(page, {k: _static(v) for k, v in operands.items()}, attrs, target)
@@ -231,14 +233,14 @@ def _make(
     return ReadyOp(op, rules), any(True for _ in _homeless(operands, target))
 
 
-def _static(value: Any) -> Any:  # Any: a handle or a number
+def _static(value: object) -> object:
     """What all calls with operands of these types have in common."""
     if isinstance(value, tuple):
         return tuple(_static(v) for v in value)  # type: ignore[misc]
     return value.type if isinstance(value, Matrix) else UNKNOWN
 
 
-def _check(ready: ReadyOp, operands: Mapping[str, Any], target: Target) -> None:  # Any: as above
+def _check(ready: ReadyOp, operands: Mapping[str, object], target: Target) -> None:
     """The rules that these very operands may break."""
     page = ready.page
     env = environment(page, operands, ready.op.attrs, target)
@@ -249,14 +251,14 @@ def _check(ready: ReadyOp, operands: Mapping[str, Any], target: Target) -> None:
         raise PtoError(problems)
 
 
-def _homeless(operands: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
-    """Tiles in memories that the target lacks. Any: handles and numbers."""
+def _homeless(operands: Mapping[str, object], target: Target) -> Iterator[Diagnostic]:
+    """Tiles in memories that the target lacks."""
     for name, value in operands.items():
         if isinstance(value, Matrix) and isinstance(value.type, TileType | ConvTileType):
             yield from memory_errors(value.type, target, name, caller())
 
 
-def chosen_word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute's enumeration
+def chosen_word(attr: Attr, value: Any) -> object:  # Any: a word, or a user's spelling of it
     """What a user chose for an attribute, as the attribute has it."""
     if value is None or not issubclass(attr.kind, Word):
         return value
@@ -266,9 +268,9 @@ def chosen_word(attr: Attr, value: Any) -> Any:  # Any: a word of the attribute'
 def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
     signatures = [signature(page) for page in forms]
     # by the types of arguments: a form, the places of positional ones, the defaults of others
-    shapes: dict[object, tuple[type[Instr], tuple[str, ...], dict[str, Any]]] = {}
+    shapes: dict[object, tuple[type[Instr], tuple[str, ...], dict[str, object]]] = {}
 
-    def call(*args: Any, events: Sequence[Event] = (), **names: Any) -> None:  # Any: a user's
+    def call(*args: object, events: Sequence[Event] = (), **names: object) -> None:
         for event in events:
             if not isinstance(event, Event):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TypeError(f"{name}: events: expected an event, got {shown(event)}")

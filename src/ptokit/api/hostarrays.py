@@ -25,10 +25,9 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.undefinedstore import UnwrittenWarning
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc, Word
-from ptokit.values.host import in_memory, rounded_codes, values_of
+from ptokit.values.host import AnyArray, in_memory, rounded_codes, values_of
 from ptokit.values.layouts import Layout
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
 Key: TypeAlias = Any  # whatever NumPy takes as an index
 Operand: TypeAlias = "Tile | float"
@@ -260,7 +259,7 @@ class Operators:
         )
 
 
-def stated(**words: Any) -> dict[str, Any]:  # Any: words, tiles and numbers
+def stated(**words: object) -> dict[str, Any]:  # Any: words, tiles and numbers
     """The words of a call that were given."""
     return {name: word for name, word in words.items() if word is not None}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from ptokit.analysis.cores import level_of, misplaced, misused, unfit_entries
 from ptokit.analysis.fifochecks import check_fifos
@@ -30,16 +30,14 @@ from ptokit.launch.settings import (
 from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ptokit.analysis.known import Facts
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.profiling import Profile
     from ptokit.launch.executable import Executable, Recent, Run
     from ptokit.machine.launchoptions import Options
     from ptokit.machine.observer import Observer
+    from ptokit.values.host import AnyArray
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 ENTRY = "pto.entry"  # the attribute of the function that a launch runs
 FORMS = ("as", "ssa", "dps", "cpp")
@@ -165,11 +163,7 @@ class Program(Rich):
 
     @door
     def races(
-        self,
-        *targets: str,
-        func: str | None = None,
-        blocks: int = 1,
-        **arrays: Any,  # Any: arrays and numbers
+        self, *targets: str, func: str | None = None, blocks: int = 1, **arrays: object
     ) -> list[Diagnostic]:
         """What the order of the pipes leaves open on each of `targets` (default: the current one).
 
@@ -226,7 +220,7 @@ class Program(Rich):
     @door
     def run(
         self,
-        *given: Any,  # Any: arrays and numbers
+        *given: object,
         target: str | None = None,
         func: str | None = None,
         fixpipe: str | FixPipe = "cpu",
@@ -238,7 +232,7 @@ class Program(Rich):
         cluster: object = None,
         schedule: str | None = None,
         strict: bool = False,
-        **arrays: Any,  # Any: as above
+        **arrays: object,
     ) -> dict[str, AnyArray]:
         """Run a function on arrays and numbers, by position or by name; returns its outputs.
 
@@ -268,7 +262,7 @@ class Program(Rich):
     @takes(RunWords)
     def execute(
         self,
-        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        arrays: Mapping[str, object],
         *,
         observers: Sequence[Observer] = (),
         cluster: object = None,
@@ -283,8 +277,8 @@ class Program(Rich):
     def launch(
         self,
         options: Options,
-        given: Sequence[Any],  # Any: arrays and numbers
-        arrays: Mapping[str, Any],  # Any: as above
+        given: Sequence[object],
+        arrays: Mapping[str, object],
         observers: Sequence[Observer] = (),
         cluster: object = None,
     ) -> Run:
@@ -333,11 +327,11 @@ class Program(Rich):
     @door
     def profile(
         self,
-        *given: Any,  # Any: arrays and numbers
+        *given: object,
         target: str | None = None,
         func: str | None = None,
         blocks: int = 1,
-        **arrays: Any,  # Any: as above
+        **arrays: object,
     ) -> Profile:
         """Predict how long `run` would take on hardware, and where the time goes.
 
@@ -356,7 +350,7 @@ class Program(Rich):
     def code(
         self,
         instruction: str,
-        arrays: Mapping[str, Any],  # Any: arrays and numbers
+        arrays: Mapping[str, object],
         *,
         target: str | None = None,
         func: str | None = None,

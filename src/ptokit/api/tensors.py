@@ -6,10 +6,10 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from ptokit.analysis.checker import type_errors
 from ptokit.analysis.violation import broken
@@ -40,11 +40,9 @@ from ptokit.values.enumerations import (
     PadValue,
     Word,
 )
-from ptokit.values.host import is_of, is_raw, rounded_codes
+from ptokit.values.host import AnyArray, is_of, is_raw, rounded_codes
 from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
-
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 Data: TypeAlias = "ArrayLike | SupportsDLPack"
 ElementType: TypeAlias = "DType | str | DTypeLike"

@@ -27,6 +27,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
 Client: TypeAlias = Any  # Any: distributed has types for a part of what it offers
+Pending: TypeAlias = Any  # Any: as above; a Future of Dask
+Ended: TypeAlias = "SimpleQueue[tuple[int, Pending]]"
 
 
 def problem(seen: str, help: str) -> PtoError:
@@ -78,8 +80,7 @@ def require_workers(cluster: object) -> Client:
         raise _nobody(client) from None
     mine = version("ptokit")
     every = _patiently(client, lambda: client.get_versions(packages=["ptokit"]))
-    workers: dict[str, Any] = every["workers"]
-    for address, known in sorted(workers.items()):
+    for address, known in sorted(every["workers"].items()):
         its = known["packages"]["ptokit"]
         if its != mine:
             seen = f"the worker {address} has {f'ptokit {its}' if its else 'no ptokit'}"
@@ -87,7 +88,7 @@ def require_workers(cluster: object) -> Client:
     return client
 
 
-def _patiently(client: Client, ask: Callable[[], Any]) -> Any:  # Any: Dask's
+def _patiently(client: Client, ask: Callable[[], R]) -> R:
     """What all workers are asked for or given: again if one dies meanwhile."""
     late = time.monotonic() + PATIENCE
     while True:
@@ -155,8 +156,8 @@ class Attended(RunLimits):
 class Sent(NamedTuple):
     """A call that was sent, and where `shared` was then."""
 
-    future: Any  # Any: a Future
-    shared: Any
+    future: Pending
+    shared: Pending
 
 
 class Workers(Generic[S]):
@@ -165,7 +166,7 @@ class Workers(Generic[S]):
     def __init__(self, client: Client, shared: S) -> None:
         self.client, self._shared = client, shared
         self._address: str = client.scheduler.address
-        self._data: Any = None  # Any: the Future of `shared`
+        self._data: Pending = None  # of `shared`
         self._open: dict[int, Sent] = {}
         self._thread = ThreadPoolExecutor(1)
 
@@ -190,7 +191,7 @@ class Workers(Generic[S]):
         `ended` is called with each item that is done.
         """
         found: dict[int, R] = {}
-        ended_calls: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        ended_calls: Ended = SimpleQueue()
         deaths, wanted = Counter[int](), len(items)
         while missing := [n for n in range(wanted) if n not in found]:
             for number in missing:
@@ -214,11 +215,11 @@ class Workers(Generic[S]):
         return [found[n] for n in range(wanted)]
 
     def _send(
-        self, number: int, function: Callable[[S, T], R], item: T, ended_calls: SimpleQueue[Any]
+        self, number: int, function: Callable[[S, T], R], item: T, ended_calls: Ended
     ) -> None:
         if self._data is None:
             self._data = self._placed()
-        future: Any = self.client.submit(function, self._data, item, pure=False)
+        future: Pending = self.client.submit(function, self._data, item, pure=False)
         self._open[number] = Sent(future, self._data)
 
         def tell(_: object) -> None:
@@ -226,7 +227,7 @@ class Workers(Generic[S]):
 
         future.add_done_callback(tell)
 
-    def _placed(self) -> Any:  # Any: a Future
+    def _placed(self) -> Pending:
         """`shared` on all workers. An interrupt does not stop it half way: it is dropped then."""
         pending = self._thread.submit(self._scattered)
         try:
@@ -235,11 +236,11 @@ class Workers(Generic[S]):
             pending.add_done_callback(self._unwanted)
             raise
 
-    def _unwanted(self, done: Placing[Any]) -> None:  # Any: a Future of Dask
+    def _unwanted(self, done: Placing[object]) -> None:
         if done.exception() is None:
             self._drop([done.result()])
 
-    def _scattered(self) -> Any:  # Any: a Future
+    def _scattered(self) -> Pending:
         """`shared` on all workers."""
         how = {"broadcast": True, "hash": False, "timeout": PATIENCE}
         [data] = _patiently(self.client, lambda: self.client.scatter([self._shared], **how))
@@ -259,7 +260,7 @@ class Workers(Generic[S]):
             require_workers(self.client)  # one may have come that has no ptokit
             raise
 
-    def _next_ended(self, ended_calls: SimpleQueue[tuple[int, Any]]) -> tuple[int, Any]:
+    def _next_ended(self, ended_calls: Ended) -> tuple[int, Pending]:
         """The next call that ended, while there is anybody to wait for."""
         seen = time.monotonic()
         while True:
@@ -275,7 +276,7 @@ class Workers(Generic[S]):
         numbers = [n for n in self._open if n >= first]
         self._drop(self._open.pop(n).future for n in numbers)
 
-    def _drop(self, futures: Iterable[Any]) -> None:  # Any: Futures
+    def _drop(self, futures: Iterable[object]) -> None:
         dropped = [*futures]
         with suppress(Exception):  # where nobody answers, nothing is left
             if dropped:

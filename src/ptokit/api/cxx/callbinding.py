@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ptokit.api.cxx.callforms import Form, forms
 from ptokit.api.cxx.calloperands import (
@@ -90,8 +90,9 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     """Return the call on the types that the chip moves, where headers assert that they differ."""
     if call.page.moved_types is None:
         return call
-    placed = (PlacedTile, PlacedView, PlacedConv)
-    types = {n: v.type for n, v in call.operands.items() if isinstance(v, placed)}
+    kinds = (PlacedTile, PlacedView, PlacedConv)
+    placed = {n: v for n, v in call.operands.items() if isinstance(v, kinds)}
+    types = {n: v.type for n, v in placed.items()}
     numbers = {n: v for n, v in call.operands.items() if isinstance(v, int | float)}
     others = call.page.moved_types({**call.attrs, **numbers, **types}, target)
     if not others:
@@ -99,8 +100,7 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
     operands, attrs = dict(call.operands), dict(call.attrs)
     for name, kind in others.items():
         if name in types:
-            value: Any = operands[name]  # Any: a placed tile or view
-            operands[name] = value._replace(type=kind)
+            operands[name] = placed[name]._replace(type=kind)
         else:
             attrs[name] = kind
     differ = [

@@ -19,13 +19,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias
 
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import PtoError, error
 
 STILL, POLL = 60.0, 0.25  # seconds without a call until a kernel counts as stuck; between looks
 BEATS = 4  # numbers that both processes see: calls, the last place, where the library lies
+Beat: TypeAlias = "ctypes.Array[ctypes.c_int64]"  # these numbers
 SIGNALS = {
     signal.SIGSEGV: "invalid memory access",
     signal.SIGBUS: "invalid memory access",
@@ -60,7 +61,7 @@ def shared(nbytes: int) -> mmap.mmap:
 
 
 def run_in_child(
-    work: Callable[[Any], object], still: float | None = STILL, *, captured: bool = True
+    work: Callable[[Beat], object], still: float | None = STILL, *, captured: bool = True
 ) -> Answer:
     """Run `work` on the shared numbers in a child; Crash where it ends before it answers.
 
@@ -101,7 +102,7 @@ def run_in_child(
 
 
 def _child(
-    work: Callable[[Any], object], beat: Any, writing: int, output: BinaryIO | None
+    work: Callable[[Beat], object], beat: Beat, writing: int, output: BinaryIO | None
 ) -> NoReturn:
     """Work, answer, and end without what the parent would do at its own end."""
     faulthandler.disable()  # the parent tells
@@ -123,9 +124,7 @@ def _child(
         os._exit(0)
 
 
-def _listen(
-    reading: int, beat: Any, process: int, still: float | None
-) -> tuple[bytes, bool]:  # Any: of ctypes
+def _listen(reading: int, beat: Beat, process: int, still: float | None) -> tuple[bytes, bool]:
     """Read to the end; whether the child was ended since it did nothing for too long."""
     parts: list[bytes] = []
     seen, since = -1, time.monotonic()

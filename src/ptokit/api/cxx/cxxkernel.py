@@ -16,7 +16,7 @@ from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import HostMemory
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.callwords import BOOL, VOID, Tag
-from ptokit.api.cxx.childprocess import STILL, Crash, run_in_child, shared
+from ptokit.api.cxx.childprocess import STILL, Beat, Crash, run_in_child, shared
 from ptokit.api.cxx.compiler import Build
 from ptokit.api.cxx.compiler import library as compiled
 from ptokit.api.cxx.door import Door, Tables, tables
@@ -39,6 +39,7 @@ from ptokit.machine.launchoptions import Options
 from ptokit.machine.undefinedstore import require_defined
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
+from ptokit.values.host import AnyArray
 
 BYTES = (VOID, 3, 4)  # element types of pointers to memory of any type
 Library = Path
@@ -162,7 +163,7 @@ class CxxKernel:
     def launch(
         self,
         name: str,
-        *given: Any,  # Any: arrays and numbers
+        *given: object,
         blocks: int = 1,
         timeout: float | None = STILL,
         strict: bool = False,
@@ -186,7 +187,7 @@ class CxxKernel:
         room = {n: _Room(kind, array) for n, (kind, array) in host.contiguous().items()}
         how = (*self.readings, tables())
 
-        def work(beat: Any) -> Left:  # Any: of ctypes
+        def work(beat: Beat) -> Left:
             return _launch(library, how, beat, (name, blocks), host, room, words)
 
         try:
@@ -231,13 +232,13 @@ def _macro(text: str) -> tuple[str, str | None]:
 class _Room:
     """An array in memory that a child shares."""
 
-    def __init__(self, kind: DType, array: np.ndarray[Any, Any]) -> None:  # Any: of any type
+    def __init__(self, kind: DType, array: AnyArray) -> None:
         self.kind, self.given = kind, array
         self.memory = shared(array.nbytes)
         self.memory.write(np.ascontiguousarray(array).tobytes())
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
 
-    def array(self) -> np.ndarray[Any, Any]:  # Any: as above
+    def array(self) -> AnyArray:
         """Return what the kernel left."""
         made = np.frombuffer(self.memory, self.given.dtype, self.given.size)
         return made.reshape(self.given.shape)
@@ -249,7 +250,7 @@ class _Room:
 def _launch(
     library: Library,
     how: tuple[Target, FixPipe, Tables],
-    beat: Any,  # Any: of ctypes
+    beat: Beat,
     what: tuple[str, int],
     host: LaunchArguments,
     room: Mapping[str, _Room],
@@ -269,7 +270,7 @@ def _launch(
 
 
 def _arguments(
-    loaded: Any,  # Any: a library
+    loaded: ctypes.PyDLL,
     name: str,
     host: LaunchArguments,
     room: Mapping[str, _Room],

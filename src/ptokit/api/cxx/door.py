@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from threading import get_native_id
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ptokit.api.cxx.calloperands import (
 )
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.callwords import FIRST_INTRINSIC, HEAD, STOP, WORDS, KernelText, PlaceWord
+from ptokit.api.cxx.childprocess import Beat
 from ptokit.api.cxx.headers import enumerations, names
 from ptokit.api.cxx.kernelcores import CxxCore, PlacedHandle, ReadyCall
 from ptokit.api.cxx.kernelpipes import OpenedPipe, end_of, epilogue_of, moved, told_where
@@ -62,8 +63,8 @@ HEADER = "a kernel includes <pto/pto-inst.hpp>, a host program <acl/acl.h>"
 class Door:
     """The host side of a compiled library: it takes each call and keeps the record of them."""
 
-    def __init__(self, target: Target, fixpipe: FixPipe, tables: Tables, beat: Any) -> None:
-        """`beat`: numbers that calls write: how many there were, the last place. Any: of ctypes."""
+    def __init__(self, target: Target, fixpipe: FixPipe, tables: Tables, beat: Beat) -> None:
+        """`beat`: numbers that calls write: how many there were, the last place."""
         self.target, self.fixpipe = as_headers(target), fixpipe
         self.tables, self.beat = tables, beat
         self.arrays, self.types = Arrays(), Types(target)
@@ -83,7 +84,7 @@ class Door:
         self.last = MOST_CALLS  # the number of the last call that may come
         self.specials = Specials(self)
 
-    def attach(self, path: str) -> Any:  # Any: a library
+    def attach(self, path: str) -> ctypes.PyDLL:
         """Load a library and set its callbacks; PtoError if none of its files has our headers."""
         library = ctypes.PyDLL(path)
         if not hasattr(library, "ptokit_words"):
@@ -118,8 +119,8 @@ class Door:
     def add_array(self, array: HostMemory) -> int:
         """Let kernels touch an array; its number."""
         number = self.arrays.add(array)
-        room: Any = (ctypes.c_uint8 * max(array.nbytes, 1)).from_address(array.address)
-        data = np.frombuffer(room, np.uint8)[: array.nbytes]
+        room = (ctypes.c_uint8 * max(array.nbytes, 1)).from_address(array.address)
+        data = np.frombuffer(memoryview(room), np.uint8)[: array.nbytes]
         self.memories[number] = Memory(array.name, data, written=True, host=True)
         return number
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.callrecord import LaunchRecord
-from ptokit.api.cxx.childprocess import Crash, run_in_child
+from ptokit.api.cxx.childprocess import Beat, Crash, run_in_child
 from ptokit.api.cxx.door import Door, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
@@ -76,7 +76,7 @@ def run_host_program(
     """
     ready = tables()
 
-    def work(beat: Any) -> HostRun:  # Any: of ctypes
+    def work(beat: Beat) -> HostRun:
         entrance = _Telling(library, *how, ready, beat)
         loaded = entrance.attach(str(library))
         beat[2] = entrance.base = base_of(loaded, "ptokit_words")

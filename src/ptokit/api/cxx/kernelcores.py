@@ -35,7 +35,7 @@ from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.ir.editing import instance
 from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
-from ptokit.isa.lang.environment import environment
+from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES, Instr, Role
 from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
@@ -120,7 +120,7 @@ class _AnyValue:
 class StartedRegisters(dict[str, Any]):  # Any: numbers
     """The registers of a core; kernels need not set those whose first value they want."""
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         return super().get(name, _AnyValue())
 
 
@@ -236,12 +236,12 @@ class ReadyCall:
         self.entry = 0  # the C++ object of the entry of a FIFO
         self.waits = not CORES.isdisjoint(call.page.uses)
 
-    def offer(self) -> Mapping[Any, Any]:  # Any: see `Offer`
+    def offer(self) -> Offer:
         """Return what the body may use."""
         core = self.core
         if self.ready.standalone:
             return {}
-        found: dict[Any, Any] = {**core.offer(), MACHINE: InterpretedMachine(core)}
+        found = {**core.offer(), MACHINE: InterpretedMachine(core)}
         if self.waits:
             found[SIGNALS] = core.signals
         if self.end is not None:
@@ -266,7 +266,7 @@ def operands_of(call: CxxCall, core: CxxCore) -> dict[str, Any]:  # Any: handles
     """Return the operands of a call on the memories of a core."""
     alone = not core.peers or split_of(call) is None
     core.sent = _receiver(call, core) if alone else None
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     for name, value in call.operands.items():
         given[name] = found = _placed_by(call, value) or core.handle(value)
         if isinstance(found, Matrix):
@@ -339,7 +339,7 @@ class PlacedHandle:
         put(self.place, self.address)
 
 
-def _taken(page: type[Instr], given: Mapping[str, Any]) -> dict[str, Any]:  # Any: handles, numbers
+def _taken(page: type[Instr], given: Mapping[str, object]) -> dict[str, object]:
     """Return what a body takes, with the defaults of what is not given."""
     usual = {o.name: o.default for o in page.operands if not o.required}
     every = {**usual, **given}
@@ -353,7 +353,7 @@ def _copied_back(value: Reported, tile: Tile) -> None:
         ctypes.memmove(value.place, codes.ctypes.data, codes.size)
 
 
-def judged(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
+def judged(call: CxxCall, given: Mapping[str, object], target: Target) -> Iterator[Diagnostic]:
     """Yield the warnings of a call on handles; PtoError where boards do not take it."""
     found = [*_of_extents(call, target), *_of_types(call, target), *_of_rules(call, given, target)]
     errors = [d for d in found if d.is_error]
@@ -419,7 +419,7 @@ def _fits(value: PlacedTile | PlacedConv, target: Target) -> bool:
     return value.address >= 0 and end <= target.capacity_of(value.type.loc)
 
 
-def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
+def _of_rules(call: CxxCall, given: Mapping[str, object], target: Target) -> Iterator[Diagnostic]:
     """Judge the rules of the page, as boards do: they run what was compiled."""
     page = call.page
     attrs = {k: v for k, v in call.attrs.items() if v is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ptokit.analysis.cores import KIND
 from ptokit.api.cxx.callbinding import CxxCall
@@ -18,7 +18,7 @@ from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
 from ptokit.diagnostics.source import Span
 from ptokit.ir.editing import new_op, shaped
-from ptokit.ir.module import Block, Func, Module, Op, Raw
+from ptokit.ir.module import Block, Func, Module, Op, Raw, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
@@ -248,7 +248,7 @@ class _Function:
 
     def _op(self, call: CxxCall, numbers: Sequence[Linear], span: Span | None) -> Op:
         left = list(numbers)
-        operands: dict[str, Any] = {}
+        operands: dict[str, Sequence[Value]] = {}
         for name, value in call.operands.items():
             given = left.pop(0) if self._differs(call, name, value) else None
             operand = call.page.operand(name)

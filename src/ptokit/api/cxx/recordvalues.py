@@ -191,7 +191,7 @@ class RecordValues:
     def _tile(self, given: PlacedTile) -> Value:
         return self._allocated(allocation(), given.type, given.address, "t")
 
-    def _allocated(self, page: type[Instr], kind: Any, address: int, base: str) -> Value:
+    def _allocated(self, page: type[Instr], kind: Type, address: int, base: str) -> Value:
         key = kind, address
         if key not in self._known:
             where = {"addr": [self._constant(address, I64)]}

@@ -76,7 +76,7 @@ VALUES = (str, bytes, type(None), type)  # no data of a launch
 
 
 @cache
-def _element(dtype: np.dtype[Any]) -> DType | None:  # Any: of whatever elements
+def _element(dtype: np.dtype[np.generic]) -> DType | None:
     return dtype_of_array(np.empty(0, dtype))
 
 
