@@ -8,8 +8,8 @@ import pdb
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, NoReturn
+from types import CodeType, FrameType, TracebackType
+from typing import NoReturn
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.machine.arguments import Env
@@ -49,7 +49,7 @@ class Debugger(pdb.Pdb, Observer):
         if self.ended:
             self.quits()
 
-    def _place(self, line: int) -> Any:  # Any: code of Python
+    def _place(self, line: int) -> CodeType:
         """Code that does nothing, in this line of the kernel: pdb lists what stands around it."""
         return compile(ast.increment_lineno(ast.parse("None"), line - 1), self.kernel, "exec")
 

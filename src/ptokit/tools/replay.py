@@ -32,6 +32,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.launch.settings import Engine, engine_named
+from ptokit.machine.arguments import Env
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core, ReadyOp
 from ptokit.machine.memory import Memory
@@ -40,6 +41,7 @@ from ptokit.values.dtypes import SPELLINGS, DType
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.formats import decode
+from ptokit.values.host import AnyArray
 from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
@@ -144,7 +146,7 @@ def _is_case(found: object) -> bool:
 def _arrays(path: Path) -> Any:  # Any: NpzFile, which has a parameter in newer versions of NumPy
     """The bytes before and after each case; CallError if the file has no arrays with names."""
     try:
-        found: Any = np.load(path)
+        found: object = np.load(path)
     except (OSError, ValueError, BadZipFile) as problem:
         raise _unreadable(path, problem) from None
     if not hasattr(found, "files"):
@@ -212,7 +214,7 @@ def _before(arrays: Mapping[str, Bytes], prefix: str, name: str) -> Bytes:
     return np.zeros_like(arrays[f"{prefix}/{name}.after"]) if known is None else known.copy()
 
 
-def _execute(op: Op, env: dict[Value, Any], engine: Engine, outs: list[Handle]) -> None:
+def _execute(op: Op, env: Env, engine: Engine, outs: list[Handle]) -> None:
     """Run the instruction; a number that its body gives is put into the one output."""
     core = Core(RECORDED_TARGET, CPU_READING)
     if not op.page.results():
@@ -262,9 +264,7 @@ def tile_type_of(described: Case, dtype: DType) -> TileType:
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad)
 
 
-def one_op(
-    page: type[Instr], case: Case, handles: Mapping[str, Handle]
-) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
+def one_op(page: type[Instr], case: Case, handles: Mapping[str, Handle]) -> tuple[Op, Env]:
     """The case as one instruction, and what its operands are bound to."""
     renamed = page.recorded[case["form"]]
     operands = (o for o in page.operands if o.role is not Role.RESULT)
@@ -310,7 +310,7 @@ def _differences(name: str, handle: Handle, expected: Bytes, case: Case) -> Iter
         )
 
 
-def _close(found: NDArray[Any], wanted: NDArray[Any], dtype: DType, ulp: int) -> NDArray[np.bool_]:
+def _close(found: AnyArray, wanted: AnyArray, dtype: DType, ulp: int) -> NDArray[np.bool_]:
     """Same class of NaN, or within `ulp` steps of the format (codes as sign-magnitude integers)."""
     both_nan = np.isnan(decode(found, dtype)) & np.isnan(decode(wanted, dtype))
     sign = 1 << (dtype.bits - 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ptokit.api import hostarrays
 from ptokit.ir.module import Value
@@ -15,9 +15,7 @@ from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import Core
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.order.group import GroupedCore
-from ptokit.values.host import numpy_dtype, values_of
-
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
+from ptokit.values.host import AnyArray, numpy_dtype, values_of
 
 
 def place_shown(core: Core) -> str:
@@ -34,7 +32,7 @@ def codes_shown(handle: Matrix) -> AnyArray:
     return handle.elements.read(range(handle.rows), range(handle.cols))
 
 
-def array_of(value: Any) -> Any:  # Any: a handle or a number; an array or a number
+def array_of(value: object) -> Any:  # Any: a handle or a number; an array or a number
     """A tile, view or pointer as an array: a copy, masked where nothing was ever written."""
     if isinstance(value, Tile):
         return _masked(values_of(value.codes(), value.dtype), hostarrays.Tile(value).written())
@@ -51,7 +49,7 @@ def array_of(value: Any) -> Any:  # Any: a handle or a number; an array or a num
     return value.values[0, 0] if isinstance(value, NumpyArray) else value
 
 
-def value_shown(value: Value, seen: Any) -> Any:  # Any: as above
+def value_shown(value: Value, seen: object) -> Any:  # Any: as above
     """`array_of`; a struct as a record of NumPy's, a local array in its extents."""
     found, kind = array_of(seen), value.type
     if isinstance(kind, ArrayType) and found.size == kind.count:
@@ -69,7 +67,7 @@ def _record(kind: StructType) -> np.dtype[np.void]:
     return np.dtype({"names": names, "formats": parts, "offsets": places, "itemsize": kind.nbytes})
 
 
-def _part(field: Member) -> Any:  # Any: what describes a type of NumPy's
+def _part(field: Member) -> DTypeLike:
     if isinstance(field, StructType):
         return _record(field)
     if isinstance(field, ArrayType):

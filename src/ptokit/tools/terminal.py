@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
@@ -32,12 +32,12 @@ class TerminalStream:
         self.plain.write(printable(text))
         return len(text)
 
-    def writelines(self, lines: Any) -> None:  # Any: as io has it
+    def writelines(self, lines: Iterable[str]) -> None:
         """Write lines of text."""
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:  # Any: as io has it
+    def __getattr__(self, name: str) -> object:
         return getattr(self.plain, name)
 
 

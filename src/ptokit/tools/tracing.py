@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class Tracer(Observer):
             if arg.name in self.names and not isinstance(env[arg], Matrix | Pointer):
                 self._show(None, arg, env[arg], core)
 
-    def _show(self, op: Op | None, value: Value, seen: Any, core: Core) -> None:  # Any: as below
+    def _show(self, op: Op | None, value: Value, seen: object, core: Core) -> None:
         if value.name in self.untold:
             self.untold.remove(value.name)
         self.tell(_content(op, value, seen, core))
@@ -65,7 +64,7 @@ def defined_or_written(op: Op) -> Iterator[Value]:
     yield from (v for o in op.page.outs() for v in op.bound(o.name))
 
 
-def _has_content(op: Op, seen: Any) -> bool:  # Any: a handle or a number
+def _has_content(op: Op, seen: object) -> bool:
     """Whether the op gave it content: not where it made a handle only."""
     makes = op.page.executes or BY_SCALAR in op.page.traits
     return makes or not isinstance(seen, Matrix | Pointer)
@@ -90,7 +89,7 @@ def _block(core: Core) -> str:
     return f"[{place}]" if place else ""
 
 
-def _operand(value: Value, seen: Any) -> str:  # Any: a handle or a number
+def _operand(value: Value, seen: object) -> str:
     """Name, element type and valid extents, or the number."""
     name = f"%{value.name}"
     if isinstance(seen, Tile):
@@ -103,14 +102,14 @@ def _operand(value: Value, seen: Any) -> str:  # Any: a handle or a number
     return f"{name}={shown}" if isinstance(shown, int | float | np.generic) else name
 
 
-def _digest(seen: Any) -> str:  # Any: as above
+def _digest(seen: object) -> str:
     if not isinstance(seen, Matrix):
         return ""
     raw = np.ascontiguousarray(codes_shown(seen)).tobytes()
     return f" #{blake2b(raw, digest_size=DIGEST).hexdigest()}"
 
 
-def _content(op: Op | None, value: Value, seen: Any, core: Core) -> str:  # Any: as above
+def _content(op: Op | None, value: Value, seen: object, core: Core) -> str:
     span = value.span if op is None else op.span
     line = span.line if span else 0
     array = value_shown(value, seen)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.words import CompactMode
@@ -31,6 +31,7 @@ from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
 W = TypeVar("W", bound=Word)
+T = TypeVar("T")
 CUSTOM = 1 << 32
 INFERRED = (Loc.LEFT, Loc.RIGHT, ACC)  # memories with one layout on a target: text may leave it out
 POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
@@ -189,7 +190,7 @@ class _Fields:
         name = match[2].strip() if dtype.pairs else dtype.name
         self.put("dtype", name, at, again=True)
 
-    def take(self, key: str, read: Callable[[str, int], Any]) -> Any:  # Any: what `read` makes
+    def take(self, key: str, read: Callable[[str, int], T]) -> T | None:
         """The field read by `read`; None when it is not given."""
         return read(*self.values[key]) if key in self.values else None
 

@@ -23,7 +23,7 @@ from ptokit.tools.terminal import escaped_terminals
 class Commands(click.Group):
     """The commands; a file in the place of one gets advice."""
 
-    def main(self, *args: Any, **how: Any) -> Any:  # Any: as click has it
+    def main(self, *args: Any, **how: object) -> Any:  # Any: as click has it
         with escaped_terminals(), output_errors():
             return super().main(*args, **how)
 

@@ -17,8 +17,6 @@ from ptokit.tools.cli.values import TakesNumbers, argument, assigned, output, sp
 from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
     from ptokit.api.cxx.hostprogram import HostRun
     from ptokit.diagnostics.diagnostic import Diagnostic
@@ -70,7 +68,7 @@ def cxx_include() -> None:
     help="Write the library to this file; without it, files are only compiled.",
 )
 @program_errors
-def cxx_build(files: tuple[Path, ...], output: Path | None, **how: Any) -> None:  # Any: options
+def cxx_build(files: tuple[Path, ...], output: Path | None, **how: object) -> None:
     """Compile C++ FILES against ptokit's headers, into one library."""
     from ptokit.api.cxx.compiler import library
     from ptokit.launch.files import write_files
@@ -154,8 +152,8 @@ def _kernel(files: tuple[Path, ...], how: dict[str, Any]) -> CxxKernel:  # Any: 
         return CxxKernel(*files, **how)
 
 
-def _arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[Any]:
-    """Return the arguments in order. Any: arrays and numbers."""
+def _arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[object]:
+    """Return the arguments in order."""
     by_position, by_name = split(words)
     given = dict(zip(names, by_position, strict=False))
     named = assigned(by_name, "")
@@ -181,7 +179,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def _value(name: str, text: str, seed: int) -> Any:  # Any: an array or a number
+def _value(name: str, text: str, seed: int) -> object:
     from ptokit.ir.module import Value
     from ptokit.isa.model.types import PtrType
     from ptokit.launch.fills import Completed
@@ -194,7 +192,7 @@ def _value(name: str, text: str, seed: int) -> Any:  # Any: an array or a number
     return value.array(Value(name, PtrType(value.dtype)))
 
 
-def _save(files: dict[str, Path], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+def _save(files: dict[str, Path], arrays: dict[str, Any]) -> None:  # Any: arrays
     from ptokit.forms.complete import dtype_of_array
     from ptokit.launch.files import write_arrays
 

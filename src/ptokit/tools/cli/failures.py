@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import click
 
@@ -58,7 +58,7 @@ def program_errors(command: F) -> F:
     """
 
     @wraps(command)
-    def wrapped(*args: Any, **options: Any) -> None:  # Any: click's parameters
+    def wrapped(*args: object, **options: object) -> None:
         with signals.raising():
             try:
                 shown(*args, **options)
@@ -66,7 +66,7 @@ def program_errors(command: F) -> F:
                 click.echo(ended, err=True)
                 sys.exit(ended.status)
 
-    def shown(*args: Any, **options: Any) -> None:  # Any: as above
+    def shown(*args: object, **options: object) -> None:
         try:
             command(*args, **options)
         except PtoError as problem:

@@ -108,7 +108,7 @@ def _colour(context: click.Context, option: click.Parameter, word: str) -> None:
     context.color = {"auto": None, "always": True, "never": False}[word]
 
 
-def taken(kind: type[T], words: dict[str, Any]) -> T:  # Any: click's parameters
+def taken(kind: type[T], words: dict[str, object]) -> T:
     """The words of a call that are the fields of a data class, as one; they are taken out."""
     return kind(**{name: words.pop(name) for name in kind.__annotations__})
 
@@ -118,7 +118,7 @@ def with_readings(target: str, *readings: str) -> str:
     return f"{target}:{','.join(readings)}" if readings else target
 
 
-def cluster_at(scheduler: str | None) -> AbstractContextManager[Any]:  # Any: a Client
+def cluster_at(scheduler: str | None) -> AbstractContextManager[object]:
     """The cluster that a call asks for, or None."""
     if scheduler is None:
         return nullcontext()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -342,8 +342,10 @@ class RunCall:
         """Where outputs are saved, by their names."""
         return {n: output(text) for n, text in assigned(self.outputs, "-o ").items()}
 
-    def run(self, placed: list[Any], named: dict[str, Any], types: tuple[str, ...]) -> None:
-        """Run the program on these arguments. Any: arrays and numbers."""
+    def run(
+        self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
+    ) -> None:
+        """Run the program on these arguments."""
         _ = self.files, self.golden.values  # what is wrong with them is told first
         if is_python(self.kernel):
             from ptokit.tools.cli.pythonkernels import python_launch

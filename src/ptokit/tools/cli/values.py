@@ -12,7 +12,10 @@ import click
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
+    from ptokit.isa.model.types import Type
+    from ptokit.launch.fills import Completed
     from ptokit.values.dtypes import DType
+    from ptokit.values.host import AnyArray
 
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
 TRUTH = {"true": True, "false": False}
@@ -67,7 +70,7 @@ def output(text: str) -> Path:
     return Path(text)
 
 
-def argument(text: str, seed: int) -> Any:  # Any: an array, a number or what a type completes
+def argument(text: str, seed: int) -> AnyArray | float | str | Completed:
     """The value that a word stands for; a .npy file is read, the name of a rank's array stays."""
     from ptokit.launch.files import read_array
     from ptokit.launch.fills import completed
@@ -96,7 +99,7 @@ def expectation(text: str) -> Expectation:
     from ptokit.launch.fills import RawFile
 
     value = argument(text, 0)
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | str):
         usage(f"--expect {text}: name a file, as in --expect c=golden.npy")
     if isinstance(value, RawFile):
         require_readable(value.path)
@@ -107,7 +110,7 @@ def expectation(text: str) -> Expectation:
 class Expectation:
     """An array, or what becomes one when the output is known."""
 
-    value: Any  # an array, or what a type completes
+    value: AnyArray | Completed
 
     def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> Any:  # Any: an array
         """The array that is expected in the place of an output of these extents."""
@@ -121,7 +124,7 @@ class Expectation:
         return stated.array(Value(name, PtrType(dtype)))
 
 
-def type_from(text: str) -> Any:  # Any: a Type
+def type_from(text: str) -> Type:
     """A type from its spelling."""
     from ptokit.text.types.parts import BadType
     from ptokit.text.types.typereader import type_named

@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64encode
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: of any type
+from ptokit.values.host import AnyArray
+
 MOST = 64  # rows and columns shown; of larger arrays every second, third, ... one
 LARGE, SMALL = 16, 288  # pixels of an element at most, of the picture about
 RAMP = np.array([(0x2B, 0x2F, 0x77), (0x1F, 0x8F, 0x8B), (0xF3, 0xDF, 0x6B)])  # low to high

@@ -58,7 +58,7 @@ def _style() -> str:
 
 
 @singledispatch
-def body(shown: Any) -> str:  # Any: of any type
+def body(shown: object) -> str:
     """What stands in the frame; of a type without a view, its text."""
     return f"<pre>{escape(str(shown))}</pre>"
 
@@ -151,7 +151,7 @@ def _run(shown: Run) -> str:
     return head + _table(("output", "elements", "extents", "lowest", "highest"), rows) + said
 
 
-def _ends(array: Any) -> tuple[str, str]:  # Any: an array of any type
+def _ends(array: object) -> tuple[str, str]:
     values = np.asarray(array)
     if not values.size or values.dtype.kind == "V":  # bits of a type that NumPy does not have
         return "", ""
@@ -199,7 +199,7 @@ def _memories(shown: Sequence[MemoryMap]) -> str:
 
 
 @body.register(RichList)
-def _several(shown: RichList[Any]) -> str:  # Any: of anything
+def _several(shown: RichList[object]) -> str:
     """What is in a list, of memory maps in one picture."""
     maps = [one for one in shown if isinstance(one, MemoryMap)]
     if maps and len(maps) == len(shown):
