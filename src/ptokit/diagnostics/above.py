@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-PROVIDERS: dict[str, Callable[[], Any]] = {}  # Any: a module, imported when it is asked for
+PROVIDERS: dict[str, Callable[[], object]] = {}  # a module, imported when it is asked for
 
 
-def above(name: str) -> Any:  # Any: see `PROVIDERS`
+def above(name: str) -> Any:  # Any: a module
     """Return the module that is registered under a name."""
     return PROVIDERS[name]()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.violation import elided_values
@@ -131,10 +130,11 @@ def _numbers(func: Func, arrays: Mapping[str, object]) -> Iterator[tuple[Value, 
             yield arg, wrapped(number, 64) if isinstance(number, int) else number
 
 
-def _number(arg: Value, given: Any) -> int | float:  # Any: a user's number
+def _number(arg: Value, given: object) -> int | float:
     """A number of Python or NumPy as the argument's type takes it."""
     shape: tuple[int, ...] = getattr(given, "shape", ())
-    number: object = given.item() if hasattr(given, "item") and not shape else given
+    item: Callable[[], object] | None = getattr(given, "item", None)
+    number = given if item is None or shape else item()
     whole = isinstance(arg.type, ScalarType) and not arg.type.is_float
     rule = f"%{arg.name} is a number of type {arg.type}"
     fits = arg.type != I1 or number in (-1, 0, 1)  # -1 has all bits set

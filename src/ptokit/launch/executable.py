@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -181,10 +181,10 @@ class Executable:
                 arrays = self._filled(arrays, limits)
         return {n: self._array(n, a) for n, a in arrays.items()}
 
-    def _array(self, name: str, given: Any) -> object:  # Any: a user's array or number
+    def _array(self, name: str, given: object) -> object:
         """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
-        kind: type = given.__class__
-        if (kind is np.ndarray and given.dtype.isnative) or issubclass(kind, NO_ARRAYS):
+        native = type(given) is np.ndarray and given.dtype.isnative
+        if native or issubclass(given.__class__, NO_ARRAYS):
             return given
         try:
             return host_array(given)
