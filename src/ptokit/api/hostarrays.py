@@ -30,6 +30,7 @@ from ptokit.values.layouts import Layout
 
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
 Key: TypeAlias = Any  # whatever NumPy takes as an index
+Part: TypeAlias = Any  # what NumPy gives for one: a scalar or an array
 Operand: TypeAlias = "Tile | float"
 
 CPU = (1, 0)  # DLPack's device type and number
@@ -40,7 +41,7 @@ EDGE = 3  # rows and columns that `repr` shows at each end
 class SupportsDLPack(Protocol):
     """An array of any library that speaks DLPack."""
 
-    def __dlpack__(self) -> Any: ...  # Any: a capsule
+    def __dlpack__(self) -> object: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
@@ -72,7 +73,7 @@ class HostArray(Rich, Generic[Handle]):
     def __bool__(self) -> bool:
         return True
 
-    def __getitem__(self, key: Key) -> Any:  # Any: a NumPy scalar or array
+    def __getitem__(self, key: Key) -> Part:
         """Values, by NumPy's rules."""
         return self.numpy()[in_memory(key)]
 
@@ -126,7 +127,7 @@ class _Stored(HostArray[Handle]):
         """All bytes, in hardware order: a copy."""
         raise NotImplementedError
 
-    def __getitem__(self, key: Key) -> Any:  # Any: as above
+    def __getitem__(self, key: Key) -> Part:
         """Values, by NumPy's rules: a copy; UnwrittenWarning as for `numpy`."""
         return self._warned(values_of(self._codes(), self.dtype), in_memory(key))
 
@@ -146,7 +147,7 @@ class _Stored(HostArray[Handle]):
     def _put(self, codes: AnyArray, chosen: NDArray[np.bool_]) -> None:
         raise NotImplementedError
 
-    def _warned(self, values: AnyArray, key: Key) -> Any:  # Any: as above
+    def _warned(self, values: AnyArray, key: Key) -> Part:
         """The values at `key`; a warning if some of them were never written."""
         written = self.written()
         missing = np.size(written[key]) - np.count_nonzero(written[key])

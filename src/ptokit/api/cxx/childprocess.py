@@ -19,13 +19,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias
+from typing import BinaryIO, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from ptokit.api.cxx.pending import pending
 from ptokit.diagnostics.diagnostic import PtoError, error
 
 STILL, POLL = 60.0, 0.25  # seconds without a call until a kernel counts as stuck; between looks
 BEATS = 4  # numbers that both processes see: calls, the last place, where the library lies
+R = TypeVar("R")
 Beat: TypeAlias = "ctypes.Array[ctypes.c_int64]"  # these numbers
 SIGNALS = {
     signal.SIGSEGV: "invalid memory access",
@@ -36,10 +37,10 @@ SIGNALS = {
 }
 
 
-class Answer(NamedTuple):
+class Answer(NamedTuple, Generic[R]):
     """The result of a child, the text of its standard output, and the numbers it left."""
 
-    value: Any  # Any: whatever the work returned
+    value: R
     printed: str
     beat: tuple[int, ...]
 
@@ -61,8 +62,8 @@ def shared(nbytes: int) -> mmap.mmap:
 
 
 def run_in_child(
-    work: Callable[[Beat], object], still: float | None = STILL, *, captured: bool = True
-) -> Answer:
+    work: Callable[[Beat], R], still: float | None = STILL, *, captured: bool = True
+) -> Answer[R]:
     """Run `work` on the shared numbers in a child; Crash where it ends before it answers.
 
     `still`: the seconds without a call after which the child is ended; None: never. `captured`:

@@ -191,18 +191,17 @@ class CxxKernel:
             return _launch(library, how, beat, (name, blocks), host, room, words)
 
         try:
-            answer = run_in_child(work, timeout)
+            left, printed, _ = run_in_child(work, timeout)
         except Crash as crash:
             base = crash.beat[2]
             raise PtoError(with_lines(crash.problem.diagnostics, base, library)) from None
-        left: Left = answer.value
         wrong = [d for d in left.found if d.is_error]
         if wrong:
             raise PtoError(with_lines(wrong, left.base, library))
         every = enumerate(room.items())
         arrays = {number: NamedArray(name, one.kind) for number, (name, one) in every}
         launched = Launched(name, self.target.name, blocks, arrays)
-        ran = CxxRun(left, answer.printed, library, launched)
+        ran = CxxRun(left, printed, library, launched)
         require_defined(ran.warnings, strict=strict)
         changed = {n: one.array() for n, one in room.items() if one.changed()}
         host.put_back(changed)

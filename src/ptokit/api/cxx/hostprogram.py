@@ -6,12 +6,12 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.callrecord import LaunchRecord
 from ptokit.api.cxx.childprocess import Beat, Crash, run_in_child
-from ptokit.api.cxx.door import Door, tables
+from ptokit.api.cxx.door import Door, Tables, tables
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.sourcelines import base_of, with_lines
 from ptokit.diagnostics.diagnostic import Diagnostic, error
@@ -38,9 +38,9 @@ class HostRun(NamedTuple):
 class _Telling(Door):
     """A door that tells of what is wrong with a kernel at once, on standard error."""
 
-    def __init__(self, library: Path, *given: Any) -> None:  # Any: see `Door`
-        super().__init__(*given)
-        self.library, self.base, self.said = library, 0, 0
+    def __init__(self, how: tuple[Target, FixPipe], names: Tables, beat: Beat, file: Path) -> None:
+        super().__init__(*how, names, beat)
+        self.library, self.base, self.said = file, 0, 0
 
     def launch(self, name: str, blocks: int, body: int, cube: int) -> None:
         """Run a kernel and tell what is wrong with it."""
@@ -77,7 +77,7 @@ def run_host_program(
     ready = tables()
 
     def work(beat: Beat) -> HostRun:
-        entrance = _Telling(library, *how, ready, beat)
+        entrance = _Telling(how, ready, beat, library)
         loaded = entrance.attach(str(library))
         beat[2] = entrance.base = base_of(loaded, "ptokit_words")
         if not hasattr(loaded, "main"):
@@ -97,7 +97,7 @@ def run_host_program(
         return HostRun(*found, entrance.calls, entrance.pipes, entrance.launches)
 
     try:
-        found: HostRun = run_in_child(work, timeout, captured=False).value
+        found = run_in_child(work, timeout, captured=False).value
     except Crash as crash:
         if crash.status is not None:  # it called exit
             return HostRun(crash.status, crash.beat[2], [], [], [], [])

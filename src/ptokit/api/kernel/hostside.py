@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ptokit.api.hostarrays import CPU
 from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.pythonstate import exact
 from ptokit.api.kernel.shapenames import Extent
@@ -210,7 +211,7 @@ def _share(one: AnyArray, two: AnyArray) -> bool:
         return True
 
 
-def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
+def array_of(name: str, given: object) -> AnyArray:
     """The memory of another library's array, shared."""
     asked = ("__array_interface__", "__dlpack__", "__array__")
     if isinstance(given, type) or not any(hasattr(given, a) for a in asked):
@@ -218,8 +219,8 @@ def array_of(name: str, given: Any) -> AnyArray:  # Any: a user's
         if isinstance(given, VALUES):
             help = f"pass an array or a number, or make {name} keyword-only, a Python value"
         raise call_error("argument-type", f"{name} is not an array", seen=seen, help=help)
-    device = given.__dlpack_device__() if hasattr(given, "__dlpack_device__") else (1, 0)
-    if device[0] != 1:
+    device: Callable[[], tuple[int, int]] = getattr(given, "__dlpack_device__", lambda: CPU)
+    if device()[0] != CPU[0]:
         help = f"copy it to the host first: {name}.cpu() for a torch tensor"
         raise call_error("argument-type", f"{name} is in device memory", help=help)
     try:

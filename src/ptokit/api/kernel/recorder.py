@@ -26,6 +26,7 @@ from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I1, I64, INDEX, Kind, ScalarType, Type
 from ptokit.launch.settings import recording
+from ptokit.values.enumerations import Word
 from ptokit.values.layouts import Shape
 
 HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
@@ -198,7 +199,8 @@ class Recorder:
         """Whether one number is less than another, and so on."""
         kind = _common(a, b)
         page = shaped("compare", kind)
-        words: Any = page.attrs[0].kind  # Any: an enumeration of the page's
+        words = page.attrs[0].kind
+        assert issubclass(words, Word)
         word = next(w for w in words if w.cpp == f"{{lhs}} {sign} {{rhs}}")
         assert sign in SIGNS
         return self._two(page, a, b, kind, I1, {page.attrs[0].name: word})

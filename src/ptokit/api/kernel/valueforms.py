@@ -318,7 +318,7 @@ def _operator(symbol: str) -> ValueForm:
     return ValueForm(symbol, operation_pages(symbol))
 
 
-def operate(symbol: str, *args: object) -> Any:  # Any: tiles and numbers; a tile
+def operate(symbol: str, *args: object) -> object:
     """What an operator of Python's gives; NotImplemented where no instruction does."""
     form = _operator(symbol)
     if not form.pages or not all(isinstance(a, Tile) or is_number(a) for a in args):
