@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.ir.module import Op, Raw
@@ -233,7 +232,10 @@ def require_no_slip(cursor: Cursor, page: type[Instr], item: Given) -> None:
         raise cursor.wrong("unknown-attribute", message, item.at, help)
 
 
-def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.kind
+WANTED = {"bool": "true or false", "int": "an integer", "str": "a string", "tuple": "[0, 1, ...]"}
+
+
+def interpret(cursor: Cursor, kind: type[object], item: Given) -> object:
     """The value as the kind of the attribute."""
     value = item.value.value if isinstance(item.value, Typed) else item.value
     if issubclass(kind, Word):
@@ -246,10 +248,7 @@ def interpret(cursor: Cursor, kind: Any, item: Given) -> object:  # Any: Attr.ki
         return value  # raw text prints back as it stands
     if kind is tuple and (listed := NUMBERS.fullmatch(str(value))):
         return tuple(map(int, (listed[1] or "").split(",")))
-    wanted = {bool: "true or false", int: "an integer", str: "a string", tuple: "[0, 1, ...]"}.get(
-        kind, kind.__name__
-    )
-    message = f"{item.key}: expected {wanted}"
+    message = f"{item.key}: expected {WANTED.get(kind.__name__, kind.__name__)}"
     raise cursor.wrong("syntax-error", message, item.value_at, end=item.end)
 
 

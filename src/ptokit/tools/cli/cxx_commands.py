@@ -73,7 +73,7 @@ def cxx_build(files: tuple[Path, ...], output: Path | None, **how: object) -> No
     from ptokit.api.cxx.compiler import library
     from ptokit.launch.files import write_files
 
-    built = library(files, _kernel(files, how).build())
+    built = library(files, _kernel(files, **how).build())
     if output is not None:
         write_files([(output, built.read_bytes())])
 
@@ -113,7 +113,8 @@ def cxx_run(
     convert: str | None,
     strict: bool,
     timeout: float | None,
-    **how: Any,  # Any: see `compiled_options`
+    target: str,
+    **how: object,
 ) -> None:
     """Launch a kernel of FILE on arrays.
 
@@ -124,8 +125,8 @@ def cxx_run(
     from ptokit.api.cxx.parameternames import parameter_names
 
     if races:
-        require_pipes(how["target"])
-    kernel = _kernel((file,), how)
+        require_pipes(target)
+    kernel = _kernel((file,), target=target, **how)
     names = parameter_names([file], launch)
     given = _arguments(arguments, names, seed)
     files = {name: output(text) for name, text in assigned(outputs, "-o ").items()}
@@ -140,12 +141,12 @@ def cxx_run(
     for warning in ran.warnings:
         show(warning, end="\n\n")
     _save(files, dict(zip(names, given, strict=False)))
-    _shown(ran, how["target"], seconds, races=races, profile=profile, report=report)
+    _shown(ran, target, seconds, races=races, profile=profile, report=report)
     if convert is not None:
         _write(ran, convert)
 
 
-def _kernel(files: tuple[Path, ...], how: dict[str, Any]) -> CxxKernel:  # Any: as above
+def _kernel(files: tuple[Path, ...], **how: Any) -> CxxKernel:  # Any: see `compiled_options`
     from ptokit.api.cxx.cxxkernel import CxxKernel
 
     with call_errors():
@@ -192,12 +193,14 @@ def _value(name: str, text: str, seed: int) -> object:
     return value.array(Value(name, PtrType(value.dtype)))
 
 
-def _save(files: dict[str, Path], arrays: dict[str, Any]) -> None:  # Any: arrays
+def _save(files: dict[str, Path], arrays: dict[str, object]) -> None:
+    import numpy as np
+
     from ptokit.forms.complete import dtype_of_array
     from ptokit.launch.files import write_arrays
 
-    every = [(path, arrays[name], dtype_of_array(arrays[name])) for name, path in files.items()]
-    write_arrays([(path, array, dtype) for path, array, dtype in every if dtype is not None])
+    every = [(path, np.asarray(arrays[name])) for name, path in files.items()]
+    write_arrays([(path, a, dtype) for path, a in every if (dtype := dtype_of_array(a))])
 
 
 def _shown(
@@ -240,7 +243,8 @@ def cxx_test(
     libraries: tuple[str, ...],
     races: bool,
     timeout: float | None,
-    **how: Any,  # Any: as above
+    target: str,
+    **how: object,
 ) -> None:
     """Run a host program: C++ FILES with a main, or tests of GoogleTest.
 
@@ -253,9 +257,9 @@ def cxx_test(
     from ptokit.api.cxx.hostprogram import run_host_program
 
     if races:
-        require_pipes(how["target"])
+        require_pipes(target)
     sources = [file for file in files if file.suffix in SOURCES]
-    kernel = _kernel(tuple(sources), how)
+    kernel = _kernel(tuple(sources), target=target, **how)
     flags = linked(libraries)
     built = library(sources, kernel.build(flags))
     words = [str(file) for file in files if file.suffix not in SOURCES]

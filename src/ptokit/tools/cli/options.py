@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -39,9 +39,7 @@ ARGUMENTS = click.option(
 class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
     """One of the targets, also by what programs call it: a3 is a2a3."""
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Any:  # Any: as click has it
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = ARCHES.get(value, value)
         return super().convert(word, param, ctx)  # pyright: ignore - click has no type for it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -112,8 +112,10 @@ class Expectation:
 
     value: AnyArray | Completed
 
-    def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> Any:  # Any: an array
+    def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> AnyArray:
         """The array that is expected in the place of an output of these extents."""
+        import numpy as np
+
         from ptokit.ir.module import Value
         from ptokit.isa.model.types import PtrType
         from ptokit.launch.fills import Completed
@@ -121,7 +123,7 @@ class Expectation:
         if not isinstance(self.value, Completed):
             return self.value
         stated = replace(self.value, shape=self.value.shape or shape)
-        return stated.array(Value(name, PtrType(dtype)))
+        return np.asarray(stated.array(Value(name, PtrType(dtype))))
 
 
 def type_from(text: str) -> Type:

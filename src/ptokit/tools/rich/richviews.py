@@ -7,14 +7,13 @@ from functools import cache, singledispatch
 from html import escape
 from importlib.resources import files
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 
 from ptokit.analysis.legality import Verdict
 from ptokit.analysis.memorymap import MemoryMap
 from ptokit.api.compare import Comparison
-from ptokit.api.hostarrays import HostArray
+from ptokit.api.hostarrays import Handle, HostArray
 from ptokit.api.kernel.kernel import Kernel
 from ptokit.api.kernel.recorded import RecordedTile, RecordedView
 from ptokit.api.kernel.tuning import Tuning
@@ -72,7 +71,7 @@ def _folded(title: str, inside: str) -> str:
 
 
 @body.register(HostArray)
-def _array(shown: HostArray[Any]) -> str:  # Any: of any handle
+def _array(shown: HostArray[Handle]) -> str:
     """A tile or tensor: its values as colours and as text."""
     head, _, values = repr(shown).removesuffix(">").partition("\n")
     found = array_of(shown.handle)
