@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
-
-from numpy.typing import NDArray
+from typing import cast
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import call_error
@@ -16,12 +14,11 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.types import INDEX, Elided, Kind, ScalarType, Type, kind_of_elided
 from ptokit.isa.model.usual import rounded_up
+from ptokit.values.arrays import Number
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.enumerations import VEC, Loc
-from ptokit.values.host import is_of
+from ptokit.values.host import AnyArray, is_of
 from ptokit.values.layouts import ND, Shape
-
-AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 
 def dtype_of_array(array: AnyArray) -> DType | None:
@@ -46,8 +43,8 @@ def enclosing(
 def complete(
     func: Func,
     target: Target,
-    arrays: Mapping[str, Any],  # Any: arrays and numbers
-    numbers: Mapping[Value, Any],
+    arrays: Mapping[str, object],
+    numbers: Mapping[Value, Number],
     types: Mapping[str, Type],
 ) -> None:
     """Give arguments and outputs of `func` what their types leave open, in place."""
@@ -62,7 +59,7 @@ def complete(
         elif arg in numbers:
             arg.type = INDEX if isinstance(given, int) else ScalarType("f32")
         elif given is not None and Kind.TILE.accepts(arg.type) and getattr(given, "ndim", 0) == 2:
-            arg.type = _holding(given, _location(func, arg), target) or arg.type
+            arg.type = _holding(cast(AnyArray, given), _location(func, arg), target) or arg.type
         _require_uses(func, arg)
     facts = Facts(target, dict(numbers))
     _block(func.body, facts, types)
@@ -83,7 +80,7 @@ def _require_uses(func: Func, arg: Value) -> None:
             raise call_error("argument-type", message, op.span, rule=rule, seen=seen)
 
 
-def _sized(kind: TileType, given: Any) -> TileType:  # Any: an array, or None
+def _sized(kind: TileType, given: object) -> TileType:
     """An argument's type with the array's extents where its valid region is open."""
     shape: tuple[int, ...] = getattr(given, "shape", ())
     if kind.valid.static or len(shape) != 2:

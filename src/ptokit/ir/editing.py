@@ -68,9 +68,9 @@ def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
 
 def instance(
     page: type[Instr], given: Mapping[str, Any], attrs: Mapping[str, object]
-) -> tuple[Op, dict[Value, Any]]:  # Any: handles and numbers
-    """An op on handles and numbers by operand name, and what its values stand for."""
-    env: dict[Value, Any] = {}
+) -> tuple[Op, dict[Value, object]]:
+    """An op on handles and numbers by operand name, and what its values stand for. Any: these."""
+    env: dict[Value, object] = {}
     bound: dict[str, list[Value]] = {}
     for operand in page.operands:
         known = given.get(operand.name)
@@ -83,7 +83,7 @@ def instance(
     return new_op(page, bound, attrs), env
 
 
-def type_of(operand: Operand, given: Any) -> Type:  # Any: as above
+def type_of(operand: Operand, given: object) -> Type:
     """The type of what an operand is given: a handle's own, a number's as the operand has it."""
     if not isinstance(given, int | float):
         return getattr(given, "type", Elided(""))

@@ -6,7 +6,7 @@ The numeric codes 0x00-0x7F, put in order of magnitude, form the ladder on which
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ _WIDTHS = np.append(np.log2(_BINADES), 0).astype(np.int32)
 _STARTS = np.append(1, 1 + np.cumsum(_BINADES)).astype(np.int32) - (1 << _WIDTHS)
 
 
-def ladder(binade: NDArray[np.signedinteger[Any]]) -> tuple[Indices, Indices]:
+def ladder(binade: Indices) -> tuple[Indices, Indices]:
     """Mantissa bits w in binade 2**(LOWEST + i), and s such that s + m numbers m quanta of 2**-w.
 
     All binades above the format's own count as one without mantissa.

@@ -16,7 +16,7 @@ AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 
 @cache
-def numpy_dtype(dtype: DType) -> np.dtype[Any] | None:  # Any: known at run time only
+def numpy_dtype(dtype: DType) -> np.dtype[np.generic] | None:
     """The NumPy type of the same format; None for hif8 and f4e1m2x2, which no library has."""
     import ml_dtypes
 
@@ -44,7 +44,7 @@ def is_of(array: AnyArray, dtype: DType) -> bool:
     return (same is not None and array.dtype == same) or array.dtype.name in dtype.aliases
 
 
-def is_raw(kind: np.dtype[Any], size: int) -> bool:  # Any: as above
+def is_raw(kind: np.dtype[np.generic], size: int) -> bool:
     """Whether elements are that many bytes without a meaning: no record, whose fields have one.
 
     (The kind of ml_dtypes' own types is V, too: they have a meaning.)
@@ -100,7 +100,7 @@ def rounded_codes(array: AnyArray, dtype: DType) -> AnyArray:
     return codes
 
 
-def _is_narrow_float(kind: np.dtype[Any]) -> bool:  # Any: as above
+def _is_narrow_float(kind: np.dtype[np.generic]) -> bool:
     return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ptokit.values.arrays import Array, Cells
+from ptokit.values.arrays import Array, Cells, Term
 from ptokit.values.dtypes import f16
 from ptokit.values.scalars import is_known, most
 
@@ -18,7 +18,7 @@ REGISTER = 256  # bytes
 GROUP = 8  # elements of f32 in 32 bytes
 NOTHING = -0.0
 LARGEST = 65504.0  # of f16
-Add: TypeAlias = "Callable[[Array, Any], Array]"  # Any: an array, or a number
+Add: TypeAlias = "Callable[[Array, Term], Array]"
 
 # f32 tiles that a2a3 adds in groups of eight, and how many columns are a tree before that
 IN_GROUPS = {(64, 128): 8, (32, 256): 8, (16, 512): 64, (8, 1024): 64}

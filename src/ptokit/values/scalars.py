@@ -41,7 +41,7 @@ def remainder(a: Integer, b: Integer) -> int:
     return a - quotient(a, b) * b if bounded is None else bounded(a, b)
 
 
-def choice(condition: Integer, yes: Integer, no: Integer, dtype: DType | None = None) -> Any:
+def choice(condition: Integer, yes: Integer, no: Integer, dtype: DType | None = None) -> Integer:
     """`yes` where the condition is 1, else `no`; `dtype`: of floats."""
     if isinstance(condition, int):
         return yes if condition else no
@@ -86,7 +86,7 @@ def is_known(*numbers: object) -> bool:
     return all(isinstance(n, int) for n in numbers)
 
 
-def _symbol(a: object, b: object) -> Any:  # Any: the executor's number
+def _symbol(a: object, b: object) -> Integer:
     return b if isinstance(a, int) else a
 
 
