@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -27,7 +27,7 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.launch.bind import bind
 from ptokit.launch.executable import Executable
 from ptokit.launch.fills import Fill
-from ptokit.machine.arguments import Launch
+from ptokit.machine.arguments import Given, Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
 from ptokit.order.loggedissue import LoggedIssue
@@ -47,7 +47,7 @@ def launch_issues(
     program: OfFunctions,
     target: Target,
     func: str | Func | None = None,
-    arrays: Mapping[str, Any] | None = None,  # Any: arrays and numbers
+    arrays: Given | None = None,
     blocks: int = 1,
     between_blocks: bool = False,
     any_arguments: bool = False,
@@ -106,7 +106,7 @@ def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
         raise error("no-sample-run", CATALOGUE["no-sample-run"].title)
 
 
-Sample: TypeAlias = "Mapping[str, Any]"  # Any: arrays and numbers
+Sample: TypeAlias = "Given"
 FEW_ISSUED = 2_000  # instructions beyond which compiled code, once it is made, is faster
 MOST_EXACT = 10_000  # and of a run on exact numbers
 FEW_SAMPLES = 9  # three numbers, in all places and with none in the last

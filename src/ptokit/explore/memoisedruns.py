@@ -12,7 +12,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
@@ -53,7 +53,7 @@ class MemoisedRun(DryRun):
     content: Content
     done: Collection[Op] = ()  # what gives the same in all of these runs
 
-    def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
+    def block(self, block: Block) -> Callable[[Env], tuple[object, ...]]:
         left = [op for op in block.ops if op not in self.done]
         return super().block(replace(block, ops=left) if self.done else block)
 
@@ -103,7 +103,7 @@ class MemoisedRun(DryRun):
 
 def _once(op: Op, step: Step) -> Step:
     """What makes a number or a handle of its operands alone, executed once for these."""
-    known: dict[Operands, Any] = {}  # Any: as in Env
+    known: dict[Operands, tuple[object, Operands]] = {}
     asked, result = tuple(value for _, value in op.values()), op.results[0]
 
     def made(env: Env) -> None:

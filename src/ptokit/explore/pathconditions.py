@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
 from math import inf
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Number, Range, high, low
@@ -93,20 +93,20 @@ class ChosenFlow(InterpretedFlow):
     way: Callable[[], bool]
 
     def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
-    ) -> tuple[Any, ...]:
+        self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: RegionBody
+    ) -> tuple[object, ...]:
         end = lower + self.choice.iterations * step
         return super().loop(lower, end, step, carried, region)
 
     def repeat(
-        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
-    ) -> tuple[Any, ...]:
+        self, carried: tuple[object, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[object, ...]:
         for _ in range(self.choice.iterations):
             _, *passed = before(*carried)
             carried = after(*passed, repeats=True)
         return tuple(before(*carried)[1:])
 
-    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[object, ...]:
         return super().branch(self.way(), regions)
 
 
@@ -117,8 +117,8 @@ class ShortenedFlow(InterpretedFlow):
     period: int
 
     def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
-    ) -> tuple[Any, ...]:
+        self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: RegionBody
+    ) -> tuple[object, ...]:
         count = max(-(-(upper - lower) // step), 0)
         left_out = max(count // self.period - 1, 0) * self.period
         first = lower + (count - left_out) // 2 * step

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
@@ -17,6 +15,7 @@ from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import FIFO, FLAGS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
+from ptokit.machine.arguments import Given
 from ptokit.order.issue import Issue
 from ptokit.order.racereports import races
 from ptokit.order.redundant import Pair, redundant
@@ -28,7 +27,7 @@ def races_of(
     program: OfFunctions,
     target: Target,
     func: Func,
-    arrays: Mapping[str, Any] | None,  # Any: arrays and numbers
+    arrays: Given | None,
     blocks: int,
     *,
     judged: bool = False,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import Any
 
 from ptokit.machine.execute import ReadyOp
-from ptokit.order.footprints import FootprintTemplate, Templates
+from ptokit.order.footprints import Templates
 
 
 @dataclass
@@ -19,7 +18,7 @@ class RunsAlike:
 
     marks: Container[int] = ()
     ready: dict[object, ReadyOp] = field(default_factory=dict[object, ReadyOp])
-    templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
+    templates: Templates = field(default_factory=Templates)
 
     def on_other_numbers(self) -> RunsAlike:
         """Which rules are left open depends on the numbers of a launch; what ops touch does not."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import prod
 from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.order.issue import Issue
+from ptokit.values.host import AnyArray
 
 MIXED = 20  # further samples, of several numbers
 SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
@@ -96,8 +97,8 @@ def _issued_ops(funcs: Sequence[Func]) -> Iterator[Op]:
                 yield op
 
 
-def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, Any]]:
-    """Arguments that nobody has given: the first that are legal will do. Any: arrays and numbers.
+def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, object]]:
+    """Arguments that nobody has given: the first that are legal will do.
 
     Front ends pass the index of the block last, or before the number of blocks. With `whole` arrays
     are None, to be as large as what the program views of them.
@@ -110,7 +111,7 @@ def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, Any]]:
         every = dict(zip(numbers, given, strict=True)) | real
         if (key := tuple(every.values())) not in tried:
             tried.add(key)
-            yield arrays | every
+            yield {**arrays, **every}
 
 
 def _given(numbers: Sequence[str], whole: bool) -> Iterator[Sequence[int]]:
@@ -127,14 +128,14 @@ def _given(numbers: Sequence[str], whole: bool) -> Iterator[Sequence[int]]:
         yield [random.choice((0, *SAMPLES)) for _ in numbers]
 
 
-def _sampled_array(arg: Value, whole: bool) -> Any:  # Any: an array
+def _sampled_array(arg: Value, whole: bool) -> AnyArray | None:
     kind = arg.type
     if not isinstance(kind, PtrType):
         return _blank(kind)
     return None if whole else np.zeros(1, f"V{kind.dtype.size}")
 
 
-def _blank(kind: Type) -> Any:  # Any: as above
+def _blank(kind: Type) -> AnyArray | None:
     """An array for an argument that is a tile or a view of known extents."""
     if not isinstance(kind, TileType | GlobalType | ConvTileType):
         return None

@@ -6,7 +6,7 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ptokit.values.arrays import Array, Number, Windows
 from ptokit.values.dtypes import DType, u8
 from ptokit.values.formats import pack
 from ptokit.values.layouts import Axis, IndexMap, Shape
+
+Placed: TypeAlias = "Matrix | Pointer"  # a handle
 
 
 def _bytes(tile: Tile, row: int, col: int) -> int:

@@ -6,7 +6,7 @@ what it touches, so that is worked out once for each kind of operands; then addr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.ir.module import Op, Value
@@ -17,20 +17,21 @@ from ptokit.machine.execute import FIRST_RECORD, Core, ReadyOp
 from ptokit.machine.executionlog import OF_BLOCK, Logged, LogPoint
 from ptokit.machine.memory import Memory
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.machine.tile import Placed
 from ptokit.order.byteregions import ByteRegion, MemorySpace, Ranges
 from ptokit.order.footprints import first_byte, place_of
 from ptokit.order.issue import CoreIssue, Issue
 
 Numbers: TypeAlias = "Sequence[int]"
-FlagCall: TypeAlias = "tuple[str, tuple[Any, ...]]"  # Any: pipes and numbers
+FlagCall: TypeAlias = "tuple[str, tuple[object, ...]]"
 
 
 class LoggedAccess:
     """One operand that an instruction touches: the region of a record follows from its place."""
 
     def __init__(
-        self, handle: Any, space: MemorySpace, ranges: Ranges | None, real: Any
-    ) -> None:  # Any: a template, and the handle that it stood for first
+        self, handle: Placed, space: MemorySpace, ranges: Ranges | None, real: Placed
+    ) -> None:
         whole = ((0, max(real.memory.size, 1)),)
         self.space, self.ranges = space, whole if ranges is None else ranges
         self.memory: Memory = real.memory
@@ -63,8 +64,8 @@ class _RecordedCalls:
     def __init__(self) -> None:
         self.calls: list[FlagCall] = []
 
-    def __getattr__(self, method: str) -> Any:  # Any: a method of the flags
-        def record(*operands: Any) -> None:  # Any: as above
+    def __getattr__(self, method: str) -> Callable[..., None]:
+        def record(*operands: object) -> None:
             self.calls.append((method, operands))
 
         return record
@@ -107,7 +108,7 @@ class ExecutedLog:
         core.iteration = tuple([(name, _number(value, numbers)) for name, value in point.iteration])
         calls = self.flag_calls(number, numbers)
         if calls is not None:
-            flags: Any = core.core.state.flags
+            flags = core.core.state.flags
             for method, operands in calls:
                 getattr(flags, method)(*operands)
             return
@@ -166,17 +167,14 @@ class ExecutedLog:
         return LoggedKind(found.pipe, reads, writes, found.operands, found.drains)
 
     def _spaces(
-        self,
-        core: CoreIssue,
-        handle: Any,  # Any: a handle or a pointer
-        lanes: tuple[int, ...],
+        self, core: CoreIssue, handle: Placed, lanes: tuple[int, ...]
     ) -> Iterator[MemorySpace]:
         return self.issue.footprints.spaces(handle.memory, core.core, core.number, lanes)
 
     def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
         """The operands as the reference has them."""
 
-        def number(value: Any) -> Any:  # Any: a number, or a slot of the record
+        def number(value: Any) -> int:  # Any: as below
             return _number(value, numbers)
 
         memories: Sequence[Memory] = self.log.memories

@@ -19,7 +19,7 @@ from ptokit.machine.execute import Core
 from ptokit.machine.tile import GlobalView, Pointer
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import DType
-from ptokit.values.scalars import least
+from ptokit.values.scalars import Integer, least
 
 PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
 HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
@@ -83,37 +83,37 @@ class EngineFifoEnd(ABC):
         self.vector = core.kind is VECTOR
         self.lane, self.lanes = core.subblock_idx, core.lanes
         self.releases = core.target.releases
-        self.number: Any = 0  # Any: of the entry that was waited for; a symbol perhaps
+        self.number: Integer = 0  # of the entry that was waited for
 
     # what an engine adds
 
     @abstractmethod
-    def count(self, cell: Any) -> Any:
-        """The number in a counter. Any: numbers or symbols, here and below."""
+    def count(self, cell: Integer) -> Integer:
+        """The number in a counter."""
 
     @abstractmethod
-    def wait(self, cell: Any, least: Any) -> None:
+    def wait(self, cell: Integer, least: Integer) -> None:
         """Go on when the counter is that large."""
 
     @abstractmethod
-    def set(self, cell: Any, value: Any) -> None:
+    def set(self, cell: Integer, value: Integer) -> None:
         """A new number for a counter, once the instruction is done."""
 
     @abstractmethod
-    def slots(self) -> Any:
+    def slots(self) -> Any:  # Any: a Space or a Memory
         """The memory of the slots."""
 
     @abstractmethod
-    def require(self, holds: Any, problem: PtoError) -> None:
+    def require(self, holds: Integer, problem: PtoError) -> None:
         """What must hold for the slots; else the instruction fails."""
 
     @property
     @abstractmethod
-    def opened(self) -> dict[str, Any]:
+    def opened(self) -> dict[str, Pointer]:
         """The global memory of the slots of views, by the names of FIFOs."""
 
     @abstractmethod
-    def pointer(self, dtype: DType, memory: Any, offset: Any) -> Pointer:
+    def pointer(self, dtype: DType, memory: Any, offset: Integer) -> Pointer:
         """A place in a memory, in elements."""
 
     # what bodies say
@@ -123,7 +123,7 @@ class EngineFifoEnd(ABC):
         message = f"{self.fifo.name}: ptokit cannot execute the conversion {self.epilogue}"
         raise error("not-executed", message, help=PLAIN)
 
-    def open(self, memory: Any) -> None:
+    def open(self, memory: Pointer | GlobalView | None) -> None:
         """The slots of views lie in this part of global memory, None: there are none."""
         if memory is not None:
             place = memory if isinstance(memory, Pointer) else memory.pointer()
@@ -135,7 +135,7 @@ class EngineFifoEnd(ABC):
         for other in others:
             self.wait(self._of(FREED, other), self.number + (1 - self.fifo.slots))
 
-    def expect(self, others: Iterable[int]) -> tuple[Any, Any]:
+    def expect(self, others: Iterable[int]) -> tuple[Integer, Integer]:
         """Wait for the next entry: its rows and columns."""
         self.number = self.count(self._cell(POPPED))
         for other in others:
@@ -145,7 +145,7 @@ class EngineFifoEnd(ABC):
         header = self._header()
         return self.count(header), self.count(header + 1)
 
-    def slot(self, dtype: DType, rows: Any, cols: Any) -> GlobalView:
+    def slot(self, dtype: DType, rows: Integer, cols: Integer) -> GlobalView:
         """The slot that was waited for, as a row-major matrix."""
         self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8, overfull(self.fifo))
         start = self.fifo.place + self._index() * self.fifo.stride
@@ -169,7 +169,7 @@ class EngineFifoEnd(ABC):
             free = self.count(self._of(FREED, other)) > number - self.fifo.slots
             self.require(free, unallocated(self.fifo))
 
-    def pushed(self, rows: Any, cols: Any) -> None:
+    def pushed(self, rows: Integer, cols: Integer) -> None:
         """The entry is complete, as far as it is this core's."""
         cell = self._cell(PUSHED)
         self.number = self.count(cell)
@@ -205,10 +205,10 @@ class EngineFifoEnd(ABC):
     def _of(self, what: int, lane: int) -> int:
         return self.fifo.cell + what + lane
 
-    def _index(self) -> Any:
+    def _index(self) -> Integer:
         return self.number % self.fifo.slots
 
-    def _header(self) -> Any:
+    def _header(self) -> Integer:
         return self.fifo.cell + HEADERS + 2 * self._index()
 
 

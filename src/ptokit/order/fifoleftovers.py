@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,8 +78,8 @@ def left_in_fifos(
 
     `shared`: what the cores of each block share, when they have ended.
     """
-    arrays: Any = sum(one[COUNTERS].data.view(np.int64) for one in shared)  # Any: an array
-    counts: list[int] = arrays.tolist()
+    arrays = (one[COUNTERS].data.view(np.int64).tolist() for one in shared)
+    counts: list[int] = [*map(sum, zip(*arrays, strict=True))]
     for name, pushes, pops, frees, *cells in fifos:
         pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
         if pushes and max(pushed) > min(popped):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,12 +25,12 @@ from ptokit.machine.execute import Core
 from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.record.definite import mark_window, over_bytes
 from ptokit.machine.record.isolated import spanned
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.tile import GlobalView, Matrix, Placed, Pointer, Tile
 from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
 from ptokit.values.enumerations import VEC
 
 Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
-Templates: TypeAlias = "dict[tuple[Op, Shape], FootprintTemplate]"
+Templates: TypeAlias = dict[tuple[Op, Shape], "FootprintTemplate"]
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Footprints:
     """
 
     target: Target
-    templates: Templates = field(default_factory=dict[Any, FootprintTemplate])
+    templates: Templates = field(default_factory=Templates)
     regions: ByteRegions = field(default_factory=ByteRegions)
     pipes: dict[object, Pipe] = field(default_factory=dict[object, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
@@ -197,7 +197,7 @@ def _bytes(some: Mapping[Value, ByteRanges], env: Env) -> tuple[tuple[Value, Ran
     return tuple((v, ranges) for v, ranges in found if ranges != ())
 
 
-def _shape(handle: Any) -> object:  # Any: handles and numbers
+def _shape(handle: object) -> object:
     if isinstance(handle, Tile):
         here = handle.elements.map
         return handle.type, None if here is handle.type.map else here
@@ -206,10 +206,10 @@ def _shape(handle: Any) -> object:  # Any: handles and numbers
     return handle if isinstance(handle, int) else None
 
 
-def place_of(handle: Any) -> tuple[Any, Any, int]:
+def place_of(handle: Placed) -> tuple[int, int, int]:
     """The address of a handle, the elements before its first one, and the bits of an element.
 
-    Any: a tile, a view or a pointer, or the template of one: then slots stand for numbers.
+    Of the template of one slots stand for numbers.
     """
     if isinstance(handle, Pointer):
         return 0, handle.offset, handle.dtype.bits
@@ -221,12 +221,12 @@ def first_byte(address: int, origin: int, bits: int) -> int:
     return address + origin * bits // 8
 
 
-def _size(handle: Any) -> int:  # Any: a tile, or a view
+def _size(handle: Matrix) -> int:
     kind = handle.type
     return (spanned(kind) or 0) if isinstance(kind, GlobalType) else int(kind.nbytes)
 
 
-def _ranges(handle: Any, found: ByteRanges) -> Ranges | None:  # Any: a handle or a pointer
+def _ranges(handle: Placed, found: ByteRanges) -> Ranges | None:
     """The ranges, of a window of another tile in that one's layout."""
     if found.ranges is None and isinstance(handle, GlobalView):
         return _of_view(handle)

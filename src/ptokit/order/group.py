@@ -21,6 +21,7 @@ from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.memory import Memory
+from ptokit.machine.tile import Pointer
 from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import CoreSignals, SignalBoard
@@ -45,7 +46,7 @@ class GroupedCore(Core):
         self.kind, self.subblock_idx, self.lanes = place.kind, place.lane, grid.fifos.lanes
         self.place, self.clock, self.grid, self.board = place, board.clock(place), grid, board
         self.ends, self.schedule = grid.fifos.ends[place.kind], board.schedule
-        self.opened: dict[str, object] = {}
+        self.opened: dict[str, Pointer] = {}
 
     @property
     def signals(self) -> CoreSignals:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from greenlet import getcurrent, greenlet
@@ -26,7 +26,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS
-from ptokit.isa.model.words import AtomicType, Pipe
+from ptokit.isa.model.words import AtomicType, KernelKind, Pipe
 from ptokit.isa.pages.communication import NotifyOp
 from ptokit.machine.arguments import Env
 from ptokit.machine.coreplace import CorePlace
@@ -270,7 +270,7 @@ def detector(words: str | None) -> RaceDetector | None:
     return RaceDetector(int(seed))
 
 
-def memories_of(envs: Mapping[Any, Env]) -> list[Memory]:  # Any: a kind of core
+def memories_of(envs: Mapping[KernelKind, Env]) -> list[Memory]:
     """The arrays behind arguments, each once."""
     found: dict[int, Memory] = {}
     for env in envs.values():

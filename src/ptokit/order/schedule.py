@@ -88,7 +88,7 @@ class Schedule:
                     continue
                 self._running = task
                 task.waits = None
-                result: Any = task.coroutine.switch()  # Any: of `program`, or of a wait: None
+                result = task.coroutine.switch()
                 if task.coroutine.dead:
                     left.remove(task)
                     task.result = result

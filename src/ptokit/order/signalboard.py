@@ -11,7 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.coreplace import Clocks, CorePlace
-from ptokit.machine.evaluation import NumpyArray
+from ptokit.machine.evaluation import NumpyArray, Values
 from ptokit.machine.memory import Memory
-from ptokit.machine.tile import Matrix
+from ptokit.machine.tile import GlobalView, Matrix, Pointer
 from ptokit.order.schedule import Schedule, Wait
 
 MOST_SHOWN = 8  # of the numbers that are waited for
@@ -100,7 +100,7 @@ class SignalBoard:
     meetings: defaultdict[Hashable, list[tuple[CorePlace, int]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    fifos: list[Mapping[str, Memory]] = field(default_factory=list[Any])  # of each block
+    fifos: list[Mapping[str, Memory]] = field(default_factory=list[Mapping[str, Memory]])
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
     def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
@@ -253,7 +253,7 @@ class CoreSignals:
         cores, of = [c for c in self.board.cores if c.kind in kinds], tuple(kinds)
         if not cores:
             raise no_cores(of, self.here.kind)
-        where = _address(place) if used else None
+        where = _address(cast("GlobalView | Pointer", place)) if used else None
         key, here = ("barrier", of, where), self.here
         self.board.arrived[key, here] += 1
         arrivals = self.board.arrived[key, here]
@@ -276,7 +276,7 @@ class CoreSignals:
             self.board.clock(here).acquire(Meeting(of, core, where), times)
 
 
-def _address(place: Any) -> Hashable:  # Any: a view of global memory, or a pointer
+def _address(place: GlobalView | Pointer) -> Hashable:
     """Return what tells a place in memory from others."""
     start = place.pointer() if isinstance(place, Matrix) else place
     return id(start.memory), start.offset * start.dtype.bits
@@ -286,7 +286,7 @@ def _hold(numbers: Matrix, word: str, value: int) -> bool:
     return bool(np.all(getattr(operator, word)(_values(numbers), value)))
 
 
-def _values(numbers: Matrix) -> Any:  # Any: an array
+def _values(numbers: Matrix) -> Values:
     """What is in memory now: whoever looks for races does not see this."""
     memory = numbers.memory
     watch, memory.watch = memory.watch, None

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.coreplace import CorePlace
+from ptokit.machine.memory import Index
 from ptokit.order.signalboard import late, signal_of
+from ptokit.values.scalars import Integer
 
 NUMBERS = 32  # of the signals of a core
 BARRIER_KINDS = ((CUBE,), (VECTOR,), (CUBE, VECTOR))  # that `syncall` may wait for
@@ -48,9 +49,7 @@ class SignalCells:
         """How many cells there are."""
         return CORES + STRIDE * blocks * (self.cubes + self.lanes)
 
-    # Any: numbers or symbols, here and below
-
-    def core(self, kind: KernelKind, blocks: Any, block: Any, lane: Any = 0) -> Any:
+    def core(self, kind: KernelKind, blocks: Integer, block: Integer, lane: Integer = 0) -> Integer:
         """Where the cells of a core begin: cubes stand first."""
         number = block if kind is CUBE else blocks * self.cubes + block * self.lanes + lane
         return number * STRIDE + CORES
@@ -60,11 +59,11 @@ class SignalCells:
         return self.cubes if kind is CUBE else self.lanes
 
     @staticmethod
-    def have(kind: KernelKind, number: Any) -> Any:
+    def have(kind: KernelKind, number: Integer) -> Integer:
         """How many cores of a kind have signalled all of it."""
         return number + (0 if kind is CUBE else NUMBERS)
 
-    def awaited(self, cell: int, counters: Any, cores: Sequence[CorePlace]) -> str:
+    def awaited(self, cell: int, counters: Index, cores: Sequence[CorePlace]) -> str:
         """What one of the cores waits for that waits for a cell."""
         if cell >= CORES:
             return signal_of((cell - CORES) % STRIDE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from ptokit.machine.record.expressions import (
 )
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import DType
+from ptokit.values.host import AnyArray
 from ptokit.values.layouts import Axis, IndexMap, known
 
 
@@ -51,7 +52,11 @@ class Scratch:
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]
 
 
-def numbered(tables: list[Any], values: Any) -> int:  # Any: NumPy arrays
+PointerKey: TypeAlias = "tuple[int, str, bool]"  # a space, an address, whether of the shadow
+Pointed: TypeAlias = "tuple[str, Elements]"
+
+
+def numbered(tables: list[AnyArray], values: AnyArray) -> int:
     """The place of a table among others, where it is put if it is new."""
     for number, table in enumerate(tables):
         if table.dtype == values.dtype and table.tobytes() == values.tobytes():
@@ -79,9 +84,9 @@ class FunctionBase(ABC):
     related: Callable[[Elements, Elements], Overlap]
     tracked: Callable[[Elements], bool]
     code: Code = field(default_factory=Code)
-    pointers: dict[tuple[Any, ...], tuple[str, Elements]] = field(default_factory=dict[Any, Any])
+    pointers: dict[PointerKey, Pointed] = field(default_factory=dict[PointerKey, Pointed])
     numbers: dict[str, tuple[Int, Int]] = field(default_factory=dict[str, "tuple[Int, Int]"])
-    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    tables: list[AnyArray] = field(default_factory=list[AnyArray])
     scratch: Scratch = field(default_factory=Scratch)
     slots: list[str] = field(default_factory=list[str])
     checks: bool = False
@@ -128,7 +133,7 @@ class FunctionBase(ABC):
 
     def pointer(self, cells: Elements, *, shadow: bool = False) -> str:
         """The address of a view's base."""
-        space: Any = cells.memory
+        space: Any = cells.memory  # Any: a Space or the Scratch
         if space is self.scratch:
             if not cells.address:
                 return "%scratch"
@@ -138,7 +143,7 @@ class FunctionBase(ABC):
             self.pointers[key] = (f"%p{len(self.pointers)}", cells)
         return self.pointers[key][0]
 
-    def table(self, values: Any) -> str:  # Any: a NumPy array
+    def table(self, values: AnyArray) -> str:
         """A pointer to numbers known before the program runs."""
         return f"%t{numbered(self.tables, values)}"
 
@@ -164,7 +169,7 @@ class FunctionBase(ABC):
         return Access(self.pointer(cells, shadow=shadow), cells.dtype, down, across, offset)
 
     def _stream(self, axis: Axis, span: AxisWindow) -> tuple[Stream, Num]:
-        digits: Any = tuple((self.number(n), self.number(step)) for n, step in axis.digits)
+        digits: Any = tuple((self.number(n), self.number(m)) for n, m in axis.digits)  # Any: Nums
         found = placed(digits, self.number(span.start), span.step)
         if found is None:
             raise NotNative("every n-th element of an axis whose boxes hold no whole steps")
@@ -223,6 +228,6 @@ def _repeated(line: Stream, times: int) -> Stream:
 
 def _standing(access: Access, line: Stream) -> Stream:
     """One row (or column) that serves every row: its place becomes part of the offset."""
-    start: Any = line.start  # Any: a number, known or not
+    start: Any = line.start  # Any: a Num
     access.offset = access.offset + Axis(line.digits).offset(start)
     return STILL

@@ -131,7 +131,7 @@ class Loads:
         across = self.along(where.cols.digits, col, lanes)
         return lanes.op("add", "i64", across, self.along(where.rows.digits, row, lanes))
 
-    def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: numbers, known or not
+    def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: of Nums
         """The storage offset of indices along an axis."""
         parts: list[str] = []
         for number, (_, step) in enumerate(digits):

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ptokit.machine.record.code import NotNative, Num
+from ptokit.machine.record.trace import num
 from ptokit.values.layouts import Digits, known
 
 
@@ -49,7 +50,7 @@ def placed(digits: Digits, start: Num, step: int) -> tuple[Stream, Num] | None:
 
     None where the boxes of the layout do not hold whole steps.
     """
-    counts: list[Any] = [count for count, _ in digits[1:]]
+    counts = [num(count) for count, _ in digits[1:]]
     if not all(isinstance(count, int) for count in counts):
         raise NotNative("a view of several extents that only the running program knows")
     if step == 1:

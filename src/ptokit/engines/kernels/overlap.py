@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Truth, text
 from ptokit.machine.record.definite import settled
+from ptokit.machine.record.trace import num, space_of
 
 
 class Overlap(Enum):
@@ -23,8 +23,7 @@ NO_ALIAS, MUST_ALIAS, MAY_ALIAS = Overlap.NO_ALIAS, Overlap.MUST_ALIAS, Overlap.
 
 def related(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
     """How two operands lie; what is assumed of open addresses is left in `guards`."""
-    first: Any = a.memory
-    second: Any = b.memory
+    first, second = space_of(a), space_of(b)
     if first.number < 0 or second.number < 0:
         return MAY_ALIAS if first is second and a.address == b.address else NO_ALIAS
     if first.number != second.number:
@@ -42,8 +41,8 @@ def _assumed(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
     """Operands at addresses the program knows: compiled as no aliases, which is checked."""
     if not (settled(a) and settled(b)):
         return MAY_ALIAS
-    ends: list[Any] = [c.address + c.dtype.nbytes(c.map.span) for c in (a, b)]
-    apart = (ends[0] <= b.address) | (ends[1] <= a.address)
+    ends = [num(c.address) + c.dtype.nbytes(c.map.span) for c in (a, b)]
+    apart = (ends[0] <= num(b.address)) | (ends[1] <= num(a.address))
     if isinstance(apart, Truth):
         guards.append(apart)
     return NO_ALIAS if apart is not False else MAY_ALIAS
@@ -51,7 +50,7 @@ def _assumed(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
 
 def _extent(cells: Elements) -> tuple[int, int] | None:
     """The bytes an operand may touch, if that is known."""
-    address: Any = cells.address
+    address = num(cells.address)
     if not (isinstance(address, int) and settled(cells)):
         return None
     first = cells.address + cells.origin * cells.dtype.bits // 8

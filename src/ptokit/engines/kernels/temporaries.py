@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import cast
 
 from ptokit.engines.kernels import matmul, ordering
 from ptokit.engines.kernels.folds import Fold
@@ -150,7 +150,7 @@ class Temporaries:
         narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
         self.fill(room, narrow)
         short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
-        every: Any = short.cast(t.i32).fold("min", 0).fold("min", 1)  # Any: a `Whole`
+        every = cast(Whole, short.cast(t.i32).fold("min", 0).fold("min", 1))
         found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
         return room, self.code.let(f"icmp ne i32 {found}, 0")
 

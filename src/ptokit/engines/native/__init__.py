@@ -7,7 +7,7 @@ memories and with the same result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from ptokit.engines.native.compile import CompiledFunction, compile_op
 from ptokit.engines.native.compiledkernel import CompiledKernel
@@ -21,7 +21,7 @@ from ptokit.machine.record.code import NotNative
 from ptokit.machine.tile import Tile
 
 
-def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handles and numbers
+def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
     """Run one instruction on handles and numbers; no rule is checked."""
     try:
         session = compile_op(op, env, core)
@@ -31,7 +31,7 @@ def run_op(op: Op, env: Mapping[Value, Any], core: Core) -> None:  # Any: handle
     after, _ = session.run(1)
     for value, handle in after.items():
         if ALIASES in op.page.traits and isinstance(handle, Tile):
-            env[value].elements = handle.elements
+            cast(Tile, env[value]).elements = handle.elements
 
 
 def prepare(launch: Launch, how: Options) -> CompiledFunction | CompiledKernel:

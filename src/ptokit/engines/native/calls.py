@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ptokit.engines.kernels.functionbase import numbered
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import ByName
 from ptokit.isa.lang.instr import Role
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Condition, every, text
-from ptokit.machine.record.trace import FRAME
+from ptokit.machine.record.trace import FRAME, space_of
 
 
 @dataclass
@@ -23,7 +23,7 @@ class FirstUse:
     name: str
     function: OpFunction
     op: Op
-    operands: dict[str, Any]  # Any: handles and numbers, as they are at the call
+    operands: ByName  # as they are at the call
 
 
 def definition(function: OpFunction) -> str:
@@ -51,13 +51,13 @@ def passed(main: MainFunction, function: OpFunction) -> str:
     return ", ".join([*found, "ptr %scratch"])
 
 
-def size_of_output(op: Op, values: Mapping[str, Any]) -> Condition:
+def size_of_output(op: Op, values: ByName) -> Condition:
     """Whether every output has elements: an instruction whose output is empty does nothing."""
     outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
     return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
-def counts_of_output(op: Op, env: Mapping[Value, Any]) -> tuple[str, ...]:  # Any: handles
+def counts_of_output(op: Op, env: Mapping[Value, object]) -> tuple[str, ...]:
     """The extents of the only output's valid region, as code has them; none of several outputs."""
     outs = [env[v] for o in op.page.operands if o.role is Role.OUT for v in op.bound(o.name)]
     return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()
@@ -65,6 +65,5 @@ def counts_of_output(op: Op, env: Mapping[Value, Any]) -> tuple[str, ...]:  # An
 
 def arrays_of(cells: Iterable[Elements]) -> set[int]:
     """The numbers of the arrays among the memories of these operands."""
-    memories: list[Any] = [c.memory for c in cells]
-    spaces = [m for m in memories if m.number != FRAME.number]
+    spaces = [s for s in map(space_of, cells) if s.number != FRAME.number]
     return {space.number for space in spaces if space.memory is not None}

@@ -254,7 +254,7 @@ def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int)
     return CompiledFunction(launch, Options(target, fixpipe, blocks)).session(launch, RunLimits())
 
 
-def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
+def compile_op(op: Op, env: Mapping[Value, object], core: Core) -> Session:
     """A session of one instruction on handles, without its rules."""
     job = single(op, env, core)
     made = job.compiled(Block(ops=[op]))
@@ -263,7 +263,7 @@ def compile_op(op: Op, env: Mapping[Value, Any], core: Core) -> Session:
     return job.session(made, [op], RunLimits(), rules=False)
 
 
-def single(op: Op, env: Mapping[Value, Any], core: Core) -> Job:
+def single(op: Op, env: Mapping[Value, object], core: Core) -> Job:
     """One instruction as something to compile."""
     shown, known = [v for v in env if ALIASES in op.page.traits], Facts(core.target)
 
@@ -296,7 +296,7 @@ class Job:
     suspends: bool = False
     queued: bool = False  # its pipes have queues
     rings: Rings = field(default_factory=Rings)  # where tiles lie that they pop
-    ops: Sequence[Any] = ()  # Any: ops and regions, where handles are defined
+    ops: Sequence[object] = ()  # ops and regions, where handles are defined
     marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
 
     @gc_disabled()
@@ -389,7 +389,7 @@ class Job:
         compiler.suspends = self.suspends
         return compiler
 
-    def _argument(self, compiler: Compiler, value: Value) -> Any:  # Any: a handle or a number
+    def _argument(self, compiler: Compiler, value: Value) -> object:
         """An argument as the compiled program sees it."""
         handle = self.real[value]
         memory = getattr(handle, "memory", None)
@@ -420,7 +420,7 @@ class Job:
         return found
 
 
-def _require_initialised(initial: Initial, handle: Any) -> None:  # Any: a handle or a number
+def _require_initialised(initial: Initial, handle: object) -> None:
     """A result that is shown after the run if it was written: a tile's valid region."""
     if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
         rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))

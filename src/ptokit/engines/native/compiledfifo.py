@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError
@@ -11,6 +10,7 @@ from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.ir.module import Op
 from ptokit.machine.record.code import Int, Num, Truth, text
 from ptokit.machine.record.trace import Space, TracedPointer
+from ptokit.machine.tile import Pointer
 from ptokit.order.fifoend import COUNTERS, SLOTS, EngineFifoEnd
 from ptokit.values.dtypes import DType
 
@@ -42,7 +42,7 @@ class CompiledFifoEnd(EngineFifoEnd):
         return self.main.shared_space(SLOTS)
 
     @property
-    def opened(self) -> dict[str, Any]:
+    def opened(self) -> dict[str, Pointer]:
         return self.main.opened
 
     def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:

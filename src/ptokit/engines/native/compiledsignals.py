@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import cast
 
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.engines.native.plan import BLOCK, BLOCKS
@@ -38,15 +38,15 @@ class CompiledSignals:
         self.cells, self.here, self.lane = core.grid.cells, core.place.kind, core.place.lane
         self.separate, self.together = core.grid.separate, core.grid.together
         self.most = core.target.most_signals
-        self.blocks: Any = main.load(main.place(BLOCKS), (1, LARGEST_GRID)) if self.together else 1
-        self.block: Any = main.load(main.place(BLOCK), (0, LARGEST_GRID)) if self.together else 0
+        self.blocks: Num = main.load(main.place(BLOCKS), (1, LARGEST_GRID)) if self.together else 1
+        self.block: Num = main.load(main.place(BLOCK), (0, LARGEST_GRID)) if self.together else 0
 
     # what bodies say
 
     def of_kind(self, number: Num) -> None:
         """All cores of this kind in the launch signal one another."""
         number, kind = self._number(number), self.here
-        count: Any = self.blocks * self.cells.of(kind)
+        count = self.blocks * self.cells.of(kind)
         first = self.cells.core(kind, self.blocks, 0)
         have = self.cells.have(kind, number)
         self._together(have, SignalPart.OF_KIND, number, first, count, first, count)
@@ -79,11 +79,11 @@ class CompiledSignals:
             self.across(number, every_lane=True)
             return
         number = self._number(number)
-        low: Any = number % OF_SECOND
+        low = number % OF_SECOND
         if self.here is VECTOR:
             self._up(self._first(CUBE), low + OF_SECOND * self.lane, self.cells.cubes)
             return
-        which: Any = number // OF_SECOND
+        which = number // OF_SECOND
         for lane in range(self.cells.lanes):
             if (met := which == lane) is not False:
                 with self.main.code.when(met):
@@ -106,7 +106,7 @@ class CompiledSignals:
         arrivals = self._add(self._mine() + (ARRIVALS + barrier), 1)
         if self.here in kinds:
             self._add(ARRIVED + barrier, 1)
-            count: Any = self.blocks * sum(map(self.cells.of, kinds))
+            count = self.blocks * sum(map(self.cells.of, kinds))
             self.hold(self._place(ARRIVED + barrier), arrivals * count)
 
     def hold(self, counter: str, least: Num) -> None:
@@ -155,7 +155,7 @@ class CompiledSignals:
 
     def _add(self, cell: Num, number: int) -> Int:
         place = self._place(cell)
-        total: Any = self.main.load(place, (0, MOST_COUNTED)) + number
+        total = cast(Int, self.main.load(place, (0, MOST_COUNTED)) + number)
         self.main.store(place, total)
         return total
 
@@ -163,7 +163,7 @@ class CompiledSignals:
         """Count up a number of several cores."""
         if not isinstance(count, int) or count:
             with self._each(first, count) as core:
-                total: Any = self._add(self._cell(core, SignalPart.UP, number), 1)
+                total = self._add(self._cell(core, SignalPart.UP, number), 1)
                 if self.most:  # else the reference tells of it
                     self.main.leave_unless(total <= self.most)
 
@@ -187,13 +187,13 @@ class CompiledSignals:
     ) -> None:
         """Signal a number; it goes up at the receivers when all senders have signalled."""
         code = self.main.code
-        begins: Any = self._add(self._cell(self._mine(), part, number), 1) == 1
+        begins = self._add(self._cell(self._mine(), part, number), 1) == 1
         with code.when(begins):
             self._add(have, 1)
-        all_have: Any = self.main.load(self._place(have), (0, MOST_COUNTED)) == senders
+        all_have = self.main.load(self._place(have), (0, MOST_COUNTED)) == senders
         with code.when(all_have):
             with self._each(first, senders) as sender:
-                left: Any = self._add(self._cell(sender, part, number), -1) == 0
+                left = self._add(self._cell(sender, part, number), -1) == 0
                 with code.when(left):
                     self._add(have, -1)
             self._up(to, number, receivers)

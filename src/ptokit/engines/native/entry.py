@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ptokit.machine.record.trace import Space
+from ptokit.values.host import AnyArray
 
 ARGUMENTS = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 
@@ -38,7 +38,7 @@ end:
 }}"""
 
 
-def constant(number: int, table: Any) -> str:  # Any: a NumPy array
+def constant(number: int, table: AnyArray) -> str:
     """Numbers known before the program runs, as bytes of the module."""
     text = "".join(f"\\{byte:02X}" for byte in table.tobytes())
     return f'@table{number} = internal constant [{table.nbytes} x i8] c"{text}", align 64'

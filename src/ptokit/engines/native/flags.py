@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.machine.record.code import Int, NotNative, Num, Truth, text
@@ -60,7 +59,7 @@ class CompiledFlags:
         base = main.memory(main.flag_space().number, 0)
         place = main.code.let(f"getelementptr i8, ptr {base}, i64 {text(number)}")
         byte = main.code.let(f"load i8, ptr {place}")
-        now: Any = Int(main.code, main.code.let(f"zext i8 {byte} to i64"), limits=(0, 1))
+        now = Int(main.code, main.code.let(f"zext i8 {byte} to i64"), limits=(0, 1))
         ready: Truth = now == (0 if up else 1)
         main.recording.guards.append(ready)
         main.recording.after.append(partial(main.code.do, f"store i8 {int(up)}, ptr {place}"))

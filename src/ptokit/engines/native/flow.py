@@ -11,8 +11,9 @@ from typing import Any
 
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.engines.native.plan import LEFT, TICK, Purpose
-from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.ir.module import AnyOp, Block, Op
 from ptokit.isa.model.types import ScalarType, Type
+from ptokit.machine.arguments import Env
 from ptokit.machine.record.code import EXTREMES, Coded, Int, NotNative, Num, Truth, coded, text
 from ptokit.machine.record.handles import mapped, numbers
 
@@ -25,8 +26,8 @@ class CompiledFlow:
     op: Op
 
     def loop(
-        self, lower: Num, upper: Num, step: Num, carried: tuple[Any, ...], region: Any
-    ) -> tuple[Any, ...]:
+        self, lower: Num, upper: Num, step: Num, carried: tuple[object, ...], region: CompiledRegion
+    ) -> tuple[object, ...]:
         """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
         main, code, initial = self.main, self.main.code, self.main.initial
         types = (arg.type for arg in region.block.args)
@@ -57,7 +58,9 @@ class CompiledFlow:
         initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]
         return tuple(one.now() for one in held)
 
-    def repeat(self, carried: tuple[Any, ...], before: Any, after: Any) -> tuple[Any, ...]:
+    def repeat(
+        self, carried: tuple[object, ...], before: CompiledRegion, after: CompiledRegion
+    ) -> tuple[object, ...]:
         """A loop of the program that ends where `before` says so."""
         main, code, initial = self.main, self.main.code, self.main.initial
         pairs = zip(carried, before.block.args, strict=True)
@@ -68,7 +71,7 @@ class CompiledFlow:
         code.start(head)
         condition, *passed = before(*(one.now() for one in held))
         checked = initial.copy()
-        test = condition != 0
+        test: Any = condition != 0  # Any: a Truth or a bool
         code.branch(test if isinstance(test, Truth) else str(test).lower(), body, done)
         code.start(body)
         with iteration(main, self.op, after.block, tuple(passed)):
@@ -81,7 +84,7 @@ class CompiledFlow:
         initial.restore(checked)
         return tuple(passed)
 
-    def branch(self, condition: Num, regions: Sequence[Any]) -> tuple[Any, ...]:
+    def branch(self, condition: Num, regions: Sequence[CompiledRegion]) -> tuple[object, ...]:
         """A branch of the program."""
         if isinstance(condition, int):
             chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
@@ -159,10 +162,10 @@ class CompiledRegion:
 
     main: MainFunction
     block: Block
-    env: dict[Value, Any]  # Any: handles and numbers
-    compile: Callable[[Block, dict[Value, Any]], tuple[Any, ...]]
+    env: Env
+    compile: Callable[[Block, Env], tuple[object, ...]]
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:  # Any: handles and numbers
+    def __call__(self, *args: object) -> tuple[object, ...]:
         for arg, value in zip(self.block.args, args, strict=True):
             self.env[arg] = value = copy(value) if arg.resized else value
             self.main.resizable(arg, value)
@@ -173,7 +176,7 @@ class CompiledRegion:
 def compiled_regions(
     main: Any,  # Any: the generator, which stands above this file
     op: Op,
-    env: dict[Value, Any],  # Any: as above
+    env: Env,
 ) -> tuple[CompiledRegion, ...]:
     """Return the regions of an op, each compiled when it is called."""
     return tuple(CompiledRegion(main, r, env, main.compile_block) for r in op.regions)
@@ -184,8 +187,8 @@ def compiled_regions(
 
 @contextmanager
 def iteration(
-    main: MainFunction, op: Op, block: Block, args: tuple[Any, ...]
-) -> Generator[None]:  # Any: handles and numbers
+    main: MainFunction, op: Op, block: Block, args: tuple[object, ...]
+) -> Generator[None]:
     """One iteration of the loop `op`: the run can be ended; it counts if nothing in it does."""
     with main.within(block, args):
         look(main, op)

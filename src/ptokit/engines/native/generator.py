@@ -9,11 +9,11 @@ that instruction on the same memories, and reports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.kernels.opfunction import OpFunction
@@ -33,7 +33,7 @@ from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import arguments, environment
+from ptokit.isa.lang.environment import ByName, arguments, environment
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.lang.traits import ALIASES, SIGNALS
 from ptokit.machine.arguments import Env
@@ -50,6 +50,7 @@ from ptokit.machine.record.code import (
     every,
     text,
 )
+from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.expressions import (
     AxisWindow,
     Known,
@@ -72,15 +73,15 @@ class Compiler(MainFunction):
 
     functions: dict[str, str] = field(default_factory=dict[str, str])
     kernels: dict[str, str] = field(default_factory=dict[str, str])
-    counts: list[tuple[int, Counter[str]]] = field(default_factory=list[Any])
+    counts: list[tuple[int, Counter[str]]] = field(default_factory=list[tuple[int, Counter[str]]])
     scratch: int = 64
     shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
-    by_reference: set[tuple[str, str]] = field(default_factory=set[Any])  # and why
+    by_reference: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # and why
     single_op: bool = False  # one instruction, which is compiled or not
     read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
     in_order: bool = False  # every block writes to one place: the last one's result stays
     written_arrays: set[int] = field(default_factory=set[int])
-    results: tuple[Any, ...] = ()
+    results: tuple[object, ...] = ()
     views: Views = field(default_factory=Views)
     repeats: bool = True  # it has regions, which may be loops
 
@@ -99,7 +100,7 @@ class Compiler(MainFunction):
             block_begins(self)
         self.compile_block(func.body, env)
 
-    def text(self, shown: Iterable[Any] = ()) -> str:  # Any: handles, or something else
+    def text(self, shown: Iterable[object] = ()) -> str:
         """The module, after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
@@ -140,7 +141,7 @@ class Compiler(MainFunction):
 
     # blocks and control
 
-    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+    def compile_block(self, block: Block, env: Env) -> tuple[object, ...]:
         body = block.ops[:-1] if block.terminator else block.ops
         counted = Counter(op.name for op in body if isinstance(op, Op) and op.page.reported)
         if counted:
@@ -181,7 +182,7 @@ class Compiler(MainFunction):
         self.places, self.single_op = {id(op): 0}, True
         self._data(op, env, ())
 
-    def _values(self, op: Op, env: Env) -> dict[str, Any]:
+    def _values(self, op: Op, env: Env) -> ByName:
         """Operands by name, as a body gets them."""
         values = given(op)
         for operand in op.page.operands:
@@ -190,10 +191,10 @@ class Compiler(MainFunction):
                 values[operand.name] = self._fetch(op, operand, bound, env)
         return values
 
-    def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> Any:
+    def _fetch(self, op: Op, operand: Operand, bound: tuple[Value, ...], env: Env) -> object:
         if operand.many:
             return tuple(self.now(env[v]) for v in bound)
-        value: Any = self.now(env[bound[0]])
+        value = self.now(env[bound[0]])
         self.views.mark(bound[0], value)
         dtype = element_of(op, operand)
         if dtype is None:
@@ -204,7 +205,7 @@ class Compiler(MainFunction):
             return Scalar(value.bits, value.dtype, coded=True).cast(dtype)
         return Known(scalar(value, dtype))
 
-    def _open_rules(self, seen: Mapping[str, Any], pending: Sequence[Rule]) -> Condition:
+    def _open_rules(self, seen: ByName, pending: Sequence[Rule]) -> Condition:
         """Whether the rules hold that nobody could decide before."""
         met = [(rule, rule.holds(seen)) for rule in pending]
         if any(result is UNKNOWN and rule.required for rule, result in met):
@@ -288,7 +289,7 @@ class Compiler(MainFunction):
         if isinstance(found, Known):
             env[result] = found.array.kept()
             return
-        value: Any = found.cast(u8) if found.dtype is BOOL else found
+        value = cast(Traced, found.cast(u8)) if found.dtype is BOOL else found
         slot, dtype = self.slot(), value.dtype
         one = Axis(((1, 1),))
         place = Elements(FRAME, 8 * slot, dtype, IndexMap(one, one))  # type: ignore[arg-type]
@@ -305,7 +306,7 @@ class Compiler(MainFunction):
         number = Int(self.code, bits)
         env[result] = Coded(number, dtype) if dtype.is_float else number
 
-    def _define(self, env: Env, value: Value, handle: Any) -> None:  # Any: handles and numbers
+    def _define(self, env: Env, value: Value, handle: object) -> None:
         env[value] = handle = copy(handle) if value.resized else handle
         self.resizable(value, handle)
         if value in self.views.mutable and isinstance(handle, TracedTile):
@@ -347,7 +348,7 @@ class Compiler(MainFunction):
         except Undecided as question:
             yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
             code.branch(question.condition, yes, no)
-            before, ends = self.initial.copy(), list[Any]()
+            before, ends = self.initial.copy(), list[Proven]()
             for label, answer in ((yes, True), (no, False)):
                 code.start(label)
                 self.initial.restore(before)
@@ -406,7 +407,7 @@ class Compiler(MainFunction):
         self._perform(op, env, condition, size)
         self.spoil(spoils, size)
 
-    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
         """What the body takes; NotNative where it works on what only the reference has."""
         if not op.page.uses:
             return arguments(op.page, values, {})
@@ -442,7 +443,7 @@ class Compiler(MainFunction):
                 continue
             size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
-            enough: Any = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
+            enough = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
             found.append(enough)
         return found
 

@@ -49,8 +49,9 @@ from ptokit.engines.native.queuedfifos import (
 )
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.environment import arguments, environment
+from ptokit.isa.lang.environment import ByName, arguments, environment
 from ptokit.isa.lang.traits import ALIASES, FIFO, FLAGS, MACHINE, SIGNALS, FifoRole, Resource
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import Pipe
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import moves, refined
@@ -118,7 +119,7 @@ class QueuedWords:
         index = main.code.let(f"add i64 {text(buffer)}, {ACQUIRED}")
         place = main.code.let(f"getelementptr i64, ptr {base}, i64 {index}")
         before = main.load(place, (0, MOST_COUNTED))
-        after: Any = before + 1
+        after = before + 1
         main.store(place, after)
         main.put(_pipe(pipe), ACQUIRE, [buffer, self.place, before])
 
@@ -145,7 +146,7 @@ class QueueingCompiler(Compiler):
     owners: list[int] = field(default_factory=list[int])  # the places of these instructions
     width: int = 3  # words of the longest record
     inner: bool = False  # what is compiled is an entry
-    offered: dict[Resource, Any] = field(default_factory=dict[Resource, Any])  # to its body
+    offered: dict[Resource, object] = field(default_factory=dict[Resource, object])  # to its body
     tries: bool = False  # the reference is asked for something that may wait
     rings: Rings = field(default_factory=Rings)
 
@@ -225,12 +226,12 @@ class QueueingCompiler(Compiler):
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
         """The scalar unit waits for another core; queues that do so go on meanwhile."""
 
-        def met() -> Any:
+        def met() -> Truth:
             return self.load(place, (0, MOST_COUNTED)) >= least
 
         with self._until(met):
             self._blocked()
-            stays: Any = self.load(self.place(LEAST), (0, 1))
+            stays = self.load(self.place(LEAST), (0, 1))
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
             self.store(self.place(LEAST), stays * least)
             self.store(self.place(WAITING), self.places[id(op)] + 1)
@@ -251,16 +252,16 @@ class QueueingCompiler(Compiler):
             words = [start + PIPES.index(queue) for start in (HEADS, TAILS)]
         places = (self.code.let(f"getelementptr i64, ptr {base}, i64 {n}") for n in words)
         first, last = (self.load(place) for place in places)
-        left: Any = last == (0 if queue is Pipe.ALL else first)
+        left = last == (0 if queue is Pipe.ALL else first)
         return left
 
-    def _arguments(self, op: Op, env: Env, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
         if FLAGS not in op.page.uses and not self.offered:
             return super()._arguments(op, env, values)
         offered = {**offer(self, op, compiled_regions(self, op, env)), FLAGS: QueuedWords(self, op)}
         return arguments(op.page, values, {**offered, **self.offered})
 
-    def compile_block(self, block: Block, env: Env) -> tuple[Any, ...]:
+    def compile_block(self, block: Block, env: Env) -> tuple[object, ...]:
         self.views.mutable |= self.fifos.received
         return super().compile_block(block, env)
 
@@ -313,7 +314,7 @@ class QueueingCompiler(Compiler):
         code.start(done)
 
     @contextmanager
-    def _offering(self, offered: dict[Resource, Any]) -> Generator[None]:
+    def _offering(self, offered: dict[Resource, object]) -> Generator[None]:
         """Bodies inside get this."""
         self.offered = offered
         try:
@@ -334,7 +335,7 @@ class QueueingCompiler(Compiler):
         if op.results:
             self._define(env, op.results[0], self._promised(op, env, ring))
         elif ring is not None:
-            entry: Any = env[cast(Value, entry_of_op(op))]
+            entry = env[cast(Value, entry_of_op(op))]
             self.store(entry.slot, ring)
         used = (*op.results, *(v for _, v in op.values()))
         values = {v: self.now(env[v]) for v in used}
@@ -356,7 +357,7 @@ class QueueingCompiler(Compiler):
         queue = self.fifos.queue_of(op)
         of_queue = QueuedCompiledEnd(fifo, self, op, queue)
 
-        def compiled(inner: Mapping[int, Any]) -> None:
+        def compiled(inner: Mapping[int, Num]) -> None:
             for n, left in enumerate(end.left):
                 of_queue.finish(left._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
 
@@ -377,19 +378,20 @@ class QueueingCompiler(Compiler):
         start = self.rings.get((value, fifo))
         if start is None:
             return None
-        size: Any = cast(Any, self.facts.type_of(value)).nbytes
+        size = cast(TileType, self.facts.type_of(value)).nbytes
         return start + (number % fifo.slots) * size
 
-    def _promised(self, op: Op, env: Env, ring: Num | None) -> Any:
+    def _promised(self, op: Op, env: Env, ring: Num | None) -> TracedTile:
         """The tile that a pop makes, before it has its content."""
         result, page = op.results[0], op.page
         name, values, target = page.results()[0].name, self._values(op, env), self.facts.target
-        kind: Any = target.resolve_any(result.type)
+        kind = target.resolve_any(result.type)  # of a tile
         if page.type_of is not None:
             seen = environment(page, values, op.attrs, target) | {name: kind}
             kind = refined(page.type_of, seen, target)
+        assert isinstance(kind, TileType)
         address = self.planned.addresses[result] if ring is None else ring
-        found = TracedTile(kind.closed, self.space(kind.loc), cast(Any, address))
+        found = TracedTile(kind.closed, self.space(kind.loc), cast(int, address))
         found.label = f"%{result.name}"
         return found
 
@@ -482,7 +484,7 @@ class QueueingCompiler(Compiler):
             self.inner = False
 
 
-def _rebuilt(value: Any, number: Any) -> Any:  # Any: handles and numbers; a function of numbers
+def _rebuilt(value: Any, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
     """A value with other numbers; what holds none stays as it is."""
     known = isinstance(value, Recorded | Pointer | Int | Coded)
     return mapped(value, number) if known else value

@@ -6,7 +6,6 @@ What stands here can be assembled: comments say what its parameters are and what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptokit.diagnostics.diagnostic import call_error
 from ptokit.engines.native.calls import FirstUse
@@ -16,6 +15,7 @@ from ptokit.ir.module import Func, Op
 from ptokit.isa.index import lookup
 from ptokit.machine.arguments import Launch
 from ptokit.machine.launchoptions import Options
+from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Int, NotNative, text
 
 
@@ -99,7 +99,7 @@ def _described(use: FirstUse) -> Iterator[str]:
         yield "result: 0"
 
 
-def _owner(use: FirstUse, cells: Any) -> str:  # Any: Elements whose numbers may be unknown
+def _owner(use: FirstUse, cells: Elements) -> str:
     """The operands that lie there."""
     names = [
         name
@@ -117,7 +117,7 @@ def _number(use: FirstUse, key: str) -> str:
     return " and ".join(dict.fromkeys(found)) or "computed from the operands before the call"
 
 
-def _numbers(use: FirstUse) -> Iterator[tuple[str, Any]]:  # Any: numbers, known or not
+def _numbers(use: FirstUse) -> Iterator[tuple[str, object]]:
     for name, handle in use.operands.items():
         yield name, handle
         if hasattr(handle, "elements"):

@@ -51,7 +51,7 @@ class _RecordFields:
         self.found: list[Int] = []
         self.places: set[int] = set()
 
-    def template(self, value: Any) -> Any:  # Any: a handle or a number
+    def template(self, value: object) -> object:
         if isinstance(value, Coded) or not isinstance(value, Recorded | Pointer | int | Int):
             return None  # nothing that an instruction touches depends on it
         space: Any = getattr(value, "memory", None)  # Any: a Space, where it is a handle

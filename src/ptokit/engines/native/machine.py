@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ptokit.engines.native.compiledfifo import CompiledFifoEnd
 from ptokit.engines.native.compiledsignals import CompiledSignals
@@ -115,7 +114,7 @@ class CompiledMachine:
 def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Offer:
     """What a body may use while it is compiled: the state of the core is the reference's."""
     core, machine = main.core, CompiledMachine(main, next(iter(op.results), None))
-    own: dict[Resource, Any] = {
+    own: dict[Resource, object] = {
         CORE: machine,
         MACHINE: machine,
         FLOW: CompiledFlow(main, op),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
@@ -15,11 +15,12 @@ from ptokit.analysis.placement import Planned
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
+from ptokit.isa.lang.environment import ByName
 from ptokit.isa.model.targets import SPACES
 from ptokit.machine.cache import Host
 from ptokit.machine.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
 from ptokit.machine.executionlog import LogPoint
-from ptokit.machine.memory import NO_MEMORY
+from ptokit.machine.memory import NO_MEMORY, Memory
 from ptokit.machine.record.code import (
     EXTREMES,
     Code,
@@ -34,10 +35,11 @@ from ptokit.machine.record.code import (
 from ptokit.machine.record.definite import Initial
 from ptokit.machine.record.expressions import Recording
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
-from ptokit.machine.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView
+from ptokit.machine.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView, space_of
 from ptokit.machine.state import FLAG_MEMORY
-from ptokit.machine.tile import Tile
+from ptokit.machine.tile import Pointer, Tile
 from ptokit.values.enumerations import Loc
+from ptokit.values.host import AnyArray
 
 OVERFLOW = "overflow"  # the label where compiled code gives up
 MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
@@ -61,16 +63,16 @@ class MainFunction:
     suspends: bool = False  # it is a coroutine, which suspends where it waits for a counter
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
-    tables: list[Any] = field(default_factory=list[Any])  # Any: NumPy arrays
+    tables: list[AnyArray] = field(default_factory=list[AnyArray])
     requests: list[Request] = field(default_factory=list[Request])
     slots: int = FIRST_SLOT
     variables: list[str] = field(default_factory=list[str])  # what the function begins with
     loaded: set[int] = field(default_factory=set[int])  # fields of the table, see `memory`
     recording: Recording = field(default_factory=Recording)
-    inside: tuple[tuple[Block, tuple[Any, ...]], ...] = ()
+    inside: tuple[tuple[Block, tuple[object, ...]], ...] = ()
     ahead: int = 0  # instructions of open blocks that are counted already and come later
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
-    opened: dict[str, Any] = field(default_factory=dict[str, Any])  # slots of pipes, by name
+    opened: dict[str, Pointer] = field(default_factory=dict[str, Pointer])  # slots of pipes
     points: list[LogPoint] = field(default_factory=list[LogPoint])
     places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
 
@@ -112,12 +114,12 @@ class MainFunction:
         found = next((s for s in self.spaces if s.name == QUEUES), None)
         return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
 
-    def new_space(self, name: str, size: int, memory: Any = None) -> Space:  # Any: a Memory
+    def new_space(self, name: str, size: int, memory: Memory | None = None) -> Space:
         space = Space(len(self.spaces), name, self, size, memory)
         self.spaces.append(space)
         return space
 
-    def spoiled(self, op: Op, values: Mapping[str, Any]) -> Iterator[TracedTile]:
+    def spoiled(self, op: Op, values: ByName) -> Iterator[TracedTile]:
         """What hardware computes in, of the core's own memories."""
         for tile in (values[name] for name in spoiled(op, self.facts)):
             if isinstance(tile, TracedTile) and tile.memory.memory is None:  # type: ignore[attr-defined]  # a Space
@@ -128,7 +130,7 @@ class MainFunction:
     def spoil(self, tiles: Iterable[TracedTile], size: Condition) -> None:
         """Count tiles as never written, where an instruction had something to do."""
         for tile in tiles:
-            space: Any = tile.memory
+            space = space_of(tile)
             self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
             if space.name not in self.tracked:
                 continue
@@ -209,7 +211,7 @@ class MainFunction:
 
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
         """Go on when the counter in a place is that large."""
-        missing: Any = self.load(place, (0, MOST_COUNTED)) < least
+        missing = self.load(place, (0, MOST_COUNTED)) < least
         with self.code.when(missing):
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
             self.store(self.place(LEAST), least)
@@ -218,7 +220,7 @@ class MainFunction:
     # what the reference is asked
 
     @contextmanager
-    def within(self, block: Block, args: tuple[Any, ...]) -> Generator[None]:
+    def within(self, block: Block, args: tuple[object, ...]) -> Generator[None]:
         """What is compiled is inside this region, which has these arguments."""
         before, self.inside = self.inside, (*self.inside, (block, args))
         try:
@@ -249,7 +251,7 @@ class MainFunction:
         if view.since is not None and regions[: len(view.since)] != view.since:
             raise NotNative("a view that a pipe gave is used where it may be another one")
 
-    def resizable(self, value: Value, handle: Any) -> None:  # Any: a handle or a number
+    def resizable(self, value: Value, handle: object) -> None:
         """The valid region of a tile that a program changes is in variables."""
         if value.resized and isinstance(handle, TracedTile):
             handle.sizes = self.variable(), self.variable()
@@ -260,7 +262,7 @@ class MainFunction:
         self,
         op: AnyOp,
         purpose: Purpose,
-        values: tuple[Any, ...] = (),
+        values: tuple[object, ...] = (),
         result: int | None = None,
         after: str = "",
     ) -> None:
@@ -282,7 +284,7 @@ class MainFunction:
         answer = self.code.let(f"call i32 %callback(i64 {number})")
         self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), after)
 
-    def kept_value(self, value: Any) -> Any:  # Any: a handle or a number
+    def kept_value(self, value: object) -> object:
         """A value as a template; its numbers are put into slots now."""
 
         def keep(number: int | Int) -> Any:  # Any: a number or its slot

@@ -6,7 +6,6 @@ What works on the whole storage of a tile must not reach past the tile that a vi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, WINDOW
@@ -28,7 +27,7 @@ class Views:
                 self.known.add(value)
             handle.view = None if value in self.possible else value in self.known
 
-    def marked(self, op: Op, env: Mapping[Value, Any]) -> list[Any]:  # Any: handles and numbers
+    def marked(self, op: Op, env: Mapping[Value, object]) -> list[object]:
         """The operands of an instruction, views marked."""
         used = [value for _, value in op.values()]
         for value in used:

@@ -24,6 +24,7 @@ import numpy as np
 
 from ptokit.ir.module import Block, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import Type
 from ptokit.machine.execute import Core
 from ptokit.machine.executionlog import LogPoint
 from ptokit.machine.tile import Matrix, Pointer
@@ -32,11 +33,11 @@ from ptokit.values import dtypes
 from ptokit.values.dtypes import DType, dtype_named
 
 
-def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
+def described(body: Block, core: Core, env: Mapping[Value, object]) -> str:
     """A text that differs where the code would: instructions, types, arguments, target."""
     grouped = core if isinstance(core, GroupedCore) else None
     names: dict[Value, int] = {}
-    texts: dict[Any, str] = {}  # of types, which are frozen
+    texts: dict[Type, str] = {}  # of types, which are frozen
 
     def name(value: Value) -> str:
         return f"{names.setdefault(value, len(names))}%{value.name}"  # errors quote names
@@ -62,7 +63,7 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
 
     memories: list[int] = []
 
-    def argument(handle: Any) -> str:  # Any: a handle or a number
+    def argument(handle: object) -> str:
         memory = id(getattr(handle, "memory", None))
         memories.append(memory)
         return f"{memories.index(memory)} {_argument(handle)}"
@@ -74,7 +75,7 @@ def described(body: Block, core: Core, env: Mapping[Value, Any]) -> str:
     return "\n".join((*head, *arguments, *lines(body)))
 
 
-def _argument(handle: Any) -> str:  # Any: a handle or a number
+def _argument(handle: object) -> str:
     if isinstance(handle, Pointer):
         memory = handle.memory
         return f"{handle.dtype} {handle.offset} {memory.given} {memory.growable}"
@@ -132,8 +133,8 @@ class Request:
     """
 
     op: int
-    values: tuple[Any, ...]
-    inside: tuple[tuple[int, tuple[Any, ...]], ...]
+    values: tuple[object, ...]
+    inside: tuple[tuple[int, tuple[object, ...]], ...]
     purpose: Purpose
     ahead: int
     result: int | None = None
@@ -155,7 +156,7 @@ class Plan:
     spaces: tuple[str, ...]
     tracked: frozenset[str]
     requests: tuple[Request, ...]
-    results: tuple[Any, ...]
+    results: tuple[object, ...]
     by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
     functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
     points: tuple[LogPoint, ...] = ()
@@ -187,8 +188,8 @@ def places(block: Block) -> dict[int, int]:
 
 
 PLAIN = (str, int, bool, type(None))
-GROUPS: dict[str, Callable[..., Any]] = {"list": list, "set": set, "frozenset": frozenset}
-PAIRS: dict[str, Callable[..., Any]] = {"dict": dict, "Counter": Counter}
+GROUPS: dict[str, Callable[..., object]] = {"list": list, "set": set, "frozenset": frozenset}
+PAIRS: dict[str, Callable[..., object]] = {"dict": dict, "Counter": Counter}
 
 
 class Unkept(Exception):
@@ -201,7 +202,7 @@ class _PlanWriter:
         self.known: dict[int, int] = {}
         self.alive: list[object] = []  # so that ids stay theirs
 
-    def coded(self, thing: Any) -> Any:  # Any: part of a plan; JSON
+    def coded(self, thing: Any) -> object:  # Any: part of a plan
         kind = cast("type[object]", type(thing))
         if kind in PLAIN:
             return thing
@@ -217,7 +218,7 @@ class _PlanWriter:
             return {"array": [thing.dtype.str, list(thing.shape), thing.tobytes().hex()]}
         return {"object": self._object(thing)}
 
-    def _object(self, thing: Any) -> int:  # Any: an object of ptokit's
+    def _object(self, thing: object) -> int:
         found = self.known.get(id(thing))
         if found is None:
             made = self._fields(thing)
@@ -239,7 +240,7 @@ class _PlanWriter:
             return [where, [self.coded(one) for one in thing]]
         if not hasattr(thing, "__dict__"):
             raise Unkept(where)
-        held = cast("dict[str, Any]", thing.__dict__)
+        held = cast("dict[str, object]", thing.__dict__)
         fields = {n: self.coded(v) for n, v in held.items() if not n.startswith("_")}
         return [where, fields]
 
@@ -258,12 +259,12 @@ def _dtype(name: str) -> DType | None:
 
 
 class _PlanReader:
-    def __init__(self, objects: list[Any]) -> None:  # Any: JSON
-        self.objects: list[Any] = []
+    def __init__(self, objects: list[tuple[str, Any]]) -> None:  # Any: JSON, here and below
+        self.objects: list[object] = []
         for where, fields in objects:
             self.objects.append(self._made(where, fields))
 
-    def decoded(self, given: Any) -> Any:  # Any: JSON; part of a plan
+    def decoded(self, given: Any) -> Any:
         if isinstance(given, list):
             return tuple(map(self.decoded, cast("list[Any]", given)))
         if not isinstance(given, dict):
@@ -280,7 +281,7 @@ class _PlanReader:
             return PAIRS[kind]({self.decoded(k): self.decoded(v) for k, v in value})
         return GROUPS[kind](map(self.decoded, value))
 
-    def _made(self, where: str, fields: Any) -> Any:  # Any: JSON; an object of ptokit's
+    def _made(self, where: str, fields: Any) -> object:
         if where == "DType":
             return _dtype(fields) or dtype_named(fields)
         module, _, name = where.partition(":")
@@ -292,7 +293,7 @@ class _PlanReader:
         return _filled(kind, fields, self.decoded)
 
 
-def _is(kind: Any, base: type) -> bool:  # Any: a class
+def _is(kind: type, base: type) -> bool:
     return issubclass(kind, base)
 
 
@@ -302,9 +303,8 @@ def _filled(kind: Any, fields: Any, decoded: Callable[[Any], Any]) -> Any:  # An
         return kind[fields]
     if _is(kind, tuple):
         return kind(*map(decoded, fields))
-    made: Any = object.__new__(kind)
-    held = cast("dict[str, Any]", made.__dict__)
-    held.update({n: decoded(v) for n, v in fields.items()})
+    made = object.__new__(kind)
+    made.__dict__.update({n: decoded(v) for n, v in fields.items()})
     return made
 
 

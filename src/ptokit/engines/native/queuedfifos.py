@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
@@ -27,7 +27,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages.slots import idle_lane, others
 from ptokit.machine.execute import Core
 from ptokit.machine.record.code import Int, NotNative, Num, text
-from ptokit.machine.record.trace import Recorded
+from ptokit.machine.record.trace import Recorded, TracedTile, space_of
 from ptokit.machine.state import PIPES
 from ptokit.order.fifoend import FREED, POPPED, PUSHED
 from ptokit.order.group import GroupedCore
@@ -73,7 +73,7 @@ def slots_behind(
 def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
     """Leave an entry, which is begun again, where the counter in a place is smaller."""
     code, base = main.code, main.memory(main.queue_space().number, 0)
-    small: Any = main.load(counter, (0, MOST_COUNTED)) < least
+    small = main.load(counter, (0, MOST_COUNTED)) < least
     waits, goes = code.name("waits"), code.name("goes")
     code.branch(small, waits, goes)
     code.start(waits)
@@ -165,10 +165,11 @@ class NumberedCompiledEnd(CompiledFifoEnd):
 class ReceivingCompiledMachine(CompiledMachine):
     """Gives the tile of a pop that was made when the pop was issued: its content is undefined."""
 
-    promised: Any = None  # Any: a handle
+    promised: TracedTile | None = None
 
     def new(self, kind: TileType | ConvTileType) -> Recorded:
-        space: Any = self.promised.memory
+        assert self.promised is not None
+        space = space_of(self.promised)
         base = self.main.memory(space.number, 1)
         address = text(self.promised.elements.address)
         where = self.main.code.let(f"getelementptr i8, ptr {base}, i64 {address}")
@@ -219,8 +220,8 @@ class IssuedFifos:
         The number of the entry that is popped, where it comes to lie in a slot.
         """
         role, fifo = op.page.fifo_role, self.ends[op]
-        end: Any = QueuedCompiledEnd(fifo, self.main, op, Pipe.S)
-        split: Any = op.attrs["split"]
+        end: Any = QueuedCompiledEnd(fifo, self.main, op, Pipe.S)  # Any: see `QueuedFifoEnd`
+        split = cast(int, op.attrs["split"])
         if role is FifoRole.FREES or (idle_lane(end, split) and self.scalar_waits):
             return None
         pushes = role is FifoRole.PUSHES
@@ -228,7 +229,7 @@ class IssuedFifos:
         if self.scalar_waits:
             for lane in others(end, split):
                 place = end.place_of(FREED if pushes else PUSHED, lane)
-                least: Any = number + (1 - fifo.slots if pushes else 1)
+                least = number + (1 - fifo.slots if pushes else 1)
                 self.main.wait(op, place, least)
         return number
 
@@ -236,7 +237,7 @@ class IssuedFifos:
         """How often it was issued before; from now on it is once more."""
         place = self.place(fifo, what)
         before = self.main.load(place, (0, MOST_COUNTED))
-        after: Any = before + 1
+        after = before + 1
         self.main.store(place, after)
         return before
 

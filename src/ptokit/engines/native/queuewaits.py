@@ -18,7 +18,7 @@ from ptokit.engines.native.queuecode import ACQUIRE, HEADS, OWN, STATE, TAILS, W
 from ptokit.engines.reference.heldqueues import InnerSchedule, NotYet
 from ptokit.ir.module import Op
 from ptokit.machine.execute import Core
-from ptokit.machine.memory import address_of
+from ptokit.machine.memory import Index, address_of
 from ptokit.machine.state import IDS, PIPES
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
@@ -29,7 +29,7 @@ class QueuedCore(NamedTuple):
     """A core whose queues wait: its frame, what it runs, and the instructions that this names."""
 
     core: Core
-    frame: Any  # an array of numbers
+    frame: Index
     plan: Plan
     things: Sequence[Any]
 

@@ -36,7 +36,13 @@ from ptokit.engines.native.plan import (
     Request,
 )
 from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
-from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, execution, within
+from ptokit.engines.reference.interpreter import (
+    InterpretedMachine,
+    Interpreter,
+    Step,
+    execution,
+    within,
+)
 from ptokit.ir.module import Block, Op, Value
 from ptokit.machine import cache as codes
 from ptokit.machine import execute
@@ -44,7 +50,7 @@ from ptokit.machine.arguments import Bound, Env, SlotNumber
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.launchoptions import RunLimits
-from ptokit.machine.memory import Memory, address_of
+from ptokit.machine.memory import Index, Memory, address_of
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.machine.record.trace import NOWHERE
@@ -57,12 +63,12 @@ from ptokit.values.scalars import wrapped
 
 PERIOD = 0.05  # seconds
 LAST_TICKS = 20  # with nothing that runs, then the thread ends
-_running: dict[int, Any] = {}  # frames, NumPy arrays
+_running: dict[int, Index] = {}  # frames
 _ticking: list[Thread] = []  # the one that ticks, or none
 
 
 @contextmanager
-def ticking(frame: Any) -> Generator[None]:  # Any: a NumPy array
+def ticking(frame: Index) -> Generator[None]:
     """Inside, the program with this frame is asked to call back."""
     try:
         _running[id(frame)] = frame
@@ -112,7 +118,7 @@ class Session:
     facts: Facts
     planned: Planned
     real: Env  # the reference's handles of the arguments
-    things: list[Any]
+    things: list[Any]  # Any: ops and blocks
     shown: Sequence[Value]  # whose handles the plan keeps as results
     arrays: dict[str, Memory]  # of arguments, by the names of their spaces
     limits: RunLimits
@@ -120,7 +126,7 @@ class Session:
     crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
     failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
     sole: Worker | None = None  # who runs all blocks
-    known: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `Logged`
+    known: dict[object, Any] = field(default_factory=dict[object, Any])  # Any: see `Logged`
 
     def renew(self, bound: Bound, limits: RunLimits) -> None:
         """As it was made, with other arguments of the same types."""
@@ -247,7 +253,7 @@ class Worker:
 
     def begin(self) -> None:
         """Before a run."""
-        self.executions: dict[int, Any] = {}  # Any: the interpreter's prepared instruction
+        self.executions: dict[int, Step] = {}
         self.problem, self.block, self.marked = None, self.first, False
         self.session.crew.append(self)
         limits = self.session.limits
@@ -419,13 +425,13 @@ class Worker:
             problem = within(problem, block, tuple(map(self.concrete, arguments)))
         return problem
 
-    def concrete(self, template: Any) -> Any:  # Any: a handle or a number
+    def concrete(self, template: object) -> Any:  # Any: a handle or a number
         """The reference's handle of a compiled program's value."""
 
-        def number(value: Any) -> int:
+        def number(value: Any) -> int:  # Any: a number or its slot
             return int(self.frame[value.number]) if isinstance(value, FrameSlot) else value
 
-        def memory(place: Any) -> Memory:
+        def memory(place: Memory | MemoryNumber) -> Memory:
             if isinstance(place, MemoryNumber) and place.number == NOWHERE:
                 return Memory.nothing()
             return self.memories[place.number] if isinstance(place, MemoryNumber) else place

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ptokit.analysis.fifos import LANES, Fifo
@@ -71,7 +69,7 @@ class InterpretedFifoEnd(EngineFifoEnd):
         return self.core.shared[SLOTS]
 
     @property
-    def opened(self) -> dict[str, Any]:
+    def opened(self) -> dict[str, Pointer]:
         return self.core.opened
 
     def pointer(self, dtype: DType, memory: Memory, offset: int) -> Pointer:

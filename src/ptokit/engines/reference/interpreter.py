@@ -7,7 +7,7 @@ time values, where operands come from, what constants attributes are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,7 +30,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.ir.module import AnyOp, Block, Op, OpaqueOp, Value
 from ptokit.isa.formula.rules import doubtful
-from ptokit.isa.lang.environment import Offer, environment
+from ptokit.isa.lang.environment import ByName, Offer, environment
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FIFO, FLOW, MACHINE, REGIONS, SIGNALS, Resource
 from ptokit.isa.model.globaltypes import GlobalType
@@ -47,7 +47,7 @@ from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.order.group import GroupedCore
 
 Step: TypeAlias = "Callable[[Env], None]"
-RegionBody: TypeAlias = "Callable[..., tuple[Any, ...]]"
+RegionBody: TypeAlias = "Callable[..., tuple[object, ...]]"
 
 
 class InterpretedMachine:
@@ -107,22 +107,22 @@ class InterpretedFlow:
     """Loops and branches, as Python's own."""
 
     def loop(
-        self, lower: int, upper: int, step: int, carried: tuple[Any, ...], region: RegionBody
-    ) -> tuple[Any, ...]:
+        self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: RegionBody
+    ) -> tuple[object, ...]:
         for induction in range(lower, upper, step):
             carried = region(induction, *carried, repeats=True)
         return carried
 
     def repeat(
-        self, carried: tuple[Any, ...], before: RegionBody, after: RegionBody
-    ) -> tuple[Any, ...]:
+        self, carried: tuple[object, ...], before: RegionBody, after: RegionBody
+    ) -> tuple[object, ...]:
         while True:
             condition, *passed = before(*carried)
             if not condition:
                 return tuple(passed)
             carried = after(*passed, repeats=True)
 
-    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[Any, ...]:
+    def branch(self, condition: int, regions: tuple[RegionBody, ...]) -> tuple[object, ...]:
         if condition:
             return regions[0]()
         return regions[1]() if len(regions) > 1 else ()
@@ -152,12 +152,12 @@ class Interpreter:
         self.observers = observers
         self.count = Counter[str]()
 
-    def block(self, block: Block) -> Callable[[Env], tuple[Any, ...]]:
+    def block(self, block: Block) -> Callable[[Env], tuple[object, ...]]:
         """A function that runs the block and returns what its terminator passes on."""
         steps = list[Step]()  # made when it first runs: few runs come to every branch
         passed = block.outcome
 
-        def run(env: Env) -> tuple[Any, ...]:
+        def run(env: Env) -> tuple[object, ...]:
             if not steps:
                 steps.extend(self._step(op) for op in block.ops if op is not block.terminator)
             for step in steps:
@@ -208,11 +208,11 @@ class Interpreter:
 
         return seen
 
-    def region(self, op: Op, block: Block) -> Callable[..., tuple[Any, ...]]:
+    def region(self, op: Op, block: Block) -> Callable[..., tuple[object, ...]]:
         """A region of `op` as a function of the environment and its arguments."""
         run, limits = self.block(block), self.limits
 
-        def region(env: Env, *args: Any, repeats: bool = False) -> tuple[Any, ...]:
+        def region(env: Env, *args: object, repeats: bool = False) -> tuple[object, ...]:
             for arg, value in zip(block.args, args, strict=True):
                 env[arg] = copy(value) if arg.resized else value
             for observer in self.observers:
@@ -262,7 +262,7 @@ class OpExecution:
             return {}
         op, core = self.op, self.run.core
         machine = InterpretedMachine(core, self.run.planned, next(iter(op.results), None))
-        found: dict[Resource, Any] = {**core.offer(), MACHINE: machine}
+        found: dict[Resource, object] = {**core.offer(), MACHINE: machine}
         if FLOW in op.page.uses:
             found[FLOW] = self.run.flow(op)
         if isinstance(core, GroupedCore):
@@ -278,7 +278,7 @@ class OpExecution:
         if self.op.results:
             self.define(env, outcome)
 
-    def operands(self, env: Env) -> dict[str, Any]:  # Any: what a body takes
+    def operands(self, env: Env) -> ByName:
         """What it takes, as its rules want it, with the refined type of its result."""
         if self.limited:
             self.run.limits.before(self.op)
@@ -298,7 +298,7 @@ class OpExecution:
         except (ZeroDivisionError, PtoError):
             self.execute(values, ())
 
-    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _checked(self, values: ByName) -> ByName:
         """Evaluate the rules that were open; the refined type of the result, if any."""
         target = self.run.facts.target
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
@@ -315,9 +315,7 @@ class OpExecution:
             return {}
         return {self.ready.result: refined(self.refine, seen, target)}
 
-    def execute(
-        self, values: Mapping[str, Any], regions: tuple[RegionBody, ...] = ()
-    ) -> Any:  # Any: above
+    def execute(self, values: ByName, regions: tuple[RegionBody, ...] = ()) -> Any:
         """Run the body; what it gives."""
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
@@ -338,7 +336,7 @@ class OpExecution:
             self.run.count[self.page.mnemonic()] += 1
         return outcome
 
-    def define(self, env: Env, outcome: Any) -> None:
+    def define(self, env: Env, outcome: Any) -> None:  # Any: what its page gives
         """Give the results their handles and numbers."""
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
@@ -349,7 +347,7 @@ class OpExecution:
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
 
-    def _kept(self, given: NumpyArray) -> Any:  # Any: a number
+    def _kept(self, given: NumpyArray) -> object:
         """The number that the scalar unit keeps of an array of one element."""
         try:
             return given.kept()
@@ -364,7 +362,7 @@ def _refuse(problem: Diagnostic) -> Step:
     return step
 
 
-def within(problem: PtoError, block: Block, args: tuple[Any, ...]) -> PtoError:
+def within(problem: PtoError, block: Block, args: tuple[object, ...]) -> PtoError:
     """Add the iteration: 'with %k = 3'."""
     numbers = [
         f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)

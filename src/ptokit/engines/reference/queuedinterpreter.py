@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from ptokit.analysis.earlywaits import has_flags, waits_early
 from ptokit.analysis.fifos import Fifo
@@ -22,6 +22,7 @@ from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, OpExecution, Step
 from ptokit.engines.reference.queuedfifo import QueuedFifoEnd, ReceivingMachine, in_another_slot
 from ptokit.ir.module import AnyOp, Func, Op, Value
+from ptokit.isa.lang.environment import ByName
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, SIGNALS, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
@@ -34,6 +35,8 @@ from ptokit.machine.tile import Matrix
 from ptokit.order.group import GroupedCore
 
 RELEASE = "each acquire needs the release of the one before, by another entry of a queue"
+
+T = TypeVar("T")
 
 
 class QueuedFlags(Flags):
@@ -267,7 +270,7 @@ class QueuedInterpreter(Interpreter):
         return received
 
     @staticmethod
-    def _filled(step: OpExecution, values: Mapping[str, Any], made: ReceivingMachine) -> None:
+    def _filled(step: OpExecution, values: ByName, made: ReceivingMachine) -> None:
         step.execute(values)
         made.promised.popleft()
 
@@ -293,7 +296,7 @@ def _done() -> None:
     """A wait that is over."""
 
 
-def _kept(value: Any) -> Any:  # Any: a handle or a number
+def _kept(value: T) -> T:
     """What an instruction gets when it is issued: a handle may name other bytes later."""
     return copy(value) if isinstance(value, Matrix) else value
 

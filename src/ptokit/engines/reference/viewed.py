@@ -29,7 +29,7 @@ class _DataDecides(Exception):
 class _Known(dict[Value, Any]):  # Any: handles and numbers
     """The values so far; of others nobody knows anything."""
 
-    def __missing__(self, value: Value) -> Any:  # Any: as above
+    def __missing__(self, value: Value) -> object:
         raise _DataDecides
 
 
