@@ -120,7 +120,7 @@ class _AnyValue:
 class StartedRegisters(dict[str, Any]):  # Any: numbers
     """The registers of a core; kernels need not set those whose first value they want."""
 
-    def get(self, name: str, default: object = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:  # Any: as above
         return super().get(name, _AnyValue())
 
 

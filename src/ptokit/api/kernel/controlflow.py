@@ -54,7 +54,7 @@ class ProgramRange:
             raise ValueError("buffers is at least 1")
         self.buffers, self.index = buffers, index
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # Any: numbers, for checkers ints
         if recording.get() is None:
             return map(self.index, builtins.range(self.lower, self.upper, self.step))
         if not _begins_for(user_frame()):

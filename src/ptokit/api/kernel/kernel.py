@@ -272,7 +272,7 @@ class Kernel(Rich, Generic[P]):
         return program.races(*filter(None, [target]), blocks=blocks, **arguments)
 
     @door
-    def bound(self, *args: Any, **names: Any) -> tuple[Program, dict[str, Any]]:
+    def bound(self, *args: object, **names: object) -> tuple[Program, dict[str, Any]]:  # Any: given
         """The program for these arguments, and what it takes by name; of a `pto.spec` nothing."""
         given = self._given(args, names)
         program = self._capture(given).program

@@ -45,7 +45,7 @@ def load(
 @overload
 def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
 @door
-def load(path: Any, *where: Any, **how: Any) -> Any:
+def load(path: Any, *where: Any, **how: Any) -> Any:  # Any: as above
     """Read a program from a file; PtoError if the file or its text cannot be read.
 
     In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes

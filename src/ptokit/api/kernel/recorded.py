@@ -87,7 +87,7 @@ class RecordedTile(Tile):
     __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:
-        """A number of NumPy's with a tile; nothing else of NumPy's computes on it."""
+        """A number of NumPy's with a tile; nothing else of NumPy's computes on it. Any: NumPy's."""
         operation = getattr(operator, OPERATIONS.get(ufunc.__name__, ""), None)
         if operation is None or not all(t is self or is_number(t) for t in inputs):
             self.refuse()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
@@ -31,6 +31,7 @@ from ptokit.values.layouts import Shape
 
 HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
 Names = Callable[[CallPlace], str]
+Given: TypeAlias = "Mapping[str, Any]"  # Any: tiles, numbers and words, by names of operands
 NOTHING = ()  # what a list of operands is without any
 
 
@@ -302,9 +303,7 @@ class Recorder:
         self.emit(page, {o.name: (value,) for o, value in fields})
         return RecordedTile(made, valid)
 
-    def instruction(
-        self, page: type[Instr], given: Mapping[str, Any], names: tuple[str, ...] = ()
-    ) -> None:
+    def instruction(self, page: type[Instr], given: Given, names: tuple[str, ...] = ()) -> None:
         """Record an instruction on what the user passed."""
         operands: dict[str, Sequence[Value]] = {}
         for operand in page.operands:

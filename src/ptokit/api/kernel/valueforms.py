@@ -37,7 +37,7 @@ from ptokit.api.kernel.choices import (
 )
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedTile
-from ptokit.api.kernel.recorder import Recorder
+from ptokit.api.kernel.recorder import Given, Recorder
 from ptokit.api.kernel.runtimenumbers import Number, extreme, is_number
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr
@@ -52,7 +52,6 @@ from ptokit.values.layouts import Layout, Shape
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
 MOST = 512  # choices that a form remembers
 WORDS = (str, int, float, Enum)  # of attributes
-Given: TypeAlias = "Mapping[str, Any]"  # Any: tiles, numbers and words, by names of operands
 Region: TypeAlias = "tuple[Number, Number]"
 
 
