@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Source, Span
@@ -61,8 +61,7 @@ def _of_users(found: TracebackType | None) -> TracebackType | None:
 
 def known_name(file: str) -> str:
     """The name of a file as its author knows it: of the cell of a notebook, its number."""
-    ipython: Any = sys.modules.get("IPython")  # Any: no dependency
-    shell = ipython and ipython.get_ipython()
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = shell and shell.compile.format_code_name(file)
     return cell[1] if cell else file
 

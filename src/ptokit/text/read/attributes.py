@@ -81,7 +81,7 @@ def attached(cursor: Cursor) -> Given:
 
 
 def read_value(cursor: Cursor) -> object:
-    """Any attribute value; a trailing `: type` makes it raw text unless a page interprets it."""
+    """Read an attribute value; a trailing `: type` makes it raw text unless a page reads it."""
     cursor.no_remark("expected a value")
     at = cursor.i
     text = cursor.texts[at]
