@@ -122,6 +122,8 @@ class Writer:
         shape = tuple(n or 1 for n in kind.shape)
         stride = tuple(s or 1 for s in kind.stride)
         room = tuple(n + self.random.choice((0, 0, 1, 16)) for n in shape)
+        if kind.dtype.packed:  # text counts whole bytes
+            room, stride = (tuple(n + (n > 1) * n % 2 for n in ns) for ns in (room, stride))
         count = 1 + sum((n - 1) * s for n, s in zip(room, stride, strict=True))
         if self.case.array == "short":
             count = max(1, count - self.random.choice((1, count // 2)))

@@ -30,7 +30,7 @@ from ptokit.launch.settings import DEFAULT_ENGINE, PreparedFunction
 from ptokit.machine.arguments import Launch, Outcome
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import WRITTEN
-from ptokit.machine.observer import Observer, RunWarnings
+from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.patches import Patch
 from ptokit.machine.undefinedstore import require_defined
 
@@ -139,7 +139,7 @@ class ClusterLaunch:
     ) -> None:
         self.client, self.made, self.bound, self.limits = client, made, bound, limits
         self.blocks, self.done, self.whole = made.options.blocks, 0, False
-        self.warnings = RunWarnings()
+        self.warnings = RunNotes()
         for observer in observers:
             observer.begins(lambda: self.done)
 
@@ -266,7 +266,7 @@ def _run_whole(work: Work, _: None) -> WholeRun:
     bound, function = work.ready
     with _printing, redirect_stdout(StringIO()) as printed:
         try:
-            after, count = function.run(bound, work.limits(), [warnings := RunWarnings()])
+            after, count = function.run(bound, work.limits(), [warnings := RunNotes()])
         except PtoError as problem:
             return WholeRun(printed.getvalue(), problem, Counter())
     before = bound.outputs(bound.shared())

@@ -26,7 +26,7 @@ from ptokit.launch.ranks import Names
 from ptokit.launch.settings import PreparedFunction, engine_named
 from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
-from ptokit.machine.observer import Observer, RunWarnings
+from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.order.races import detector
 from ptokit.values.dtypes import DType
@@ -45,7 +45,8 @@ class Run(Rich):
 
     `warnings`: what it left in the FIFOs between its cores, and where it stored elements that
     nothing computed. `whole`: one worker of a cluster ran
-    all blocks, since they have to run in order or at once.
+    all blocks, since they have to run in order or at once. `interpreted`: the instructions that the
+    reference executed though the engine is native, "" of all, and why.
     """
 
     outputs: dict[str, AnyArray]
@@ -53,6 +54,7 @@ class Run(Rich):
     dtypes: Mapping[str, DType]
     warnings: Sequence[Diagnostic] = ()
     whole: bool = False
+    interpreted: tuple[tuple[str, str], ...] = ()
 
 
 class Recent(Generic[T]):
@@ -140,12 +142,13 @@ class Executable:
         """`run`, with counts; `observers` look on."""
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays, limits)
-        watching = (*observers, warnings := RunWarnings())
+        watching = (*observers, notes := RunNotes())
         if self.options.schedule is not None:
             watching = (*watching, *filter(None, [detector(self.options.schedule)]))
         outputs, count = function.run(bound, limits, watching)
-        require_defined(warnings.found, strict=self.options.strict)
-        return Run(outputs, dict(count), bound.dtypes, warnings.found)
+        require_defined(notes.found, strict=self.options.strict)
+        reasons = tuple(sorted(notes.reasons))
+        return Run(outputs, dict(count), bound.dtypes, notes.found, interpreted=reasons)
 
     def prepared(
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS

@@ -41,6 +41,9 @@ class Observer:
     def warned(self, found: Iterable[Diagnostic]) -> None:
         """Of what a run warns, when it or one of its cores has ended."""
 
+    def interpreted(self, reasons: Iterable[tuple[str, str]]) -> None:
+        """What the reference executes of a compiled program: mnemonics, "" of all, and why."""
+
     def executed(self, log: Logged) -> None:
         """A compiled program has run: what one thread of it executed, if the observer `logs`."""
 
@@ -64,11 +67,15 @@ class Observer:
         """A region begins, with values for its arguments."""
 
 
-class RunWarnings(Observer):
-    """Notes of what a run warns: of each place once, with what all cores stored undefined."""
+class RunNotes(Observer):
+    """Notes of a run: its warnings, of each place once, and what the reference executed."""
 
     def __init__(self) -> None:
-        self.found: list[Diagnostic] = []
+        self.found: list[Diagnostic] = []  # with what all cores stored undefined
+        self.reasons: set[tuple[str, str]] = set()
+
+    def interpreted(self, reasons: Iterable[tuple[str, str]]) -> None:
+        self.reasons.update(reasons)
 
     def warned(self, found: Iterable[Diagnostic]) -> None:
         told = {_place(one): n for n, one in enumerate(self.found)}

@@ -219,7 +219,8 @@ def _unfolded(store: WindowStore) -> WindowStore:
     value, line = store.value, store.cells.map
     if not (isinstance(value, Whole) and value.word == "reshape" and store.definite):
         return store  # the digits of a view may be numbers that only the program knows
-    if not (line.rows.digits == ((1, 1),) and len(line.cols.digits) == 1):
+    (height, _), *more = line.rows.digits
+    if height != 1 or more or len(line.cols.digits) != 1:
         return store
     x = value.first
     digits: Any = ((1 << 40, x.cols),)  # Any: a number, known or not

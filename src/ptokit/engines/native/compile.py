@@ -121,7 +121,9 @@ class CompiledFunction(CompiledBody):
             if any(observer.stepwise for observer in observers):
                 raise NotNative("an observer sees every instruction")
             return self._finish(launch.sole, self._renewed(launch, limits, logged), observers)
-        except NotNative:
+        except NotNative as reason:
+            for observer in observers:
+                observer.interpreted([("", str(reason))])
             reference = InterpretedFunction(launch, self.how, self.planned)
             return reference.run(launch, limits, observers)
         except Grown:
@@ -139,6 +141,7 @@ class CompiledFunction(CompiledBody):
         """Outputs and counts; what further runs may use again is kept."""
         for observer in observers:
             observer.begins(session.done)
+            observer.interpreted(session.plan.by_reference)
         env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
         found += undefined_results(env, bound.computed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Memory, address_of
-from ptokit.machine.observer import Observer, RunWarnings
+from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.printing import prints
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
@@ -87,7 +88,9 @@ class CompiledKernel:
             if not all(observer.executed_apart(logs) for observer in logging):
                 raise NotNative("an observer sees the signals of cores")
             return outcome
-        except NotNative:
+        except NotNative as reason:
+            for observer in observers:
+                observer.interpreted([("", str(reason))])
             kernel = InterpretedKernel(launch, self.how)
             kernel.queued = self.queued
             return kernel.run(launch, limits, observers)
@@ -114,6 +117,9 @@ class CompiledKernel:
             done.append(1)
         for one in made:
             one.tell(observers)
+            for worker in chain.from_iterable(one.workers.values()):
+                for observer in observers:
+                    observer.interpreted(worker.session.plan.by_reference)
         outputs = launch.outputs([one.envs for one in made])
         logs = first.logs() if logged else []
         if not launch.names:
@@ -156,7 +162,7 @@ class CompiledKernel:
         made, count = self.apart(launch, limits, span, kept), Counter[str]()
         for worker in (worker for cores in made.switched() for worker in cores):
             count.update(worker.counts())
-        made.tell([warnings := RunWarnings()])
+        made.tell([warnings := RunNotes()])
         outputs, logs = launch.targets([made.envs]), made.logs() if kept else []
         return RangeResult.of(outputs, kept, {}, count=count, warnings=warnings.found, logs=logs)
 

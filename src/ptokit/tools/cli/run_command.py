@@ -426,6 +426,8 @@ class RunCall:
         lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
         counts = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:>8}  {name}" for name, count in counts]
+        for name, reason in result.interpreted:
+            lines.append(f"the reference executed {name or 'the whole program'}: {reason}")
         if result.whole:
             lines.append("one worker ran all blocks: they must run in order or concurrently")
         return [*lines, f"bound by the launch: {', '.join(bound)}"] if bound else lines
