@@ -22,7 +22,7 @@ CPP: dict[str, Entry] = {
     "cxx-launch": Entry(
         "the kernel cannot be launched",
         "A launch names a function of the file with all of its template arguments, as C++ would "
-        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`. Any other "
+        "between `&` and a comma: `add<float, 64>`. A kernel is marked `__global__`. Every other "
         "function is called once and launches kernels itself; in a file in which no function "
         "launches a kernel, that function is a kernel too.",
     ),
