@@ -1,0 +1,82 @@
+"""What checks kernels in a pull request: the action's script, and the hook of pre-commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from account.files import ROOT
+
+EXAMPLES = ROOT / "examples"
+COMMANDS = str(Path(sys.executable).parent)  # ptokit is one of them
+PATH = os.pathsep.join((COMMANDS, os.environ["PATH"]))
+NAMES = {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a"}
+NAMES |= {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a right kernel, and a wrong one that a branch has added."""
+    folder = tmp_path / "kernels of ours"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    for name in ("gemm.pto", "overrun.pto"):
+        (folder / name).write_bytes((EXAMPLES / name).read_bytes())
+        git(folder, "add", name)
+        git(folder, "commit", "-q", "-m", name)
+    return folder
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **NAMES})
+
+
+def script(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
+    """The action's script, with the inputs that `action.yml` gives where nobody says otherwise."""
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    env = {"TARGET": inputs["target"]["default"], "FILES": inputs["files"]["default"], **given}
+    command = ["bash", str(ROOT / "action" / "check.sh")]
+    env = {**os.environ, "PATH": PATH, **env}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+def test_changed_kernels_are_annotated(repository: Path) -> None:
+    done = script(repository, BASE="HEAD~1", SARIF="found.sarif")
+    head, *found = done.stdout.splitlines()
+    assert (done.returncode, head) == (1, "ptokit checks overrun.pto")
+    assert all(line.startswith("::error ") and "file=overrun.pto,line=" in line for line in found)
+    (run,) = json.loads((repository / "found.sarif").read_text())["runs"]
+    assert len(run["results"]) == len(found)
+
+
+def test_all_kernels_without_a_base(repository: Path) -> None:
+    done = script(repository)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (
+        1,
+        "ptokit checks gemm.pto overrun.pto",
+    )
+    assert script(repository, FILES="gemm.*").returncode == 0
+    assert "no kernel matches *.cce" in script(repository, FILES="*.cce").stdout
+
+
+def test_inputs_reach_the_script() -> None:
+    """Every variable that the script reads is given to it by the action."""
+    text = (ROOT / "action" / "check.sh").read_text(encoding="utf-8")
+    *_, step = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    assert {name for name in ("TARGET", "FILES", "BASE", "SARIF") if name in text} == {*step["env"]}
+
+
+def test_the_hook_takes_files(repository: Path) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    command = [*shlex.split(hook["entry"]), "gemm.pto", "overrun.pto"]
+    done = subprocess.run(
+        command, cwd=repository, env={**os.environ, "PATH": PATH}, capture_output=True, check=False
+    )
+    assert (done.returncode, b"overrun.pto" in done.stdout) == (1, True)
