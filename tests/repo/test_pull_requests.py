@@ -17,8 +17,10 @@ from account.files import ROOT
 EXAMPLES = ROOT / "examples"
 COMMANDS = str(Path(sys.executable).parent)  # ptokit is one of them
 PATH = os.pathsep.join((COMMANDS, os.environ["PATH"]))
-NAMES = {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a"}
-NAMES |= {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
+NAMES = {
+    **{"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b"},
+    **{"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"},
+}
 
 
 @pytest.fixture
