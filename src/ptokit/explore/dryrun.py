@@ -62,7 +62,7 @@ class DryRun(Interpreter):
     ) -> None:
         """`apart`: queues wait for other cores, each for itself; here are their waits.
 
-        Any: as `Interpreter` takes it.
+        `how`: as `Interpreter` takes it.
         """
         super().__init__(*how)
         self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)

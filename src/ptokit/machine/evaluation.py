@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptokit.machine.memory import Codes
 from ptokit.machine.merging import block_order, merge_order, taken_first
@@ -20,8 +19,9 @@ from ptokit.values.arrays import BOOL, Array, Number, Term
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Rounding
 from ptokit.values.formats import convert, decode, encode, integral
+from ptokit.values.host import AnyArray
 
-Values: TypeAlias = "NDArray[Any]  # Any: float32 or an integer type"
+Values: TypeAlias = AnyArray  # float32 or an integer type
 How: TypeAlias = "dict[str, Any]"  # the parameters of a word; Any: each word has its own
 
 

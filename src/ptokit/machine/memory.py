@@ -22,7 +22,7 @@ LARGEST_OUTPUT = 1 << 31  # bytes that views let an array without a size grow to
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Index: TypeAlias = "NDArray[np.int64]"
-Codes: TypeAlias = "NDArray[Any]  # Any: unsigned integers as wide as the element"
+Codes: TypeAlias = AnyArray  # unsigned integers as wide as the element
 
 
 LINE = 64  # bytes of a cache line

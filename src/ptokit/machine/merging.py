@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Keys: TypeAlias = "NDArray[Any]  # Any: floats, or unsigned integers"
+from ptokit.values.host import AnyArray
+
+Keys: TypeAlias = AnyArray  # floats, or unsigned integers
 Order: TypeAlias = NDArray[np.int64]
 
 

@@ -7,6 +7,7 @@ what it touches, so that is worked out once for each kind of operands; then addr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.ir.module import Op, Value
@@ -174,16 +175,13 @@ class ExecutedLog:
     def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
         """The operands as the reference has them."""
 
-        def number(value: Any) -> int:  # Any: as below
-            return _number(value, numbers)
-
         memories: Sequence[Memory] = self.log.memories
 
         def memory(place: MemoryNumber) -> Memory:
             return memories[place.number]
 
         return {
-            value: None if t is None else mapped(t, number, memory)
+            value: None if t is None else mapped(t, partial(_number, numbers=numbers), memory)
             for value, t in self._templates(op, point)
         }
 

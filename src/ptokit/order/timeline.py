@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.machine.costs.chip import Direction
@@ -133,7 +133,7 @@ class Timeline:
     entries: tuple[TimedEntry, ...] = field(repr=False)
     by_data: bool = False
     shape: LaunchShape = field(default=LaunchShape(), repr=False)
-    shared: Mapping[Direction, SharedMemory] = field(default_factory=dict[Any, Any], repr=False)
+    shared: Mapping[Direction, SharedMemory] = field(default_factory=lambda: {}, repr=False)
     slower: frozenset[Direction] = frozenset()
     begins: Mapping[int, int] = field(default_factory=dict[int, int], repr=False)
 

@@ -146,7 +146,7 @@ class Words:
 
     def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
         self.lanes, self.leaf = lanes, leaf
-        self.used = used  # leaf -> access; Any: files above have the classes
+        self.used = used  # leaf -> access, of classes of files above
         self.done: dict[Traced, str] = {}
         self.deferred: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
 

@@ -37,7 +37,7 @@ class RangeResult:
     @classmethod
     def of(
         cls, outputs: Mapping[str, Memory], kept: frozenset[str], grown: Sizes, **more: Any
-    ) -> RangeResult:  # Any: the other fields
+    ) -> RangeResult:  # more: the other fields
         """Return the written bytes of the arrays that tell, and the arrays that were `kept`."""
         others = {name: memory for name, memory in outputs.items() if name in kept}
         telling = {n: Patch.of(m.data, m.shadow) for n, m in outputs.items() if n not in kept}
@@ -46,7 +46,7 @@ class RangeResult:
 
 def divided(
     function: Any, launch: Launch, limits: RunLimits
-) -> frozenset[str] | None:  # Any: what the native engine prepares
+) -> frozenset[str] | None:  # what the native engine prepares
     """None where blocks must run together: they keep an order, or something counts all of them.
 
     Else the arrays that they read and write, by name: blocks may run apart if they do not meet.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.machine import cache
 from ptokit.machine.arguments import Bound, Env, Launch, Outcome, SlotNumber
@@ -366,11 +366,12 @@ class Job:
             memory: Memory = given or core.space_named(name)
             return None if memory.given else memory.shadow
 
-        def fresh(op: Op) -> Any:  # Any: a type and an address
+        def fresh(op: Op) -> tuple[TileType | ConvTileType, object] | None:
             if op.bound("addr"):
                 return None
             result = op.results[0]
-            return self.known.type_of(result), self.planned.addresses[result]
+            kind = cast("TileType | ConvTileType", self.known.type_of(result))
+            return kind, self.planned.addresses[result]
 
         definitions = {v: op for op in self.ops if isinstance(op, Op) for v in op.results}
 

@@ -15,6 +15,7 @@ from ptokit.ir.module import AnyOp, Block, Op
 from ptokit.isa.model.types import ScalarType, Type
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.code import EXTREMES, Coded, Int, NotNative, Num, Truth, coded, text
+from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.handles import mapped, numbers
 
 
@@ -96,7 +97,7 @@ class CompiledFlow:
         code.branch(test, yes, no)
         held: list[Carried] | None = None
         before = initial.copy()
-        ends: list[Any] = []
+        ends: list[Proven] = []
         for label, region in zip((yes, no), (*regions, None)[:2], strict=True):
             code.start(label)
             initial.restore(before)
@@ -124,12 +125,12 @@ class Carried:
         self.places = [main.variable() for _, changes in self.numbers if changes]
         self.put(value)
 
-    def _coded(self, value: Any) -> Any:  # Any: as above
+    def _coded(self, value: Any) -> object:  # Any: as above
         """Floats by their codes."""
         dtype = self.kind.dtype if isinstance(self.kind, ScalarType) else None
         return coded(value, dtype) if dtype is not None and dtype.is_float else value
 
-    def put(self, value: Any) -> None:
+    def put(self, value: object) -> None:
         """Keep a value that differs from the first in nothing but numbers that may change."""
         value = self._coded(value)
         memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}

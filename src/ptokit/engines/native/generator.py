@@ -497,4 +497,4 @@ class Compiler(MainFunction):
         `how`: see `request`.
         """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        self.request(op, purpose, tuple(self.kept_value(value) for value in used), **how)
+        self.request(op, purpose, tuple(map(self.kept_value, used)), **how)

@@ -227,17 +227,17 @@ class _PlanWriter:
             self.alive.append(thing)
         return found
 
-    def _fields(self, thing: Any) -> list[object]:  # Any: as above
-        kind = cast("type[object]", type(thing))
+    def _fields(self, thing: object) -> list[object]:
+        kind = type(thing)
         if isinstance(thing, DType):
             return ["DType", _name_of(thing)]
         if not kind.__module__.startswith("ptokit.") or "." in kind.__qualname__:
             raise Unkept(f"{kind.__module__}.{kind.__qualname__}")
         where = f"{kind.__module__}:{kind.__name__}"
-        if _is(kind, Enum):
+        if isinstance(thing, Enum):
             return [where, thing.name]
-        if _is(kind, tuple):
-            return [where, [self.coded(one) for one in thing]]
+        if isinstance(thing, tuple):
+            return [where, [self.coded(one) for one in cast("tuple[object, ...]", thing)]]
         if not hasattr(thing, "__dict__"):
             raise Unkept(where)
         held = cast("dict[str, object]", thing.__dict__)

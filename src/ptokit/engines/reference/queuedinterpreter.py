@@ -111,7 +111,7 @@ class QueuedInterpreter(Interpreter):
     """Executes what the scalar unit does in the order of the text, and the rest as queues go on."""
 
     def __init__(self, *how: Any) -> None:
-        """Any: as `Interpreter` takes it."""
+        """`how`: as `Interpreter` takes it."""
         super().__init__(*how)
         core, schedule = self.core, None
         if isinstance(core, GroupedCore):

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.machine.memory import Codes, Elements, Memory
 from ptokit.machine.record.code import text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
@@ -69,7 +70,7 @@ class Initial:
     def __init__(
         self,
         start: Callable[[str], Codes | None],
-        fresh: Callable[[Op], Any],
+        fresh: Callable[[Op], tuple[TileType | ConvTileType, object] | None],
         spoils: Callable[[Op], Iterable[Place]],
     ) -> None:
         """`fresh`: the type and address of a tile that an op makes; `spoils`: what it spoils."""

@@ -286,7 +286,7 @@ class Recording:
     reads: list[WindowRead] = field(default_factory=list[WindowRead])
     guards: list[Truth] = field(default_factory=list[Truth])
     ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # views: see `reached`
-    after: list[Callable[[], None]] = field(default_factory=list[Any])  # once all is stored
+    after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])  # at the end
 
     def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
         """A window touches elements of a memory up to `end`."""

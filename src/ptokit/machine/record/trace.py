@@ -51,7 +51,7 @@ class Space:
     def __init__(self, number: int, name: str, recorder: Any, size: int, memory: Any) -> None:
         self.number, self.name, self.recorder = number, name, recorder
         self.size, self.memory = size, memory  # memory: of an argument; None: of the core
-        self.real: Any = memory  # what the first handle on it was made of
+        self.real: object = memory  # what the first handle on it was made of
 
     @property
     def recording(self) -> Recording:
