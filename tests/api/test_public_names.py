@@ -63,7 +63,19 @@ BY_NAME = (
     *(f"Program.{n}" for n in ("run", "races", "profile")),
     *(
         f"Kernel.{n}"
-        for n in ("program", "text", "debug", "verify", "prepare", "profile", "races", "check")
+        for n in (
+            *(
+                "program",
+                "bound",
+                "text",
+                "debug",
+                "verify",
+                "prepare",
+                "profile",
+                "races",
+                "check",
+            ),
+        )
     ),
 )
 OF_PROTOCOLS = ("Tile.refuse", "Tensor.refuse")
