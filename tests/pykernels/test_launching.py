@@ -188,3 +188,23 @@ def test_a_program_needs_no_arrays() -> None:
     program = scaled_rows.program(pto.spec(f32, ("rows", 16)), pto.spec(f32, ("rows", 16)), 1)
     assert program.check("all") == []
     assert "%rows: index" in program.text()
+
+
+@pytest.mark.parametrize("kind", ["unaligned", "read-only", "the output", "every other row"])
+def test_inputs_are_read_where_they_are_in_later_calls(kind: str) -> None:
+    """Whatever memory they have; and the caller's arrays change at the end alone."""
+    for number in range(3):
+        x = np.full((64, 64), number, np.float32)
+        y = np.zeros_like(x)
+        if kind == "unaligned":
+            x = np.frombuffer(b"-" + x.tobytes(), np.float32, offset=1).reshape(x.shape)
+            assert not x.flags.aligned
+        elif kind == "read-only":
+            x.flags.writeable = False
+        elif kind == "the output":
+            y = x
+        else:
+            x = np.repeat(x, 2, axis=0)[::2]
+        scaled_rows(x, y)
+        assert (y == SCALE * number + 1).all()
+        assert y is x or (x == number).all()

@@ -117,12 +117,12 @@ class Bound:
         return self.every_number.get(arg)  # nothing reads one of a type that no page takes
 
     def renew(
-        self, env: Env, shown: frozenset[str] = frozenset(), done: set[Memory] | None = None
+        self, env: Env, written: frozenset[str] = frozenset(), done: set[Memory] | None = None
     ) -> None:
         """These arrays behind handles that `shared` made of others of the same types.
 
-        `shown`: arrays by name that others write, and that are looked at after the run. Memories
-        in `done` hold theirs already, and those that follow are put there.
+        `written`: arrays by name that others write. Memories in `done` hold theirs already, and
+        those that follow are put there.
         """
         env |= self._slots()
         done = set() if done is None else done
@@ -138,7 +138,7 @@ class Bound:
                 kind = cast("PtrType | GlobalType", arg.type)
                 as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
                 content = given if as_it_is else _content(arg, given, kind)
-                memory.hold(content, shown=arg in self.written or arg.name in shown)
+                memory.hold(content, written=arg in self.written or arg.name in written)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Handles on the arguments that are tiles, in the memories of one core."""

@@ -111,13 +111,11 @@ class Memory:
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
 
-    def hold(self, array: AnyArray, *, shown: bool) -> None:
-        """The bytes of another array; in new memory if they are `shown` after the run."""
-        raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        if shown or raw.size != self.data.size:
-            self.data = copied(raw)
-        else:
-            self.data[:] = raw
+    def hold(self, array: AnyArray, *, written: bool) -> None:
+        """The bytes of another array: in new memory if they are written, else where they are."""
+        aligned = np.ascontiguousarray(array) if array.flags.aligned else array.copy()
+        raw = aligned.reshape(-1).view(np.uint8)
+        self.data = copied(raw) if written else raw
         self.given = True
         self.__dict__.pop("shadow", None)
 
@@ -155,7 +153,7 @@ def blank_copies(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[M
         made[memory] = other = Memory.blank(memory.name, memory.size, host=memory.host)
         other.growable = memory.growable
         if name in kept and memory.given:
-            other.hold(memory.data, shown=False)
+            other.hold(memory.data, written=True)
     return made
 
 
