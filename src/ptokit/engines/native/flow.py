@@ -143,7 +143,7 @@ class Carried:
             if changes:
                 self.main.store(next(left), new)
 
-    def now(self) -> Any:
+    def now(self) -> Any:  # Any: as above
         """The value with the numbers it has now."""
         if isinstance(self.first, int | Int):
             return self.main.load(self.places[0])

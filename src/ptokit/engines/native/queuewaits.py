@@ -31,7 +31,7 @@ class QueuedCore(NamedTuple):
     core: Core
     frame: Index
     plan: Plan
-    things: Sequence[Any]
+    things: Sequence[Any]  # Any: ops and blocks
 
 
 def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[WaitingLine]:

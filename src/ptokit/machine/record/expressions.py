@@ -285,7 +285,7 @@ class Recording:
     stores: list[WindowStore] = field(default_factory=list[WindowStore])
     reads: list[WindowRead] = field(default_factory=list[WindowRead])
     guards: list[Truth] = field(default_factory=list[Truth])
-    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # views: see `reached`
+    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # Any: as below
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])  # at the end
 
     def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
