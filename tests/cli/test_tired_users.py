@@ -40,6 +40,7 @@ COMMANDS = {
     "replay": ((str(ROOT),), "ptokit.tools.replay.replay"),
     "new": (("kernel", "scaled"), "ptokit.launch.files.write_files"),
     "profile": ((GEMM, "--target", "a2a3"), "ptokit.api.kernel.loading.load"),
+    "diff": (("zeros:f32:2x2", "zeros"), "ptokit.tools.arraydiff.report"),
     "completion": (("bash",), "click.shell_completion.get_completion_class"),
     "cxx": (("build", GEMM), "ptokit.api.cxx.cxxkernel.CxxKernel.build"),
 }

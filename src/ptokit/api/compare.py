@@ -81,6 +81,11 @@ def compare(
     """
     require_tolerance("rtol", rtol)
     require_tolerance("atol", atol)
+    return paired(found, expected, name, dtype).compared(name, rtol, atol)
+
+
+def paired(found: AnyArray, expected: AnyArray, name: str, dtype: DType | None) -> ArrayPair:
+    """Both arrays as elements of one type; ValueError if extents or element types differ."""
     found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
     dtype = dtype or dtype_of_array(found)
     if dtype is None:
@@ -89,7 +94,7 @@ def compare(
     if codes.shape != golden.shape:
         shapes = ("x".join(map(str, a.shape)) or "none" for a in (codes, golden))
         raise ValueError("{}: shape mismatch: got {}, expected {}".format(name, *shapes))
-    return _Pair(codes, golden, dtype).compared(name, rtol, atol)
+    return ArrayPair(codes, golden, dtype)
 
 
 def require_tolerance(name: str, value: float | None) -> None:
@@ -120,7 +125,7 @@ def _codes(array: AnyArray, dtype: DType, name: str) -> AnyArray:
         raise ValueError(f"{name}: {problem}") from None
 
 
-class _Pair:
+class ArrayPair:
     """Found and expected codes, and what lies between them."""
 
     def __init__(self, found: AnyArray, wanted: AnyArray, dtype: DType) -> None:
@@ -148,13 +153,14 @@ class _Pair:
         self.error = self.ulps = np.where(self.found > self.wanted, x - y, y - x)
 
     def compared(self, name: str, rtol: float | None, atol: float | None) -> Comparison:
-        wrong, tolerance = self._wrong(rtol, atol)
+        """What differs by more than a tolerance."""
+        wrong, tolerance = self.wrong(rtol, atol)
         differing = int(np.count_nonzero(wrong))
         largest = int(self.error.argmax()) if self.error.any() else None
         farthest = int(self.ulps.argmax()) if self.dtype.is_float and self.ulps.any() else None
         first = int(wrong.argmax()) if differing else None
         shown = {n for n in (first, largest, farthest) if n is not None}
-        pairs = {self._place(n): (str(self.found[n]), str(self.wanted[n])) for n in shown}
+        pairs = {self.place(n): (str(self.found[n]), str(self.wanted[n])) for n in shown}
         first, error, far = map(self._some, (first, largest, farthest))
         worst = 0.0 if largest is None else float(self.error[largest])
         ulps = 0 if farthest is None else int(self.ulps[farthest])
@@ -162,7 +168,7 @@ class _Pair:
             name, tolerance, wrong.size, differing, first, pairs, worst, error, ulps, far
         )
 
-    def _wrong(self, rtol: float | None, atol: float | None) -> tuple[NDArray[np.bool_], str]:
+    def wrong(self, rtol: float | None, atol: float | None) -> tuple[NDArray[np.bool_], str]:
         """Which elements differ, and by what measure."""
         if rtol is None and atol is None:
             if self.dtype.name in ULPS:
@@ -175,9 +181,10 @@ class _Pair:
         return ~self.same & ~(self.finite & near), text
 
     def _some(self, number: int | None) -> Place | None:
-        return None if number is None else self._place(number)
+        return None if number is None else self.place(number)
 
-    def _place(self, number: int) -> Place:
+    def place(self, number: int) -> Place:
+        """The index of an element by its number in row-major order."""
         return tuple(int(n) for n in np.unravel_index(number, self.shape))
 
 

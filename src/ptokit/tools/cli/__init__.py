@@ -9,6 +9,7 @@ import click
 
 from ptokit.tools.cli.check_command import check
 from ptokit.tools.cli.cxx_commands import cxx
+from ptokit.tools.cli.diff_command import diff
 from ptokit.tools.cli.failures import output_errors, program_errors
 from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.options import with_colour
@@ -57,6 +58,6 @@ def completion(shell: str) -> None:
     click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
 
 
-for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new, cxx):
+for command in (run, check, profile, fmt, convert, opt, explain, layout, replay, new, cxx, diff):
     main.add_command(command)
     with_colour(command)

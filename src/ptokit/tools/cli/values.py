@@ -106,6 +106,23 @@ def expectation(text: str) -> Expectation:
     return Expectation(value)
 
 
+def stated_array(text: str) -> tuple[AnyArray, DType]:
+    """An array that stands alone, and its element type: .npy, or a.bin:f16:16x32."""
+    from ptokit.forms.complete import dtype_of_array
+    from ptokit.launch.fills import Completed
+
+    given = expectation(text)
+    if isinstance(given.value, Completed):
+        dtype, shape = given.value.dtype, given.value.shape
+        if dtype is None or shape is None:
+            usage(f"{text}: give element type and extents, as in {given.value.written}:f16:16x32")
+        return given.of(text, dtype, shape), dtype
+    dtype = dtype_of_array(given.value)
+    if dtype is None:
+        usage(f"{text}: unsupported element type {given.value.dtype}")
+    return given.value, dtype
+
+
 @dataclass(frozen=True)
 class Expectation:
     """An array, or what becomes one when the output is known."""

@@ -1,0 +1,93 @@
+"""Two arrays side by side: the worst elements, how far apart they are, and a map of where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.api.compare import ArrayPair
+
+WORST = 10  # elements that are listed
+MOST = (32, 64)  # blocks of a map, down and across
+BAR = 40  # characters of the longest bar
+SIDE = 12  # pixels of a block
+
+
+@dataclass(frozen=True)
+class DiffMap:
+    """The share of elements that differ in each block of rows and columns."""
+
+    shares: NDArray[np.float64]
+    block: tuple[int, int]
+
+    @classmethod
+    def of(cls, wrong: NDArray[np.bool_], block: tuple[int, int] | None) -> DiffMap:
+        """The last axis is across, all others are down; without a block few enough of them."""
+        flat = wrong.reshape(-1, wrong.shape[-1]) if wrong.ndim else wrong.reshape(1, 1)
+        sizes = [max(1, ceil(n / most)) for n, most in zip(flat.shape, MOST, strict=True)]
+        height, width = block or sizes
+        shape = zip(flat.shape, (height, width), strict=True)
+        down, across = (max(1, -(-n // side)) for n, side in shape)
+        room = np.full((down * height, across * width), np.nan)
+        room[: flat.shape[0], : flat.shape[1]] = flat
+        return cls(np.nanmean(room.reshape(down, height, across, width), (1, 3)), (height, width))
+
+    def lines(self) -> Iterator[str]:
+        """A character for each block: a dot where nothing differs, tenths, # where all does."""
+        yield f"each character is a block of {self.block[0]}x{self.block[1]} elements:"
+        yield "  . none differ, 0-9 tenths of them do, # all"
+        for row in self.shares:
+            yield "  " + "".join(map(_character, row))
+
+    def svg(self) -> str:
+        """The same as a picture: the darker the more."""
+        (down, across), lines = self.shares.shape, list[str]()
+        for (row, col), share in np.ndenumerate(self.shares):
+            colour = "#e8efe9" if share == 0 else f"rgba(168, 50, 30, {0.25 + 0.75 * share:.2f})"
+            height, width = self.block
+            words = f"[{row * height}, {col * width}]: {share:.0%} differ"
+            lines.append(
+                f'<rect x="{col * SIDE}" y="{row * SIDE}" width="{SIDE - 1}" height="{SIDE - 1}" '
+                f'fill="{colour}"><title>{words}</title></rect>'
+            )
+        size = f'width="{across * SIDE}" height="{down * SIDE}"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n' + "\n".join(lines) + "\n</svg>\n"
+        )
+
+
+def _character(share: float) -> str:
+    return {0.0: ".", 1.0: "#"}.get(share, str(int(share * 10)))
+
+
+def histogram(ulps: NDArray[np.integer]) -> Iterator[str]:
+    """How many elements are so many units in the last place apart, by powers of two."""
+    powers = np.where(ulps > 0, np.frexp(np.maximum(ulps, 1).astype(np.float64))[1], 0)
+    counts = np.bincount(powers.astype(np.int64).reshape(-1))
+    longest = max(counts.max(), 1)
+    yield "units in the last place apart, elements:"
+    for power, count in enumerate(counts):
+        if count:
+            low, high = (0, 0) if power == 0 else (1 << (power - 1), (1 << power) - 1)
+            what = str(low) if low == high else f"{low} to {high}"
+            yield f"  {what:>24}  {count:>10}  {'#' * ceil(BAR * count / longest)}"
+
+
+def report(pair: ArrayPair, name: str, rtol: float | None, atol: float | None) -> Iterator[str]:
+    """The comparison, and of arrays that differ the worst elements, the distances and the map."""
+    compared = pair.compared(name, rtol, atol)
+    yield str(compared)
+    if compared:
+        return
+    wrong = pair.wrong(rtol, atol)[0]
+    yield from ("", f"{'worst elements':<24}{'found':>16}{'expected':>16}{'ulp':>12}")
+    worst = np.argsort(np.where(wrong, pair.error, -1.0), kind="stable")[::-1]
+    for number in worst[: min(WORST, compared.differing)]:
+        place = f"[{', '.join(map(str, pair.place(int(number))))}]"
+        found, wanted = pair.found[number], pair.wanted[number]
+        yield f"{place:<24}{found!s:>16}{wanted!s:>16}{pair.ulps[number]:>12}"
+    yield from ("", *histogram(pair.ulps[pair.finite]))
