@@ -44,6 +44,7 @@ distributed = pytest.importorskip("distributed", reason="dask.distributed is not
 Cluster: TypeAlias = Any  # Any: distributed has types for a part of what it offers
 Client: TypeAlias = Any  # Any: as above
 
+LOOKS = 600  # for half a minute, at most: a process may start late on a machine that is busy
 LONG = f"""\
   %many = arith.constant COUNT : index
 {load("here")}  scf.for %i = %c0 to %many step %c1 {{
@@ -107,7 +108,7 @@ def running(dask_worker: Any) -> int:  # Any: Dask's
 def require_nothing_left(client: Client) -> None:
     """Soon no worker works any more, and the scheduler knows of nothing."""
     left: object = None
-    for _ in range(60):
+    for _ in range(LOOKS):
         known, busy = client.run_on_scheduler(tasks), client.run(running)
         left = known, busy
         if not known and not any(busy.values()):
@@ -119,7 +120,7 @@ def require_nothing_left(client: Client) -> None:
 def require_others(client: Client, before: set[int]) -> None:
     """Soon each worker is a new process; the scheduler may still list one that died."""
     found: dict[str, int] = {}
-    for _ in range(100):
+    for _ in range(LOOKS):
         found = client.run(os.getpid, on_error="ignore")
         if found and before.isdisjoint(found.values()):
             return
