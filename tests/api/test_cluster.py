@@ -76,8 +76,10 @@ HOW = (  # arrays that are given, and options
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     how = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**how, silence_logs=50) as made:
-        yield made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "PATIENCE", 4 * workers.PATIENCE)  # of a machine that is busy
+        with distributed.LocalCluster(**how, silence_logs=50) as made:
+            yield made
 
 
 @pytest.fixture(scope="module")
