@@ -330,7 +330,7 @@ def test_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
 EVERY = {**several.APART, **several.TOGETHER, **several.SHARING, **several.MEETING}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", sampled(EVERY, 2))
 def test_kernels_of_several_cores(
     client: Client, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

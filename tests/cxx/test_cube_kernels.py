@@ -44,7 +44,7 @@ def test_a_fifo_between_cores(target: str) -> None:
 SPLITS = [("UP_DOWN", "a2a3"), ("LEFT_RIGHT", "a5"), ("NO_SPLIT", "a2a3")]
 
 
-@pytest.mark.parametrize(("split", "target"), SPLITS)
+@pytest.mark.parametrize(("split", "target"), sampled(SPLITS, 2))
 def test_slots_of_global_memory(split: str, target: str) -> None:
     """Views without a place get one: the slot, or the part of it that a vector core has."""
     c, room = np.zeros((3, 32, 32), np.float32), np.zeros(2048, np.float32)

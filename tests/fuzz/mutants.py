@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from kernels import kernel
+from scale import scaled
 
 from ptokit.api.kernel.loading import decoded, loads
 from ptokit.api.program import FORMS, Program
@@ -64,7 +65,7 @@ class Hang(BaseException):
 
 @cache
 def programs() -> tuple[str, ...]:
-    """Every program of the tree, of pages and tests too, and random kernels."""
+    """Every program of the tree, of pages and tests too, and random kernels; in a sample fewer."""
     return tuple(dict.fromkeys(text for text in _texts() if len(text) < LONGEST))
 
 
@@ -77,10 +78,13 @@ def chosen(random: Random) -> str:
 
 def _texts() -> Iterator[str]:
     yield from (example_program(page) for page in pages())
-    yield from (k.text for k in map(kernel, range(KERNELS)) if k is not None)
+    whole = scaled(1) > 1
+    if whole:
+        yield from (k.text for k in map(kernel, range(KERNELS)) if k is not None)
     for folder in ("examples", "tests"):
         for path in sorted((ROOT / folder).rglob("*.pto")):
             yield path.read_text(encoding="utf-8")
+    for folder in ("examples", "tests" if whole else "tests/text"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield from filter(_is_program, _strings(path.read_text(encoding="utf-8")))
 

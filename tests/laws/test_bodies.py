@@ -35,7 +35,7 @@ from ptokit.machine.tile import Matrix, Tile
 
 SAMPLE = 4
 DATA = [p for p in pages() if p.outs() and p.executes]
-CASES = [(page, target) for page in sampled(DATA, 2) for target in HARDEST]
+CASES = [(page, target) for page in sampled(DATA, 3) for target in HARDEST]
 
 
 def title(page: type[Instr]) -> str:

@@ -8,6 +8,7 @@ instructions do is the law of meanings (tests/oracles).
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,10 +32,14 @@ from ptokit.values.fixpipe import CPU_READING
 
 LOOPS = scaled(1)
 DATA = [p for p in pages() if p.outs() and p.executes]
-# why parts of such programs are interpreted: no other reason comes up
-DOCUMENT = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
-REASONS = re.findall(r"<!-- reasons:.*?-->\n(.*?)<!-- end -->", DOCUMENT, re.S)[0]
-KNOWN = {line.removeprefix("- ") for line in REASONS.splitlines()}
+
+
+@cache
+def known_reasons() -> set[str]:
+    """Why parts of such programs are interpreted: no other reason comes up."""
+    document = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"<!-- reasons:.*?-->\n(.*?)<!-- end -->", document, re.S)
+    return {line.removeprefix("- ") for line in listed.splitlines()}
 
 
 def written(case: Case) -> tuple[str, Any]:  # Any: arrays and numbers by name
@@ -67,5 +72,5 @@ def _require_compiled(case: Case, text: str, arrays: Any) -> None:  # Any: as ab
         reasons = {str(reason)}
     except CallError:  # the program is refused
         reasons = set[str]()
-    other = {re.sub(r"\d+", "N", why) for why in reasons} - KNOWN
+    other = {re.sub(r"\d+", "N", why) for why in reasons} - known_reasons()
     assert other == set(), f"{other} {text}"

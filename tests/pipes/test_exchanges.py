@@ -175,7 +175,7 @@ MEETING = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_
 IF = "scf.if %few {{\n{}\n}}"
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", sampled(CHIPS[::-1], 2))
 @pytest.mark.parametrize(
     ("sent", "awaited", "what"),
     [
