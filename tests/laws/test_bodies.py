@@ -59,6 +59,9 @@ class Run:
         unread: int | None = None,
     ) -> None:
         self.given = handles(space, state)
+        for operand in space.page.operands:  # any number is legal, but not in every type
+            if operand.scalar == "u32" and isinstance(number := self.given[operand.name], int):
+                self.given[operand.name] = number % (1 << 32)
         self.effects = effects(*as_op(space, self.given))
         self.memories: dict[str, Memory] = {}
         for operand in space.page.operands:
