@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 Figures = dict[str, Any]  # Any: what `run.bench` gives
-BAR, LINE, LEFT, WIDTH = 11, 16, 330, 760  # pixels of a picture
+BAR, LINE, LEFT, WIDTH = 11, 16, 520, 900  # pixels of a picture
 GOOD, SHORT = "#2a7f62", "#b5532a"  # as fast as the opponent, and slower
 
 
