@@ -17,7 +17,7 @@ from kernels import kernel
 from fuzz.onworkers import searched_on
 from fuzz.scale import FACTOR, scaled
 
-KERNELS = scaled(2)
+KERNELS = scaled(1)
 PARTS = min(2, FACTOR)  # one process each
 EACH = -(-KERNELS // PARTS)
 HERE = Path(__file__).parent

@@ -28,7 +28,7 @@ Finding: TypeAlias = "tuple[str, int, int]"  # a slug and two lines
 BLOCKS = 4
 SLUGS = {"hazard", "flag-set-twice", "flag-left", "pipe-deadlock"}
 
-SMALL = 5 if scaled(1) > 1 else 4  # numbers that an argument is
+SMALL = 5 if scaled(1) > 1 else 3  # numbers that an argument is
 
 
 def shown(program: Program, chip: str, numbers: tuple[int, ...]) -> Iterator[Finding]:
