@@ -41,9 +41,13 @@ from ptokit.api.cluster import ClusterLaunch
 from ptokit.tools import cli
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+dask = pytest.importorskip("dask")
 Cluster: TypeAlias = Any  # Any: distributed has types for a part of what it offers
 Client: TypeAlias = Any  # Any: as above
 
+# 15 seconds after a worker has died, Dask looks whether it is there again, and ends its nanny if
+# not: when a later test kills it at that moment, nothing starts it again.
+KEEPS_NANNIES = {"distributed.deploy.lost-worker-timeout": "1 hour"}
 LOOKS = 600  # for half a minute, at most: a process may start late on a machine that is busy
 LONG = f"""\
   %many = arith.constant COUNT : index
@@ -75,10 +79,10 @@ HOW = (  # arrays that are given, and options
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    how = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    how = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "PATIENCE", 4 * workers.PATIENCE)  # of a machine that is busy
-        with distributed.LocalCluster(**how, silence_logs=50) as made:
+        with dask.config.set(KEEPS_NANNIES), distributed.LocalCluster(**how) as made:
             yield made
 
 
