@@ -125,11 +125,15 @@ def _knobs(space: Space, rule: Rule) -> tuple[Knob, ...]:
 
 
 def _free(space: Space, about: About, chosen: set[Knob]) -> list[Knob]:
-    """The types of the other operands, and the locations that decide which types are taken."""
+    """The types of the other operands, and what decides which types and operands are taken.
+
+    These are the locations and attributes that stand beside them in a rule.
+    """
     types = [(n, "dtype") for n, o in space.operands.items() if o.kind in TYPED]
-    together = {k for knobs, _ in about if any(w == "dtype" for _, w in knobs) for k in knobs}
-    locs = [k for k in space.domains if k[1] == "loc" and k in together]
-    return [k for k in (*types, *locs) if k not in chosen]
+    rows_of = [knobs for knobs, _ in about if any(word in ("dtype", "given") for _, word in knobs)]
+    together = frozenset[Knob]().union(*rows_of)
+    deciding = [k for k in space.domains if k[1] in ("loc", "value") and k in together]
+    return [k for k in (*types, *deciding) if k not in chosen]
 
 
 def witness_of(page: type[Instr], target: str, row: Row) -> State | None:
