@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 
 TILE = "!pto.tile_buf<vec, 16x32xf32>"  # 2048 bytes
 
@@ -36,7 +37,7 @@ def test_addresses_inside_are_legal() -> None:
     ]
 
 
-@pytest.mark.parametrize(("target", "first"), [("cpu", 8), ("a2a3", 3), ("a5", 4)])
+@every(("target", "first"), [("cpu", 8), ("a2a3", 3), ("a5", 4)])
 def test_the_first_iteration_outside_is_named(target: str, first: int) -> None:
     found = program(65536).check(target)
     if first == 8:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import pytest
-
 import ptokit as pto
+from every import every
 
 
 def tile(loc: str, shape: str, *words: str) -> str:
@@ -272,6 +271,6 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES.values(), ids=CASES)
 def test_what_the_assembler_says(case: Case) -> None:
     require_slugs(*case)

@@ -6,6 +6,7 @@ import pytest
 from test_assembler import program, tile, wrong
 
 import ptokit as pto
+from every import every
 
 HARD = ("a2a3", "a5")
 COLUMN, WIDE = tile("vec", "8x1xi32"), tile("vec", "8x16xf32")
@@ -20,8 +21,8 @@ OPENED = (
 )
 
 
-@pytest.mark.parametrize("target", HARD)
-@pytest.mark.parametrize("text", [JOINED, MEMREF])
+@every("target", HARD)
+@every("text", [JOINED, MEMREF])
 def test_lines_of_what_a_caller_makes_are_a_warning(text: str, target: str) -> None:
     found = pto.loads(text).check(target)
     assert "tile-alignment" in {d.slug for d in found if not d.is_error}
@@ -57,7 +58,7 @@ def test_an_end_of_a_pipe_is_set_up_where_the_kind_of_core_is_said(target: str) 
     assert "core" not in wrong(in_section("vector"), target)
 
 
-@pytest.mark.parametrize("dtype", ["!pto.hif8", "f8E4M3FN", "f8E5M2", "!pto.f4E2M1x2"])
+@every("dtype", ["!pto.hif8", "f8E4M3FN", "f8E5M2", "!pto.f4E2M1x2"])
 def test_narrow_floats_are_of_a5(dtype: str) -> None:
     text = program({}, f"%t = pto.alloc_tile : {tile('vec', f'16x64x{dtype}')}")
     assert wrong(text, "a2a3") == {"element-type"}
@@ -111,8 +112,8 @@ TAKEN = program({"x": "T"}, "func.call @sink(%x) : (T) -> ()").replace("@f", "@c
 SINK = "\nfunc.func private @sink(%x: T)\n"
 
 
-@pytest.mark.parametrize("kind", [STATIC, OPEN])
-@pytest.mark.parametrize("text", [RETURNED, DECLARED, SEVERAL])
+@every("kind", [STATIC, OPEN])
+@every("text", [RETURNED, DECLARED, SEVERAL])
 def test_functions_return_tiles(text: str, kind: str) -> None:
     """Entries alone return nothing: elsewhere the newest assembler takes handles as results."""
     for target in (*HARD, "cpu"):

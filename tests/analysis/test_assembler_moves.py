@@ -7,6 +7,7 @@ import pytest
 from test_assembler import BOXED, FINE, HARD, Case, of, program, require_slugs, tile
 
 import ptokit as pto
+from every import every
 
 A5, A3 = ("a5",), ("a2a3",)
 NUMBERS, IN_BOXES = tile("vec", "32x32xf16"), tile("vec", "32x32xf16", *BOXED)
@@ -58,7 +59,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES.values(), ids=CASES)
 def test_moves_that_it_takes(case: Case) -> None:
     require_slugs(*case)
 

@@ -6,6 +6,7 @@ import pytest
 from test_assembler import ACC, HARD, of, program, require_slugs, tile, windowed, wrong
 
 import ptokit as pto
+from every import every
 
 TILE, TALL = tile("vec", "16x64xf32"), tile("vec", "32x64xf32", "valid=16x64")
 HALVES, WORDS, NARROW = (tile("vec", f"16x64x{t}") for t in ("f16", "i32", "ui16"))
@@ -64,7 +65,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("text", "slugs"), CASES.values(), ids=CASES)
+@every(("text", "slugs"), CASES.values(), ids=CASES)
 def test_numbers_that_it_takes(text: str, slugs: set[str]) -> None:
     require_slugs(text, HARD, slugs)
 
@@ -134,7 +135,7 @@ PLACED = {
 }
 
 
-@pytest.mark.parametrize(("text", "slugs"), STORAGE.values(), ids=STORAGE)
+@every(("text", "slugs"), STORAGE.values(), ids=STORAGE)
 def test_operands_that_share_storage(text: str, slugs: set[str]) -> None:
     require_slugs(text, HARD, slugs)
     assert wrong(text, "cpu") == FINE
@@ -147,7 +148,7 @@ def test_tiles_at_one_address_are_what_the_code_of_a2a3_refuses() -> None:
     assert wrong(text, "a5") == FINE
 
 
-@pytest.mark.parametrize("case", PLACED)
+@every("case", PLACED)
 def test_scales_share_no_bytes_of_memory(case: str) -> None:
     text, slugs = PLACED[case]
     assert wrong(text, "a5") == slugs
@@ -200,14 +201,14 @@ WORKSPACES = {
 }
 
 
-@pytest.mark.parametrize("case", WORKSPACES)
+@every("case", WORKSPACES)
 def test_soft_synchronisation_counts_in_sixteen_numbers(case: str) -> None:
     kind, slugs = WORKSPACES[case]
     for target in HARD:
         assert wrong(program({"w": kind}, f"pto.syncall(%w : {kind}) {SOFT}"), target) == slugs
 
 
-@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+@every("kind", ["f32", "f16", "bf16"])
 def test_an_accumulator_goes_to_rows_of_a_vector_tile_with_a_warning_on_a5(kind: str) -> None:
     text = windowed("textract", ACC, tile("vec", f"16x32x{kind}"))
     found = pto.loads(text).check("a5")
@@ -246,7 +247,7 @@ WORKED_ON = {
 }
 
 
-@pytest.mark.parametrize("work", WORKED_ON.values(), ids=WORKED_ON)
+@every("work", WORKED_ON.values(), ids=WORKED_ON)
 def test_operations_on_numbers_know_no_unsigned_types(work: str) -> None:
     zero = "%z = arith.constant 0 : index"
     for kind in ("i32", "si32", "ui32"):
@@ -257,7 +258,7 @@ def test_operations_on_numbers_know_no_unsigned_types(work: str) -> None:
         assert wrong(text, "cpu") == FINE
 
 
-@pytest.mark.parametrize("kind", ["si64", "ui64", "i64", "si8", "ui16"])
+@every("kind", ["si64", "ui64", "i64", "si8", "ui16"])
 def test_integers_of_any_spelling_are_moved(kind: str) -> None:
     view, part = f"!pto.tensor_view<1x32x{kind}>", f"!pto.partition_tensor_view<1x32x{kind}>"
     lines = (
@@ -275,7 +276,7 @@ def test_integers_of_any_spelling_are_moved(kind: str) -> None:
         assert wrong(program({"p": f"!pto.ptr<{kind}>"}, *lines), target) == FINE
 
 
-@pytest.mark.parametrize("target", [*HARD, "cpu"])
+@every("target", [*HARD, "cpu"])
 def test_a_number_has_the_very_type_of_its_pointer(target: str) -> None:
     zero, p = "%z = arith.constant 0 : index", {"p": "!pto.ptr<ui64>", "m": "i64"}
     loaded = LOADED.replace("-> TYPE", "-> i64").replace("TYPE", "ui64")
@@ -287,7 +288,7 @@ def test_a_number_has_the_very_type_of_its_pointer(target: str) -> None:
     assert wrong(program(p, one, viewed), target) == {"shape"}
 
 
-@pytest.mark.parametrize("kinds", ["f32 to i64", "f32 to f16", "f32 to bf16"])
+@every("kinds", ["f32 to i64", "f32 to f16", "f32 to bf16"])
 def test_bits_are_reinterpreted_in_their_width(kinds: str) -> None:
     bits = ("%a = arith.constant 1.5 : f32", f"%n = arith.bitcast %a : {kinds}")
     for target in (*HARD, "cpu"):

@@ -6,6 +6,7 @@ import pytest
 from test_assembler import FINE, HARD, Case, of, program, require_slugs, tile, wrong
 
 import ptokit as pto
+from every import every
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
@@ -150,7 +151,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES.values(), ids=CASES)
 def test_operands_that_it_asks_for(case: Case) -> None:
     require_slugs(*case)
 

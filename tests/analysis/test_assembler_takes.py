@@ -7,6 +7,7 @@ import pytest
 from test_assembler import BOXED, HARD, Case, of, program, require_slugs, tile, wrong
 
 import ptokit as pto
+from every import every
 from ptokit.analysis.legality import Outcome
 from ptokit.diagnostics.diagnostic import Severity
 
@@ -382,7 +383,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES.values(), ids=CASES)
 def test_instructions_that_it_takes(case: Case) -> None:
     require_slugs(*case)
 
@@ -436,7 +437,7 @@ def test_bytes_of_filters_have_no_sign() -> None:
         assert found[0, [6, 7, 255]].tolist() == [0, 64, 64]
 
 
-@pytest.mark.parametrize("target", HARD)
+@every("target", HARD)
 def test_a_lane_without_work_looks_for_nothing(target: str, engine: str) -> None:
     """Types that say `?` are no fault: a run with empty tiles ends without any word."""
     src = tile("vec", "16x16xf32", "valid=?x?")
@@ -450,8 +451,8 @@ def test_a_lane_without_work_looks_for_nothing(target: str, engine: str) -> None
     assert list(made.execute({"n": 0}).warnings) == []
 
 
-@pytest.mark.parametrize("target", ["cpu", *HARD])
-@pytest.mark.parametrize("valid", ["0x0", "0x24", "8x0"])
+@every("target", ["cpu", *HARD])
+@every("valid", ["0x0", "0x24", "8x0"])
 def test_a_lane_without_work_moves_nothing(valid: str, target: str, engine: str) -> None:
     """An empty tile goes nowhere, however large the view is; what the view shows stays."""
     empty, memory = tile("vec", "8x24xf32", f"valid={valid}"), view("8x24", "f32")

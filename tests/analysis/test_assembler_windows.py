@@ -18,6 +18,7 @@ from test_assembler import (
 )
 
 import ptokit as pto
+from every import every
 from ptokit.ir.module import Op
 
 A5 = ("a5",)
@@ -65,7 +66,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES.values(), ids=CASES)
 def test_prefetches_and_windows_that_it_takes(case: Case) -> None:
     require_slugs(*case)
 
@@ -100,7 +101,7 @@ def box_window(row: str, col: str, size: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("row", "col", "size", "slugs"),
     [
         ("16", "16", "16x32", FINE),

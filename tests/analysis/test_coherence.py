@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import ptokit as pto
+from every import every
 
 STORE = "pto.store_scalar 1, %x[0] : !pto.ptr<i32>, i32"
 OTHER = STORE.replace("%x", "%y")
@@ -131,18 +130,18 @@ def found(lines: list[str], *targets: str) -> list[tuple[str, bool]]:
     return [(d.slug, d.is_error) for d in program.check(*(targets or ("a2a3", "a5")))]
 
 
-@pytest.mark.parametrize("lines", SIGNALLED.values(), ids=SIGNALLED)
+@every("lines", SIGNALLED.values(), ids=SIGNALLED)
 def test_what_others_may_read_is_in_memory(lines: list[str]) -> None:
     assert found(lines) == []
 
 
-@pytest.mark.parametrize(("lines", "slug"), WRONG.values(), ids=WRONG)
+@every(("lines", "slug"), WRONG.values(), ids=WRONG)
 def test_what_the_cache_keeps_from_others_is_a_warning(lines: list[str], slug: str) -> None:
     """The assembler takes such programs; what they compute depends on what is cached."""
     assert found(lines) == [(slug, False)]
 
 
-@pytest.mark.parametrize("lines", [[STORE, SIGNAL], [WAIT, LOAD], [TILE, TSTORE, SIGNAL]])
+@every("lines", [[STORE, SIGNAL], [WAIT, LOAD], [TILE, TSTORE, SIGNAL]])
 def test_nothing_is_cached_on_the_cpu(lines: list[str]) -> None:
     assert found(lines, "cpu") == []
 

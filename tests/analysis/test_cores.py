@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.analysis.legality import Outcome
 
 VEC = "!pto.tile_buf<vec, 16x32xf32>"
@@ -66,12 +67,12 @@ WRONGLY = [
 ]
 
 
-@pytest.mark.parametrize("text", RIGHTLY)
+@every("text", RIGHTLY)
 def test_each_core_runs_what_it_has_units_for(text: str) -> None:
     assert all(slugs(text, target) == [] for target in ("cpu", *CHIPS))
 
 
-@pytest.mark.parametrize("text", WRONGLY)
+@every("text", WRONGLY)
 def test_a_core_lacks_the_unit_of_the_other_kind(text: str) -> None:
     assert [slugs(text, target) for target in ("cpu", *CHIPS)] == [[], ["core"], ["core"]]
 

@@ -17,6 +17,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from ptokit.analysis.facts import facts_of
 from ptokit.isa.model.targets import TARGETS
 
@@ -75,14 +76,14 @@ def test_each_analysis_runs_once_per_function_and_target(flow: str) -> None:
     assert {n: found["analyses"].get(n) for n in ONE_FUNCTION} == MADE[flow]
 
 
-@pytest.mark.parametrize("flow", FLOWS)
+@every("flow", FLOWS)
 def test_ops_are_listed_few_times(flow: str) -> None:
     walks = counts()[flow]["walks"]
     assert walks == WALKS[flow]
     assert walks <= MOST_WALKS * OPS[flow]
 
 
-@pytest.mark.parametrize("flow", FLOWS)
+@every("flow", FLOWS)
 def test_files_that_a_command_touches(flow: str) -> None:
     """A number that falls is written here."""
     assert counts()[flow]["files"] == FILES[flow]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 
 VECTOR = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}"
 CUBE = VECTOR.replace("vector", "cube")
@@ -187,12 +188,12 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("text", RIGHT)
+@every("text", RIGHT)
 def test_what_goes_through_a_pipe_is_as_it_says(text: str) -> None:
     assert [d.message for d in pto.loads(text).check("a5") if d.slug == "fifo-mismatch"] == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("message", "text"),
     [*CASES.items(), *OF_ENTRIES.items(), *OF_SHARED.items(), *MORE_SHARED.items()],
 )
@@ -202,14 +203,14 @@ def test_a_rule_of_pipes(message: str, text: str) -> None:
     assert message in f"{found[0].message}; {found[0].help}"
 
 
-@pytest.mark.parametrize(("slug", "text"), [(s, t) for s, ts in UNEVEN.items() for t in ts])
+@every(("slug", "text"), [(s, t) for s, ts in UNEVEN.items() for t in ts])
 def test_lines_of_shared_entries(slug: str, text: str) -> None:
     """Halves are of an even number of lines; with a remainder each part says how many it has."""
     for target in ("a2a3", "a5"):
         assert {d.slug for d in pto.loads(text).check(target) if d.is_error} == {slug}
 
 
-@pytest.mark.parametrize("columns", [1 << 14, 1 << 33, 1 << 59])
+@every("columns", [1 << 14, 1 << 33, 1 << 59])
 def test_what_is_popped_fits_the_memory(columns: int) -> None:
     text = kernel(*one(0)).replace("16x16", f"16x{columns}")
     text = text.replace("@v()", "@v(%s: !pto.ptr<f32>)")
@@ -274,7 +275,7 @@ NOT_FOUND = {
 }
 
 
-@pytest.mark.parametrize("where", FOUND)
+@every("where", FOUND)
 def test_a_peer_is_the_function_that_the_name_means(where: str) -> None:
     assert "fifo-mismatch" not in {d.slug for d in pto.loads(FOUND[where]).check("a5")}
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from test_assembler import of, tile
 
 import ptokit as pto
+from every import every
 from ptokit.analysis.legality import Outcome
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.rules import by as refused_by
@@ -32,16 +33,16 @@ DIVIDED = of(
 REFUSED = {SAME: {"headers", "hardware"}, DIVIDED: {"assembler"}}
 
 
-@pytest.mark.parametrize("judge", [j.value for j in Judge])
-@pytest.mark.parametrize("text", REFUSED, ids=["conversion", "division"])
+@every("judge", [j.value for j in Judge])
+@every("text", REFUSED, ids=["conversion", "division"])
 def test_each_judge_has_a_verdict(text: str, judge: str) -> None:
     (verdict,) = pto.loads(text).verdicts("a5", judge=judge)
     assert (verdict.word is Outcome.REFUSED) == (judge in REFUSED[text])
     assert pto.loads(text).verdicts("a5")[0].word is Outcome.REFUSED
 
 
-@pytest.mark.parametrize("judge", [j.value for j in Judge])
-@pytest.mark.parametrize("text", REFUSED, ids=["conversion", "division"])
+@every("judge", [j.value for j in Judge])
+@every("text", REFUSED, ids=["conversion", "division"])
 def test_a_target_has_a_judge_too(text: str, judge: str, engine: str) -> None:
     """A run goes on where the judge of its target takes what others refuse."""
     program, target = pto.loads(text), f"a5:as-{judge}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from test_assembler import FINE, wrong
 
 import ptokit as pto
+from every import every
 from ptokit.analysis.legality import Outcome
 from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import FifoRole
@@ -28,7 +28,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("case", BODIES)
+@every("case", BODIES)
 def test_helpers_compute_with_registers_alone(case: str) -> None:
     args, body, slugs = BODIES[case]
     assert wrong(HELPER.format(args=args, gives="", body=body), "a5") == slugs
@@ -45,7 +45,7 @@ def test_no_function_returns_a_struct() -> None:
     assert wrong("func.func private @f() -> !pto.struct<f32, i8>\n", "a2a3") == {"scope"}
 
 
-@pytest.mark.parametrize("name", ["clipReluMode", "clip_relu_mode", "isChannelSplit", "subBlockId"])
+@every("name", ["clipReluMode", "clip_relu_mode", "isChannelSplit", "subBlockId"])
 def test_fifos_have_no_hidden_attributes(name: str) -> None:
     line = f"pto.set_quant_scalar(%s : f32) {{id = 0}} {{{name} = 1 : i64}}"
     text = f"func.func @f(%s: f32) {{\n{line}\nreturn\n}}\n"
@@ -73,9 +73,7 @@ POP = """\
   pto.tfree_from_aic(%e : !pto.tensor_view<16x16xf32>) {{id = 0, split = {split}}}"""
 
 
-@pytest.mark.parametrize(
-    ("push", "pop", "slugs"), [(0, 0, FINE), (1, 1, FINE), (0, 1, {"fifo-mismatch"})]
-)
+@every(("push", "pop", "slugs"), [(0, 0, FINE), (1, 1, FINE), (0, 1, {"fifo-mismatch"})])
 def test_fifos_in_global_memory_split_at_all_ends_or_at_none(
     push: int, pop: int, slugs: set[str]
 ) -> None:
@@ -114,7 +112,7 @@ module {{
 SAME = ' attributes {pto.ptodsl.logical_name = "helper"}'
 
 
-@pytest.mark.parametrize(
+@every(
     ("named", "call", "slugs"),
     [
         ("", "", FINE),

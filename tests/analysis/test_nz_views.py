@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 
 LINES = (
     "view.dtype.bits < 8 or view.n4 * view.dtype.bits == 256"
@@ -45,12 +46,12 @@ def found(text: str) -> list[str]:
     return [d.rule or "" for d in pto.loads(text).check("a5") if d.is_error]
 
 
-@pytest.mark.parametrize("part", ["", "0 2 0 0 0|1 4 8 16 8", "0 0 2 0 0|1 8 4 16 8"])
+@every("part", ["", "0 2 0 0 0|1 4 8 16 8", "0 0 2 0 0|1 8 4 16 8"])
 def test_boxes_and_parts_of_whole_boxes(part: str) -> None:
     assert found(view(*BOXES, part)) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("shape", "strides", "rule"),
     [
         ((1, 8, 8, 8, 8), BOXES[1], "view.n3 == 16"),
@@ -87,7 +88,7 @@ def test_parts_of_boxes(part: str, rule: str) -> None:
     assert found(view(*BOXES, part)) == [rule]
 
 
-@pytest.mark.parametrize(
+@every(
     ("shape", "strides", "implied"),
     [
         (*BOXES, True),
@@ -160,7 +161,7 @@ def words(rows: int, cols: int, tile: str, *targets: str) -> set[str]:
     return {str(v.word.value) for v in pto.loads(text).verdicts(*targets)}
 
 
-@pytest.mark.parametrize(
+@every(
     ("rows", "cols", "tile"),
     [
         (1, 16, "1x16xf16"),

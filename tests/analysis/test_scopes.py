@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 
 S = "!pto.struct<f32, i32>"
 MADE = f"%s = pto.declare_struct -> {S}\n"
@@ -60,12 +61,12 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("text", WRONG)
+@every("text", WRONG)
 def test_what_does_not_belong_into_a_region(text: str) -> None:
     assert {d.slug for d in pto.loads(text).check("a5")} == {"scope"}
 
 
-@pytest.mark.parametrize("text", RIGHT)
+@every("text", RIGHT)
 def test_what_does(text: str) -> None:
     assert pto.loads(text).check("a5") == []
 
@@ -92,7 +93,7 @@ def test_operations_of_threads_are_of_another_level(text: str) -> None:
     assert [d.slug for d in pto.loads(outside).check("a5")] == ["foreign-op"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "slug"),
     [
         (started().replace("@threads<", "@others<"), "no-such-function"),

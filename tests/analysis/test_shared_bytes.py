@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import pytest
-
 import ptokit as pto
+from every import every
 
 CHIPS = ("a2a3", "a5")
 F32, I32, F16 = "16x64xf32", "16x64xi32", "16x64xf16"
@@ -99,7 +98,7 @@ CASES: list[Case] = [
 LISTED = [(case, target) for case in CASES for target in CHIPS]
 
 
-@pytest.mark.parametrize(("case", "target"), LISTED, ids=[f"{c[0]}-{t}" for c, t in LISTED])
+@every(("case", "target"), LISTED, ids=[f"{c[0]}-{t}" for c, t in LISTED])
 def test_an_output_over_an_input(case: Case, target: str) -> None:
     name, kinds, over, attrs, numbers = case
     for source in (key for key in kinds if key != "d" and "x" in kinds[key]):
@@ -124,7 +123,7 @@ WITH_SCRATCH = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kinds", "attrs"), WITH_SCRATCH)
+@every(("name", "kinds", "attrs"), WITH_SCRATCH)
 def test_scratch_lies_on_no_other_operand(name: str, kinds: dict[str, str], attrs: str) -> None:
     for other in (key for key in kinds if key != "t"):
         found = program(name, kinds, {other: 4096, "t": 4096}, attrs=attrs)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 LEFT = "!pto.tile_buf<left, 64x64xf16, blayout=col_major, slayout=row_major>"
 
@@ -26,8 +27,8 @@ func.func @f() {{
     assert {"tile-shape", "out-of-memory"} & {d.slug for d in found}
 
 
-@pytest.mark.parametrize("form", ["dps", "ssa", "as", "cpp"])
-@pytest.mark.parametrize("rows", [1_000_000_000, 4_294_967_296])
+@every("form", ["dps", "ssa", "as", "cpp"])
+@every("rows", [1_000_000_000, 4_294_967_296])
 def test_a_tile_of_an_impossible_type_is_converted(rows: int, form: str) -> None:
     """Whether an instruction writes all of such a tile is not tried on memory of its size."""
     kind = f"!pto.tile_buf<vec, {rows}x32xf32>"
@@ -38,7 +39,7 @@ def test_a_tile_of_an_impossible_type_is_converted(rows: int, form: str) -> None
     assert pto.loads(f"pto.texp ins(%x : {partly}) outs(%s : {small})\n").text(form)
 
 
-@pytest.mark.parametrize("stride", [-4_294_967_296, -1, 16, 4_294_967_296])
+@every("stride", [-4_294_967_296, -1, 16, 4_294_967_296])
 def test_a_view_may_have_any_strides(stride: int) -> None:
     """No memory of its size is made, and the tile is read before it is written."""
     tile, view = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tensor_view<?x?xf32>"
@@ -145,7 +146,7 @@ READ = "pto.texp ins(%t : !pto.tile_buf<vec, 16x32xf32>) outs(%u : !pto.tile_buf
 FILL = "pto.texp ins(%x : !pto.tile_buf<vec, 16x32xf32>) outs(%t : !pto.tile_buf<vec, 16x32xf32>)"
 
 
-@pytest.mark.parametrize(
+@every(
     ("lines", "errors"),
     [
         ({"END": "%n"}, [False]),

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 
 def tile(value: float = 1) -> pto.Tile:
     return pto.tile("vec", "f32", 16, 32, data=np.full((16, 32), value, np.float32))
 
 
-@pytest.mark.parametrize(
+@every(
     "number",
     [
         1.5,
@@ -33,14 +34,14 @@ def test_any_float_is_a_number(number: Any) -> None:
     assert out[0, 0] == 3
 
 
-@pytest.mark.parametrize("number", [3, np.int8(3), np.array(3)], ids=lambda n: type(n).__name__)
+@every("number", [3, np.int8(3), np.array(3)], ids=lambda n: type(n).__name__)
 def test_any_integer_is_a_number(number: Any) -> None:
     out = tile()
     pto.tmuls(out, tile(2), number)
     assert out[0, 0] == 6
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "shown"),
     [("3", "'3'"), (None, "None"), (1j, "1j"), (tile(), "a value of type Tile")],
     ids=["a string", "nothing", "a complex number", "a tile"],
@@ -59,7 +60,7 @@ def test_an_array_is_no_tile() -> None:
         pto.tadd(tile(), tile(), array)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "meant"),
     [(np.float32, "f32"), (np.dtype("uint8"), "u8"), (ml_dtypes.bfloat16, "bf16"), ("f16", "f16")],
 )
@@ -72,13 +73,13 @@ def test_an_unknown_element_type_is_told_what_there_is() -> None:
         pto.tile("vec", "f99", 16, 32)
 
 
-@pytest.mark.parametrize("given", [b"pto.tadd", 3, None])
+@every("given", [b"pto.tadd", 3, None])
 def test_a_program_is_text(given: Any) -> None:
     with pytest.raises(TypeError, match=f"^expected a program as str, got {type(given).__name__}$"):
         pto.loads(given)
 
 
-@pytest.mark.parametrize("given", [np.zeros((16, 16), np.float16), 2.5])
+@every("given", [np.zeros((16, 16), np.float16), 2.5])
 def test_what_completes_an_elided_type_fits_its_uses(given: Any, engine: str) -> None:
     text = '"scf.if"(%c) ({ "scf.yield"() : () -> () })'
     assert pto.loads(text).run(1, engine=engine) == {}

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from ptokit.tools.cli import main
 
@@ -332,7 +333,7 @@ def test_every_type_has_its_values_in_any_byte_order(code: str) -> None:
             assert np.array_equal(door(X.astype(f"{order}{code}"), like), like), (name, order)
 
 
-@pytest.mark.parametrize("launch", KERNELS)
+@every("launch", KERNELS)
 def test_stores_arrive_in_any_array_that_can_be_written(launch: str) -> None:
     for kind, make in WRITABLE.items():
         out = make(X * 0)
@@ -340,7 +341,7 @@ def test_stores_arrive_in_any_array_that_can_be_written(launch: str) -> None:
         assert np.array_equal(getattr(out, "array", out), X), kind
 
 
-@pytest.mark.parametrize("launch", KERNELS)
+@every("launch", KERNELS)
 def test_an_output_that_would_lose_stores_is_refused(launch: str) -> None:
     for make in (*READABLE.values(), masked, np.ndarray.tolist):
         out = make(X.copy())
@@ -356,7 +357,7 @@ def halves(x: pto.In, y: pto.Out, z: pto.Out) -> None:
     pto.store(pto.block(z, 4, 0, 4, 8), pto.load(pto.block(x, 4, 0, 4, 8)))
 
 
-@pytest.mark.parametrize("launch", [halves, halves.on(engine="reference"), halves.debug])
+@every("launch", [halves, halves.on(engine="reference"), halves.debug])
 def test_outputs_that_share_bytes_are_refused(launch: Callable[..., None]) -> None:
     x, room = X[:8, :8], np.zeros((24, 32), np.float32)
     one = room[:8, :8]
@@ -375,7 +376,7 @@ def test_outputs_that_share_bytes_are_refused(launch: Callable[..., None]) -> No
     assert np.array_equal(room[4:8, 1:16:2], x[4:])
 
 
-@pytest.mark.parametrize("launch", KERNELS)
+@every("launch", KERNELS)
 def test_an_input_that_overlaps_an_output_is_read_as_it_was(launch: str) -> None:
     for first in (0, 1, 4):
         room = np.arange(24 * 8, dtype=np.float32).reshape(24, 8)
@@ -384,13 +385,13 @@ def test_an_input_that_overlaps_an_output_is_read_as_it_was(launch: str) -> None
         assert np.array_equal(room[first : first + 16], wanted)
 
 
-@pytest.mark.parametrize("wrong", [X[::-1], swapped(X), frozen(X), masked(X), X.T, X.tolist()])
+@every("wrong", [X[::-1], swapped(X), frozen(X), masked(X), X.T, X.tolist()])
 def test_a_tensor_is_the_memory_itself_or_none(wrong: Array) -> None:
     with refusal():
         pto.tensor(wrong)
 
 
-@pytest.mark.parametrize("stride", [(0, 1), (32, 1), (1, 1)])
+@every("stride", [(0, 1), (32, 1), (1, 1)])
 def test_a_store_into_elements_that_share_bytes_is_refused(stride: tuple[int, int]) -> None:
     room = np.zeros(ROWS * COLS, np.float32)
     tile = pto.tile("vec", "f32", ROWS, COLS, data=X)

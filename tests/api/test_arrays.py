@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from ptokit.api.eager import instructions
 from ptokit.isa.index import pages
@@ -94,7 +95,7 @@ def test_unwritten_elements_are_told() -> None:
     ]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@every("dtype", DTYPES, ids=str)
 def test_every_element_type_is_an_array_and_prints(dtype: pto.DType) -> None:
     tile = pto.tile("vec", dtype, 2, 64, data=np.ones((2, 64), np.float32))
     assert np.array_equal(np.asarray(tile, np.float32), np.ones((2, 64), np.float32))

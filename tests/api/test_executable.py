@@ -18,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from every import every
 from ptokit.launch import executable as executables
 from ptokit.machine import cache
 
@@ -131,7 +132,7 @@ def test_a_number_is_part_of_what_is_compiled(engine: str) -> None:
         assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("blocks", [1, 5])
+@every("blocks", [1, 5])
 def test_an_output_grows_again_in_each_run(engine: str, blocks: int) -> None:
     program = pto.loads(SUM).compile(engine=engine, blocks=blocks)
     runs = [program.run(a=square(n), b=square(n))["c"] for n in range(4)]
@@ -203,7 +204,7 @@ def pickled(thing: object) -> object:
 AGAIN: dict[str, Any] = {"copied": copy.copy, "copied whole": copy.deepcopy, "pickled": pickled}
 
 
-@pytest.mark.parametrize("how", AGAIN)
+@every("how", AGAIN)
 def test_one_can_be_copied_and_pickled(how: str) -> None:
     again = AGAIN[how]
     program = pto.loads(SUM)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.tools.cli import main
 
 COPY = """
@@ -59,7 +60,7 @@ def test_files_keep_the_bits(dtype: str, tmp_path: Path) -> None:
         assert found.tobytes() == bits(dtype).tobytes()
 
 
-@pytest.mark.parametrize("dtype", NARROW)
+@every("dtype", NARROW)
 def test_python_takes_what_it_gives(dtype: str, engine: str) -> None:
     copied = pto.loads(copying(dtype)).compile(engine=engine)
     once = copied.run(x=bits(dtype))["y"]
@@ -70,7 +71,7 @@ def test_python_takes_what_it_gives(dtype: str, engine: str) -> None:
         assert once.tobytes() == bits(dtype).tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["f16", "f8e5m2", "hif8"])
+@every("dtype", ["f16", "f8e5m2", "hif8"])
 def test_values_of_another_type_are_no_raw_bits(dtype: str) -> None:
     given = np.ones((4, 64), ml_dtypes.bfloat16 if dtype == "f16" else ml_dtypes.float8_e4m3fn)
     with pytest.raises(pto.CallError, match=f"the array has {given.dtype}"):
@@ -87,7 +88,7 @@ def test_values_of_another_type_are_not_compared_by_their_bits() -> None:
         pto.compare(np.ones(4, np.float16), np.ones(4, ml_dtypes.bfloat16))
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype"),
     [
         ("hifloat8", "hif8"),

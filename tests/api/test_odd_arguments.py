@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 PTO: Any = pto  # Any: calls that its types refuse
 REFUSALS = (pto.PtoError, TypeError, ValueError, IndexError)
@@ -92,7 +93,7 @@ DOORS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
+@every("door", DOORS)
 def test_an_odd_argument_works_or_is_refused(door: str) -> None:
     for odd in ODD:
         try:
@@ -102,9 +103,7 @@ def test_an_odd_argument_works_or_is_refused(door: str) -> None:
             assert said.strip(), f"{door} of {odd!r}"
 
 
-@pytest.mark.parametrize(
-    "odd", [np.complex64(1 + 2j), np.str_("8"), np.datetime64("2020"), 10**400]
-)
+@every("odd", [np.complex64(1 + 2j), np.str_("8"), np.datetime64("2020"), 10**400])
 def test_what_python_makes_a_float_of_is_no_number(odd: Any) -> None:
     for door in ("adds", "tmuls", "full", "n"):
         with pytest.raises(REFUSALS):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ptokit as pto
+from every import every
 
 PROGRAM = pto.loads("func.func @f() {\n  return\n}\n")
 
@@ -30,7 +31,7 @@ TAKEN: list[tuple[Callable[..., Any], dict[str, object]]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "options"), TAKEN)
+@every(("function", "options"), TAKEN)
 def test_help_lists_each_option_with_its_default(
     function: Callable[..., Any], options: dict[str, object]
 ) -> None:
@@ -45,7 +46,7 @@ def test_what_has_no_meaning_is_refused() -> None:
         nothing.on(ranks=2)  # type: ignore[call-arg] - as above
 
 
-@pytest.mark.parametrize("options", [{"blocks": 0}, {"ranks": 257}, {"engine": "x"}])
+@every("options", [{"blocks": 0}, {"ranks": 257}, {"engine": "x"}])
 def test_what_no_launch_can_have_is_refused_before_anything_runs(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         PROGRAM.compile(**options)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.api.kernel.choices import rooms, sources, value_names
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.valueforms import value_form
@@ -128,7 +129,7 @@ def test_a_word_does_not_replace_what_the_call_has() -> None:
     assert (u.numpy() == 2).all()
 
 
-@pytest.mark.parametrize(
+@every(
     ("verb", "function", "more"),
     [
         ("store", pto.store, set[str]()),

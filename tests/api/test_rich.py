@@ -14,6 +14,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from examples.kernels.attention import flash
 from ptokit.diagnostics.rich import Rich
 from ptokit.values.dtypes import DTYPES
@@ -116,7 +117,7 @@ def test_nobody_catches_it_in_a_notebook() -> None:
     assert "\n".join(lines) == str(problem)
 
 
-@pytest.mark.parametrize("layout", ["nz", "zn", "zz", "nn"])
+@every("layout", ["nz", "zn", "zz", "nn"])
 def test_a_layout_shows_the_offsets_of_its_index_map(layout: str) -> None:
     kind = pto.tile("mat", pto.f16, 64, 32, layout=layout).type
     boxes, inside = (
@@ -139,7 +140,7 @@ def test_a_tile_shows_its_text_and_the_range_of_its_values() -> None:
     assert all(line in said for line in repr(tile).removesuffix(">").splitlines()[1:])
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@every("dtype", DTYPES, ids=str)
 def test_tiles_of_every_element_type_are_drawn(dtype: pto.DType) -> None:
     tile = pto.tile("vec", dtype, 32, 64)
     assert "no value" in words(drawn(tile))
@@ -148,7 +149,7 @@ def test_tiles_of_every_element_type_are_drawn(dtype: pto.DType) -> None:
     assert f"vec {dtype} 32x64 nd" in words(drawn(tile.type))
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@every("value", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_has_a_colour(value: float) -> None:
     data = np.zeros((4, 8), np.float32)
     others = drawn(pto.tile_vec(pto.f32, 4, 8, data=data))

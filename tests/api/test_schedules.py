@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OUT_OF_MEMORY
 
 COUNT = np.arange(256, dtype=np.float32)
@@ -57,7 +58,7 @@ def raced(text: str, given: Mapping[str, np.ndarray], seed: int = 1) -> pto.PtoE
     return problem.value
 
 
-@pytest.mark.parametrize("seed", range(5))
+@every("seed", range(5))
 def test_a_missing_signal_is_a_race_in_any_order(seed: int) -> None:
     text = SIGNALLED.replace("    pto.sync.wait <PIPE_MTE2>, 3\n", "")
     found = raced(text, GIVEN, seed).diagnostics[0]
@@ -111,8 +112,8 @@ OTHERS = {  # what the first vector core does beside
 }
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", OTHERS)
+@every("seed", range(3))
+@every("name", OTHERS)
 def test_an_atomic_addition_races_with_what_is_none(name: str, seed: int) -> None:
     zero = "%zero = arith.constant 0 : i64\n    "
     other = zero + OF_ONE.replace("BODY", OTHERS[name])
@@ -148,7 +149,7 @@ blayout=col_major, slayout=row_major>)
 }}"""
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every("seed", range(3))
 def test_a_store_that_was_held_up_is_named_itself(seed: int) -> None:
     """Not the line that let it go on."""
     arrays = {name: np.zeros(256, np.float32) for name in "xy"}
@@ -218,8 +219,8 @@ LATE = {  # what is done before its event is waited for, and the places of the r
 }
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", LATE)
+@every("seed", range(3))
+@every("name", LATE)
 def test_a_transfer_is_done_when_its_event_was_waited_for(name: str, seed: int) -> None:
     steps, places = LATE[name]
     text = begun(*steps)
@@ -233,8 +234,8 @@ def test_a_transfer_is_done_when_its_event_was_waited_for(name: str, seed: int) 
     assert places == set(lines)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
+@every("seed", range(3))
+@every(
     "steps",
     [
         (BEGIN, END, TELL, AWAIT, READ, CHANGE),
@@ -276,13 +277,13 @@ def test_a_stored_signal_and_one_that_is_added_to_have_an_order(seed: int) -> No
     assert "notify_op atomic_add" in str(problem.value)
 
 
-@pytest.mark.parametrize("words", ["random", "random:", "random:x", "fast", "random:-1"])
+@every("words", ["random", "random:", "random:x", "fast", "random:-1"])
 def test_other_words_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="random:SEED"):
         pto.loads(SIGNALLED).execute(GIVEN, schedule=words)
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "said"),
     [
         ({"blocks": 2.5}, "blocks is 2.5: expected an integer"),

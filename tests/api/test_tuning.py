@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 WIDTHS, HEIGHTS = (64, 256, 2048), (8, 32)
 
@@ -129,7 +130,7 @@ def seconds_of(value: Any) -> Callable[[object, object, object], Any]:
     return lambda kernel, args, params: value
 
 
-@pytest.mark.parametrize(
+@every(
     ("how", "message"),
     [
         ({"space": {"width": [1]}}, "'width' is no keyword-only parameter .*wide, high, name"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 LONG = 64  # elements of a window
 VIEW, PART = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<1x16xf32>"
@@ -97,7 +98,7 @@ def test_the_same_executable_takes_windows_elsewhere(engine: str) -> None:
         assert window[start + 16] == 100
 
 
-@pytest.mark.parametrize(
+@every(
     ("second", "message"),
     [
         ("window@0+x", "'x' is not an element number"),

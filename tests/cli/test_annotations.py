@@ -16,6 +16,7 @@ from commands import ptokit
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from account.files import ROOT
+from every import every
 from fuzz.scale import sampled
 
 PROGRAMS = sorted((ROOT / "tests" / "errors").glob("*.pto"))
@@ -160,7 +161,7 @@ def unescaped(text: str) -> str:
     return re.sub("%(0A|0D|25|2C|3A)", lambda found: chr(int(found[1], 16)), text)
 
 
-@pytest.mark.parametrize("style", FORMATS)
+@every("style", FORMATS)
 def test_a_program_without_faults(style: str) -> None:
     result = ptokit("check", ROOT / "examples" / "gemm.pto", "--format", style)
     assert result.exit_code == 0

@@ -7,6 +7,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from ptokit.launch import settings
 
 GEMM = pto.load(ROOT / "examples" / "gemm_grid.pto")
@@ -89,7 +90,7 @@ def test_a_block_does_not_see_what_another_left_in_its_memory() -> None:
     assert [n.message for n in found.notes] == ["in block 1"]
 
 
-@pytest.mark.parametrize("blocks", [0, -1, 65536, 10**30])
+@every("blocks", [0, -1, 65536, 10**30])
 def test_a_launch_has_some_blocks(blocks: int) -> None:
     with pytest.raises(ValueError, match="1 to 65535"):
         program("").run(x=X, blocks=blocks)

@@ -12,6 +12,7 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from cli.commands import ptokit
+from every import every
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
 EXTRACT = "%dst = textract %src[%r0, %r1] : !pto.tile<...> -> !pto.tile<...>\n"
@@ -115,7 +116,7 @@ WRONG_CALLS = [
 ]
 
 
-@pytest.mark.parametrize("words", WRONG_CALLS, ids=" ".join)
+@every("words", WRONG_CALLS, ids=" ".join)
 def test_a_wrong_call_has_status_2_and_says_why(words: tuple[str, ...]) -> None:
     result = ptokit(*words)
     assert result.exit_code == 2
@@ -131,8 +132,8 @@ WRONG_PROGRAMS: dict[str, str | bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_PROGRAMS)
-@pytest.mark.parametrize("command", ["check", "run", "fmt"])
+@every("name", WRONG_PROGRAMS)
+@every("command", ["check", "run", "fmt"])
 def test_a_wrong_program_has_one_diagnostic_in_bounded_time(name: str, command: str) -> None:
     if command == "fmt" and name in ("no rows", "10^12 columns"):
         return  # fmt prints types as they are; legality is check's business
@@ -153,9 +154,7 @@ def test_nan_and_infinity_move_as_bits(matrices: Path) -> None:
     assert np.array_equal(np.load(y).view(np.uint16), bits)
 
 
-@pytest.mark.parametrize(
-    "command", ["run", "check", "fmt", "convert", "explain", "layout", "replay"]
-)
+@every("command", ["run", "check", "fmt", "convert", "explain", "layout", "replay"])
 def test_every_command_has_help(command: str) -> None:
     result = ptokit(command, "--help")
     assert result.exit_code == 0

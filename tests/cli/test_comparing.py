@@ -6,9 +6,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 KINDS: dict[str, Any] = {
     "f32": np.float32,
@@ -21,8 +21,8 @@ KINDS: dict[str, Any] = {
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0001, 100.0, 100.5, 3.0, -448.0, np.inf, -np.inf, np.nan]
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("tolerance", [(0.0, 0.0), (1e-4, 1e-4), (0.01, 0.0), (0.0, 0.6)])
+@every("name", KINDS)
+@every("tolerance", [(0.0, 0.0), (1e-4, 1e-4), (0.01, 0.0), (0.0, 0.6)])
 def test_the_comparison_is_numpys(name: str, tolerance: tuple[float, float]) -> None:
     kind, (rtol, atol) = KINDS[name], tolerance
     plain = [abs(v) for v in SPECIAL if np.isfinite(v)] if name in ("i32", "u8") else SPECIAL
@@ -36,7 +36,7 @@ def test_the_comparison_is_numpys(name: str, tolerance: tuple[float, float]) -> 
     assert done.first == ((int((~near).argmax()),) if not near.all() else None)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "near", "far"),
     [
         ("f32", 1 + 1.5e-4, 1 + 3e-4),

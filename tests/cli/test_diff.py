@@ -10,6 +10,8 @@ import pytest
 from commands import ptokit
 from ml_dtypes import bfloat16
 
+from every import every
+
 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[Path, Path]:
@@ -55,7 +57,7 @@ def test_raw_files_and_zeros(tmp_path: Path) -> None:
     assert ptokit("diff", "zeros:f16:32", f"{raw}:f16:32").exit_code == 0
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "said"),
     [
         (("zeros:f32:2x2", "zeros:f32:2x3"), "shape mismatch"),

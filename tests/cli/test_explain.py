@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from ptokit.api.kernel.valueforms import value_form, value_names
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, lookup, pages
@@ -47,7 +47,7 @@ def test_things_of_one_name_are_all_explained() -> None:
         assert line in (explain(name) or ""), name
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "says"),
     [
         ("left", "L0A"),
@@ -78,7 +78,7 @@ def test_a_page_says_which_rules_only_warn() -> None:
     assert chips.endswith("[shape, by headers and hardware; a2a3]")
 
 
-@pytest.mark.parametrize("page", [*pages()][:: len(pages()) // 20])
+@every("page", [*pages()][:: len(pages()) // 20])
 def test_a_slip_of_the_pen_is_told_the_name(page: type[Instr]) -> None:
     name = page.mnemonic().removeprefix("pto.")
     assert name in suggestions(f"{name}x"), suggestions(f"{name}x")
@@ -115,7 +115,7 @@ def test_rules_fit_on_a_screen() -> None:
     assert lines[start + 4].startswith("a.dtype == hif8")
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "says"),
     [
         ("matmul", "pto.tmatmul\n"),

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from every import every
 from fuzz.scale import sampled
 from ptokit.tools.cli import main
 
@@ -270,7 +271,7 @@ func.func @k(%x: !pto.ptr<f32>, %n: index) {
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "seen", "advice"),
     [
         (

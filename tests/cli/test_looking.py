@@ -15,6 +15,7 @@ from click.testing import Result
 
 import ptokit as pto
 from cli.commands import ptokit
+from every import every
 from native.test_kernels_again import LEFT_OVER
 from ptokit.machine.observer import Observer
 from ptokit.tools.cli import main
@@ -246,7 +247,7 @@ def test_a_breakpoint_by_name_and_those_of_pdb(debug: Debug) -> None:
     assert places == [f"({line})<module>()" for line in (8, 13, 14, 13)]
 
 
-@pytest.mark.parametrize("commands", ["q\n", "exit\n", ""])
+@every("commands", ["q\n", "exit\n", ""])
 def test_quitting_writes_nothing(commands: str, debug: Debug) -> None:
     status, _, told = debug(commands, "--break", 13)
     assert status == 1
@@ -271,7 +272,7 @@ def test_the_prompt_says_which_block(debug: Debug) -> None:
 # wrong words
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "message"),
     [
         (("--break", "99"), "--break 99: no instruction starts on this line; near: 14, 13, 12"),

@@ -16,6 +16,7 @@ from click.testing import Result
 import ptokit as pto
 from account.files import ROOT
 from cli.commands import ptokit
+from every import every
 
 GEMM = str(ROOT / "examples" / "gemm.pto")
 CLOCK = 1850  # cycles of a microsecond, as published
@@ -48,7 +49,7 @@ def test_a_program_without_flags_says_so() -> None:
     assert lines[1] == "no synchronisation found; assuming data-dependence order"
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "message", "status"),
     [
         (["nix.pto"], "nix.pto: No such file or directory", 2),

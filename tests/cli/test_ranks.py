@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.tools.cli import main
 
 PROGRAM = Path(__file__).parents[1] / "pto" / "all_gather.pto"
@@ -60,7 +61,7 @@ def test_an_array_of_one_rank_for_all(rows: list[str], tmp_path: Path) -> None:
     assert "there@0=nobody@0: unknown array nobody@0" in said
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "problem"),
     [
         (["x@2=zeros"], "x@2: no rank 2"),

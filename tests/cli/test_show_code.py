@@ -11,6 +11,7 @@ from click.testing import Result
 
 from account.files import ROOT
 from cli.commands import ptokit
+from every import every
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 GEMM = str(ROOT / "examples" / "gemm.pto")
@@ -127,7 +128,7 @@ def test_a_program_the_engine_does_not_take_says_why() -> None:
     assert re.fullmatch(r"; the reference runs this program: [^\n]+\n", result.output)
 
 
-@pytest.mark.parametrize("name", ["nosuch", "tmov", "arith.divsi"])
+@every("name", ["nosuch", "tmov", "arith.divsi"])
 def test_another_name_lists_the_instructions(given: list[str], name: str) -> None:
     result = show(name, GEMM, *given)
     assert result.exit_code == 2
@@ -135,7 +136,7 @@ def test_another_name_lists_the_instructions(given: list[str], name: str) -> Non
     assert "pto.tload, pto.textract, pto.tmatmul, pto.tmatmul.acc, pto.tstore" in result.output
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "message"),
     [
         (["--engine", "reference"], "reference generates nothing"),

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import pytest
 from commands import ptokit
 
+from every import every
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.source import Source, Span
@@ -31,12 +32,12 @@ HIDDEN = {
 NASTY = "\x1b]0;pwn\x07 \x1b[2J \u202e x"
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@every("text", HIDDEN)
 def test_what_a_terminal_would_not_show_is_escaped(text: str) -> None:
     assert printable(text) == HIDDEN[text]
 
 
-@pytest.mark.parametrize("text", ["", "two\nlines\tand a tab", "größe 漢字 µs → \u3000 \u00a0"])
+@every("text", ["", "two\nlines\tand a tab", "größe 漢字 µs → \u3000 \u00a0"])
 def test_other_text_stays(text: str) -> None:
     assert printable(text) == text
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from account.files import ROOT
 from cli.commands import ptokit
+from every import every
 from ptokit.launch.settings import DEFAULT_ENGINE
 from ptokit.launch.signals import Ended
 from ptokit.tools import cli
@@ -99,7 +100,7 @@ def test_a_fault_without_room_for_a_file_is_still_told(monkeypatch: pytest.Monke
 # machine-readable diagnostics
 
 
-@pytest.mark.parametrize("text", ["%d = ", b"\xff\xfe", "\0", "%t = pto.alloc_tile : !pto.tile<q>"])
+@every("text", ["%d = ", b"\xff\xfe", "\0", "%t = pto.alloc_tile : !pto.tile<q>"])
 def test_json_of_what_cannot_be_read(text: str | bytes) -> None:
     result = ptokit("check", "-", "--format", "json", stdin=text)
     assert result.exit_code == 1
@@ -118,7 +119,7 @@ def test_json_of_a_file_that_is_not_there() -> None:
 # words of the call
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "advice"),
     [
         ((GEMM,), f"`ptokit check {GEMM}`"),
@@ -138,7 +139,7 @@ def test_what_a_newcomer_types_first(words: tuple[str, ...], advice: str) -> Non
     assert advice in done.output
 
 
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         ("f16", "16\u00b2x32", "nd"),
@@ -214,7 +215,7 @@ def test_one_array_is_no_recording(tmp_path: Path) -> None:
     assert "k.npz: it is no archive of arrays" in ptokit("replay", tmp_path).output
 
 
-@pytest.mark.parametrize("text", ["", "// to be written\n", "module {\n}\n"])
+@every("text", ["", "// to be written\n", "module {\n}\n"])
 def test_an_empty_file_is_legal_and_warned_of(text: str) -> None:
     for words in (("check", "--target", "all"), ("run",))[: 1 if "module" in text else 2]:
         done = ptokit(*words, "-", stdin=text)

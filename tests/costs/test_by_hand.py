@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
+from every import every
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import DataType, GlobalType
@@ -48,7 +47,7 @@ def vector(name: str, tile: TileType, target: Target) -> Cost:
     return cost(page(name), {}, kinds, V, target)
 
 
-@pytest.mark.parametrize("case", A5_VEC, ids=str)
+@every("case", A5_VEC, ids=str)
 def test_formulas_of_a5(case: tuple[str, DType, int, int, int]) -> None:
     name, dtype, rows, cols, of = case
     found = vector(name, vec(dtype, rows, cols, of), A5_TARGET)
@@ -79,7 +78,7 @@ def test_an_attribute_chooses_the_formula() -> None:
     assert cost(recip, high, kinds, V, A5_TARGET).cycles == round(345.2 * 64 + 48.72)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "tile", "latency", "source"),
     [
         ("tadd", vec(f32, 64, 64), 10 + 2 * 64 + 14, "published"),
@@ -159,7 +158,7 @@ MOVES: list[tuple[str, Mapping[str, DataType], Pipe, float, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize("case", MOVES, ids=lambda c: c[5])
+@every("case", MOVES, ids=lambda c: c[5])
 def test_transfers(case: tuple[str, Mapping[str, DataType], Pipe, float, int, str]) -> None:
     """Cycles by bytes and bytes a cycle, rounded down."""
     name, kinds, pipe, cycles, nbytes, path = case
@@ -169,7 +168,7 @@ def test_transfers(case: tuple[str, Mapping[str, DataType], Pipe, float, int, st
     assert cost(page(name), {}, kinds, pipe, A5_TARGET).source == "estimated"
 
 
-@pytest.mark.parametrize(
+@every(
     ("view", "copies"),
     [
         (GlobalType(f32, (128, 64)), 1),

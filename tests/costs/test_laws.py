@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.ir.module import Op, Value
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
@@ -132,9 +133,9 @@ def rows_with_source(table: Table) -> list[Table]:
     return [row for row in table.values() if is_table(row) and "source" in row]
 
 
-@pytest.mark.parametrize("dtype", [f32, f16, i8], ids=str)
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", ["tadd", "texp", "tsqrt", "tdivs", "trowsum", "trowmax", "tcvt"])
+@every("dtype", [f32, f16, i8], ids=str)
+@every("chip", CHIPS)
+@every("name", ["tadd", "texp", "tsqrt", "tdivs", "trowsum", "trowmax", "tcvt"])
 def test_more_rows_never_cost_less(name: str, chip: str, dtype: DType) -> None:
     """Also across the places where another formula begins to hold."""
     page = next(p for p in pages() if p.name == name)
@@ -207,8 +208,8 @@ OPERATIONS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [f32, f16], ids=str)
-@pytest.mark.parametrize("name", OPERATIONS)
+@every("dtype", [f32, f16], ids=str)
+@every("name", OPERATIONS)
 def test_operations_of_a5_agree_with_its_formulas(name: str, dtype: DType) -> None:
     """The estimate of pages without a formula, tried on those that have one, within 20 %."""
     page = next(p for p in pages() if p.name == name)

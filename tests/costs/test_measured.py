@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 
 from account.files import ROOT
+from every import every
 from ptokit.isa.index import lookup
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.targets import A2A3_TARGET
@@ -94,7 +95,7 @@ NOT_COVERED = {
 }
 
 
-@pytest.mark.parametrize("case", MEASURED, ids=str)
+@every("case", MEASURED, ids=str)
 def test_a_vector_instruction_or_load_as_measured(case: Measured) -> None:
     if str(case) in NOT_COVERED:
         assert round(100 * case.error) == NOT_COVERED[str(case)][0], "correct the table"
@@ -103,7 +104,7 @@ def test_a_vector_instruction_or_load_as_measured(case: Measured) -> None:
         assert abs(case.error) <= TOLERANCE
 
 
-@pytest.mark.parametrize(
+@every(
     ("m", "k", "n", "dtype", "cycles"),
     PRODUCTS,
 )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.api.cxx import callwords
 from ptokit.api.cxx.callbinding import bind
 from ptokit.api.cxx.callforms import forms
@@ -71,7 +72,7 @@ def test_numbers_are_of_one_name_each_and_no_special_call() -> None:
     assert not {*names()} & {*builtins()}
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@every("name", PUBLIC)
 def test_enumerations_have_the_public_numbers(name: str) -> None:
     assert PUBLIC[name].items() <= enumerations()[name].items()
 
@@ -80,7 +81,7 @@ def test_operations_of_events_have_pipes() -> None:
     assert OPERATIONS.items() <= operations().items()
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=str)
+@every("target", TARGETS.values(), ids=str)
 def test_aliases_have_the_layouts_of_the_target(target: Target) -> None:
     """The alias of a left tile is the only one that targets differ in."""
     text = generated_headers()[GENERATED / "aliases.hpp"]

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from every import every
 from ptokit.api.cxx.cpprewriting import blanked, entries, for_cube, is_mixed, rewritten
 
 # a launch, and the call that stands for it
@@ -36,12 +37,12 @@ UNTOUCHED = (
 )
 
 
-@pytest.mark.parametrize("text", LAUNCHES)
+@every("text", LAUNCHES)
 def test_launches_become_calls(text: str) -> None:
     assert rewritten(text) == LAUNCHES[text]
 
 
-@pytest.mark.parametrize("text", UNTOUCHED)
+@every("text", UNTOUCHED)
 def test_other_text_stays(text: str) -> None:
     assert rewritten(text) == text
     assert len(blanked(text)) == len(text)
@@ -96,7 +97,7 @@ def test_the_text_of_a_cube_has_no_names_of_c() -> None:
     assert for_cube(text) == text.replace('extern "C"', 'extern "C++"', 2)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "mixed"),
     [
         ("#ifdef __DAV_CUBE__\n#else\n#endif", False),

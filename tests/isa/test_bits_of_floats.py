@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 TEXT = """\
 func.func @f(%x: !pto.tensor_view<8x32xf16>, %y: !pto.tensor_view<8x32xf16>) {
@@ -25,8 +25,8 @@ func.func @f(%x: !pto.tensor_view<8x32xf16>, %y: !pto.tensor_view<8x32xf16>) {
 """
 
 
-@pytest.mark.parametrize(("name", "word"), [("tand", np.bitwise_and), ("tor", np.bitwise_or)])
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@every(("name", "word"), [("tand", np.bitwise_and), ("tor", np.bitwise_or)])
+@every("target", ["a2a3", "a5"])
 def test_bits_of_f16(name: str, word: np.ufunc, target: str, engine: str) -> None:
     program = pto.loads(TEXT.replace("NAME", name))
     assert [d.slug for d in program.check(target) if d.is_error] == ["element-type"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 from oracles.ranks import ALL, MINE, ONE, THEIRS, among, job
 
 SUM = "reduceOp = #pto<reduce_op sum>, "
@@ -16,7 +17,7 @@ SMALL = {  # what has no room, its rows, and how many it needs
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@every("name", SMALL)
 def test_no_room(name: str) -> None:
     """It would write, or read, the rows behind the view: assemblers take it, no run does."""
     statements, view, rows, needed = SMALL[name]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from oracles.feature_maps import blocked
 from oracles.transfers import PLANES
 
@@ -35,7 +36,7 @@ ROWS = [  # the layout of the view, its extents, those of the tile; images that 
 ]
 
 
-@pytest.mark.parametrize(("layout", "shape", "into", "tile"), ROWS)
+@every(("layout", "shape", "into", "tile"), ROWS)
 def test_maps_out_of_planes(
     layout: str, shape: tuple[int, ...], into: str, tile: tuple[int, ...]
 ) -> None:

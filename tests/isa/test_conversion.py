@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.formats import FORMATS
 from tiles import made, slugs, verdict, zeros
@@ -27,7 +28,7 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("mode", list(MODES))
+@every("mode", list(MODES))
 def test_rounding_to_whole_numbers(mode: str) -> None:
     whole, floats = made("vec i32 1x8"), made("vec f32 1x8")
     convert(whole, made("vec f32 1x8", HALVES), rmode=mode)
@@ -63,7 +64,7 @@ SATURATED: dict[str, tuple[list[float], list[float], str]] = {
 }
 
 
-@pytest.mark.parametrize("dst", SATURATED)
+@every("dst", SATURATED)
 def test_saturation_and_its_defaults(dst: str) -> None:
     on, off, default = SATURATED[dst]
     wanted: dict[str | None, list[float]] = {"on": on, "off": off}
@@ -121,7 +122,7 @@ def test_pairs_of_types(target: str) -> None:
             verdict(target, slug, partial(pto.tcvt, *tiles))
 
 
-@pytest.mark.parametrize(
+@every(
     ("src", "dst", "shape", "nbytes"),
     [
         ("f32", "i16", (4, 128), 512),  # whole lines of 64 elements

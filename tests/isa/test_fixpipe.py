@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.fix_pipe import A5_ONLY, FLOATS, MODES, scaled
 from oracles.formats import FORMATS, Array, codes_in, codes_of
@@ -71,7 +72,7 @@ def one(x: float, src: str, dst: str, param: int, how: Any = "cpu", *, relu: boo
     return codes.view(FORMATS[dst][1]).astype(np.float64)[0, 0]
 
 
-@pytest.mark.parametrize(("kind", "dst"), [("f32", "i8"), ("f16", "i8"), ("f32", "u8")])
+@every(("kind", "dst"), [("f32", "i8"), ("f16", "i8"), ("f32", "u8")])
 def test_a_float_is_the_factor_of_its_column(kind: str, dst: str) -> None:
     """C49: the word of the same factor, whose sign is that of the destination."""
     values, factors = np.linspace(-300, 300, 64).reshape(2, 32), (np.arange(32) + 1) / 16
@@ -109,7 +110,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("target", "form", "pair"), CASES, ids=str)
+@every(("target", "form", "pair"), CASES, ids=str)
 def test_every_mode_is_its_formula(target: str, form: str, pair: tuple[str, str]) -> None:
     """Under every reading, with and without relu; the formulas are those of the oracle."""
     src, dst = pair
@@ -227,7 +228,7 @@ DIFFERENCES: list[tuple[str, Any, Example, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "other", "example", "answer"), DIFFERENCES, ids=str)
+@every(("option", "other", "example", "answer"), DIFFERENCES, ids=str)
 def test_each_option_does_its_own_thing(
     option: str, other: Any, example: Example, answer: float
 ) -> None:

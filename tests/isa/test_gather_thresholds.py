@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("dtype", "threshold", "legal"),
     [
         *(("f32", "u32", True), ("f32", "u16", False)),
@@ -35,9 +35,9 @@ DST, TMP = "!pto.tile_buf<vec, 16x64xu32>", "!pto.tile_buf<vec, 16x32xu8>"
 COUNT = "!pto.tile_buf<vec, 16x1xu32, blayout=col_major>"
 
 
-@pytest.mark.parametrize("cmp", ["gt", "eq"])
-@pytest.mark.parametrize("wide", ["u16", "u32"])
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@every("cmp", ["gt", "eq"])
+@every("wide", ["u16", "u32"])
+@every("dtype", [np.int8, np.uint8])
 def test_bytes_on_a5(dtype: type[np.integer], wide: str, cmp: str, engine: str) -> None:
     """Bytes count as unsigned, against the whole threshold (npu/a5/TGather.hpp:781-916; C64)."""
     src = f"!pto.tile_buf<vec, 16x64x{'iu'[dtype is np.uint8]}8>"

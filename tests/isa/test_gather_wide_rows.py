@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 PERIODS = {"P1111": (0, 1), "P0101": (0, 2), "P1010": (1, 2), "P0100": (2, 4)}
 
@@ -20,7 +20,7 @@ func.func @f(%s: {src}, %d: {dst}) {{
 """
 
 
-@pytest.mark.parametrize("pattern", PERIODS)
+@every("pattern", PERIODS)
 def test_rows_begin_at_a_part_of_the_columns(pattern: str, engine: str) -> None:
     """A row begins DstCols / period after the other (npu/a5/TGather.hpp:278-303)."""
     first, period = PERIODS[pattern]

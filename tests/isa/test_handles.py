@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import CPU_TARGET
 from ptokit.passes.pipeline import run_passes
@@ -52,10 +53,8 @@ func.func @f({arguments}) {{
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize(
-    ("body", "index", "slug"), [(b, *c) for b, w in CASES.items() for c in w.items()]
-)
+@every("engine", ["reference", "native"])
+@every(("body", "index", "slug"), [(b, *c) for b, w in CASES.items() for c in w.items()])
 def test_what_is_refused(body: str, index: int, slug: str, engine: str) -> None:
     given = {"g": np.zeros(32, np.int32), "i": index}
     try:
@@ -96,8 +95,8 @@ def test_a_configuration_is_read(config: str, slug: str) -> None:
         pto.loads(program(f"{body} : {kind} -> {kind}"))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize(("index", "result"), [(1, [6, 5]), (9, [5, 6])])
+@every("engine", ["reference", "native"])
+@every(("index", "result"), [(1, [6, 5]), (9, [5, 6])])
 def test_a_tile_is_selected(index: int, result: list[int], engine: str) -> None:
     """The result is a handle on the bytes of one of the two: it has what is written there."""
     body = f"""\
@@ -119,7 +118,7 @@ def test_a_tile_is_selected(index: int, result: list[int], engine: str) -> None:
     assert np.asarray(done.outputs["g"])[:2].tolist() == result
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "targets"),
     [
         ("%x = pto.load_scalar %g[%i] : !pto.ptr<i32> -> f32", "cpu a2a3 a5"),
@@ -140,7 +139,7 @@ func.func @f(%g: !pto.ptr<i32>, %i: index, %t: {T}) {{
     assert found == {t: ["element-type"] * (t in targets.split()) for t in found}
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "slugs"),
     [
         ("%a = pto.declare_local_array -> !pto.local_array<8192xi32>", []),
@@ -161,8 +160,8 @@ def test_what_a_core_keeps_has_room_in_it(line: str, slugs: list[str]) -> None:
     assert [d.slug for d in pto.loads(program(line)).check("cpu")] == slugs
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize("slots", [1 << 40, (1 << 59) - 1])
+@every("engine", ["reference", "native"])
+@every("slots", [1 << 40, (1 << 59) - 1])
 def test_slots_that_no_memory_holds_are_too_many(slots: int, engine: str) -> None:
     """Of one end alone no rule knows what is behind the other; the second are beyond any array."""
     text = f"""func.func @f() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{

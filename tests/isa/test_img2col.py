@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.feature_maps import patches
 from ptokit.launch.settings import current_core
@@ -51,7 +52,7 @@ def problem(run: Any) -> Any:  # Any: a function; a diagnostic
     return caught.value.diagnostics[0]
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_eight_bit_floats_are_refused(target: str) -> None:
     with pto.target(target):
         src = pto.conv_tile("f8e4m3", (1, 1, 3, 4, 32), layout="nc1hwc0")
@@ -96,7 +97,7 @@ def test_a2a3_has_no_place_to_repeat_into() -> None:
         assert problem(lambda: pto.set_img2col_rpt(src)).rule == "src.into == (0, 0)"
 
 
-@pytest.mark.parametrize(
+@every(
     ("shape", "padding", "slug"),
     [
         ((1, 1, 1, 1 << 16, 8), (0, 0, 0, 0), "shape"),
@@ -124,7 +125,7 @@ pto.set_quant_vector ins(%fp : !pto.tile_buf<scaling, 1x16xui64>)
 """
 
 
-@pytest.mark.parametrize(("at", "fine"), [(0, True), (256, True), (64, False)])
+@every(("at", "fine"), [(0, True), (256, True), (64, False)])
 def test_parameters_start_on_a_granule(at: int, fine: bool) -> None:
     program = pto.loads(ADDRESSED.format(at=at))
     if fine:
@@ -137,8 +138,8 @@ MAP = "!pto.conv_tile<nc1hwc0, 1x1x3x4x8xf32, padding=[1, 0, 1, 0], filter=[2, 2
 LEFT = "!pto.tile_buf<left, 16x16xf32, blayout=col_major, slayout=row_major>"
 
 
-@pytest.mark.parametrize("form", ["dps", "ssa", "as"])
-@pytest.mark.parametrize("given", ["{posM = 1, posK = 8}", "{posM = 1 : i32, posK = 8 : i32}"])
+@every("form", ["dps", "ssa", "as"])
+@every("given", ["{posM = 1, posK = 8}", "{posM = 1 : i32, posK = 8 : i32}"])
 def test_positions_and_registers_in_text(form: str, given: str) -> None:
     text = f"""
     func.func @f(%map: {MAP}) {{
@@ -172,7 +173,7 @@ def test_a_program_runs() -> None:
     assert np.array_equal(found, wanted.numpy())
 
 
-@pytest.mark.parametrize("shape", [(), (1, 1, 0, 4, 8), (1, 1, 4, 4, 0)], ids=str)
+@every("shape", [(), (1, 1, 0, 4, 8), (1, 1, 4, 4, 0)], ids=str)
 def test_extents_are_positive(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="are positive"):
         pto.conv_tile("f32", shape, layout="nc1hwc0")
@@ -187,7 +188,7 @@ WRONG_STEPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("given", WRONG_STEPS, ids=str)
+@every("given", WRONG_STEPS, ids=str)
 def test_steps_of_a_convolution_are_whole_numbers(given: dict[str, Any]) -> None:
     (name,) = given
     with pytest.raises(ValueError, match=f"^{name}: expected an integer or . integers, got "):

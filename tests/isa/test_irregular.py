@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 PRINTS = """\
 func.func @f(%x: !pto.tile_buf<vec, 2x8xf32, valid=2x3>) {
@@ -41,8 +42,8 @@ func.func @f(%x: {kind}) {{
     assert block == ["6627E8D5", "E169C58D", "BC57AC4C", "9B00DBD8"]
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize(
+@every("target", ["a2a3", "a5"])
+@every(
     ("words", "verdicts"),
     [
         ("", []),
@@ -51,7 +52,7 @@ func.func @f(%x: {kind}) {{
         (" {OOB = #pto<KIND_oob clamp>, coalesce = #pto<coalesce elem>}", []),
     ],
 )
-@pytest.mark.parametrize("name", ["gather", "scatter"])
+@every("name", ["gather", "scatter"])
 def test_elements_or_rows_must_be_said_with_other_modes(
     name: str, words: str, verdicts: list[tuple[str, bool]], target: str
 ) -> None:
@@ -79,8 +80,8 @@ def test_elements_or_rows_must_be_said_with_other_modes(
     assert program.check("cpu") == []
 
 
-@pytest.mark.parametrize(("valid", "wrong"), [("?", []), ("8", ["shape"])])
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@every(("valid", "wrong"), [("?", []), ("8", ["shape"])])
+@every("engine", ["reference", "native"])
 def test_what_a_pattern_keeps_may_leave_columns_free_behind_a_question_mark(
     engine: str, valid: str, wrong: list[str]
 ) -> None:

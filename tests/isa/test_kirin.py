@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from ptokit.isa.formula.formulas import Const, Field
 from ptokit.isa.formula.rules import A5, KIRIN, KIRIN9030, at, on, without
 from ptokit.isa.index import pages
@@ -67,7 +68,7 @@ def test_all_stands_for_the_usual_targets() -> None:
     assert [v.target for v in program.verdicts(*NAMES)] == [*NAMES]
 
 
-@pytest.mark.parametrize("word", [*NAMES, "kirinx90"])
+@every("word", [*NAMES, "kirinx90"])
 def test_the_command_line_knows_the_names(word: str) -> None:
     page = CliRunner().invoke(main, ["explain", word])
     assert page.exit_code == 0

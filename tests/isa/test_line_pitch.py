@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import A5_TARGET
 from ptokit.isa.model.tiles import TileType
@@ -52,8 +53,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("layout", "shape", "steps", "right"), CASES)
-@pytest.mark.parametrize("name", ["tload", "tstore"])
+@every(("layout", "shape", "steps", "right"), CASES)
+@every("name", ["tload", "tstore"])
 def test_lines_are_contiguous(
     name: str, layout: str, shape: tuple[int, int], steps: tuple[int, int], right: bool
 ) -> None:
@@ -80,7 +81,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "strides"), SHAPES)
+@every(("shape", "strides"), SHAPES)
 def test_rows_that_share_elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
     """Numbers that only a run has are looked at there, by both engines."""
     kind = f"!pto.tensor_view<{'x'.join('?' * len(shape))}xf32>"
@@ -121,10 +122,8 @@ func.func @load(%x: !pto.ptr<f32>, %m: {mat}) {{
         assert len(helped) == (0 if attribute else 1)
 
 
-@pytest.mark.parametrize("target", ["a5", "kirin9030", "kirinX90"])
-@pytest.mark.parametrize(
-    "layout", ["", " {layout = #pto.layout<nd>}", " {layout = #pto.layout<nz>}"]
-)
+@every("target", ["a5", "kirin9030", "kirinX90"])
+@every("layout", ["", " {layout = #pto.layout<nd>}", " {layout = #pto.layout<nz>}"])
 def test_one_box_is_the_same_by_any_name(layout: str, target: str) -> None:
     """D17: 16 lines of 32 bytes are the same bytes as rows and as a box."""
     view = "!pto.tensor_view<1x1x1x16x16xf16>"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 PLAIN, SMALL = ("i8", "ui8"), ("!pto.hif8", "f8E4M3FN", "f8E5M2")
 STORED = {"i8": np.int8, "ui8": np.uint8, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
@@ -23,8 +24,8 @@ def errors(text: str, target: str) -> set[str]:
     return {d.slug for d in pto.loads(text).check(target) if d.is_error}
 
 
-@pytest.mark.parametrize("kind", [*PLAIN, *SMALL])
-@pytest.mark.parametrize("move", MOVES)
+@every("kind", [*PLAIN, *SMALL])
+@every("move", MOVES)
 def test_a2a3_moves_no_small_floats_of_views(move: str, kind: str) -> None:
     """The tile has plain bytes: what the view calls them decides."""
     view, tile = VIEW.format(kind), TILE.format("i8")
@@ -47,7 +48,7 @@ def gather(kind: str, index: str) -> pto.Program:
     return pto.loads(f"pto.tgather ins(%x, %k : {table}, {where}) outs(%y : {table})\n")
 
 
-@pytest.mark.parametrize("kind", STORED)
+@every("kind", STORED)
 def test_indices_of_32_bits_pass_the_assembler_only(kind: str) -> None:
     """The assembler takes them; what C++ makes of them reads the halves of each one."""
     assert not gather(kind, "i16").check("a5")

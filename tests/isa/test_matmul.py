@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.formats import FORMATS, Array
 from tiles import made, verdict
@@ -95,7 +95,7 @@ def test_int8_extremes_and_accumulators_that_wrap() -> None:
     assert out.numpy()[0, 0] == -6
 
 
-@pytest.mark.parametrize("missing", ["a", "b", "acc", "bias"])
+@every("missing", ["a", "b", "acc", "bias"])
 def test_an_operand_without_values_gives_none(missing: str) -> None:
     left, right, c = tiles("f32", 4, 4, 4)
     full = np.ones((4, 4), np.float32)
@@ -125,7 +125,7 @@ def test_an_element_along_k_without_a_value_spoils_the_sum() -> None:
     assert product[[0, 1, 3]].tolist() == [[3] * 4] * 3
 
 
-@pytest.mark.parametrize("rows", [1, 8, 16])
+@every("rows", [1, 8, 16])
 def test_rows_of_a_box_that_no_product_has_lose_their_values(rows: int) -> None:
     """X95: M is the valid rows of the left factor; what is behind it to 16 was there before."""
     a = made(f"left f32 16x16 nz valid {rows}x4", np.ones((rows, 4), np.float32))

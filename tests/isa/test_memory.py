@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from naming import named
 from oracles.formats import FORMATS, Array, bits_of, storage_type, typed
@@ -158,7 +159,7 @@ def check_moves(layout: str, dtype: str) -> None:
 # Pads --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pad", ["null", "zero", "max", "min"])
+@every("pad", ["null", "zero", "max", "min"])
 def test_the_rest_of_the_tile_takes_the_pad(pad: str) -> None:
     for dtype, layout in itertools.product(FORMATS, ("nd", "nz")):
         if dtype != "i4":
@@ -203,7 +204,7 @@ def test_overflow_of_a_plain_store_is_infinity() -> None:
     assert array.tolist() == [[np.inf, -np.inf]]
 
 
-@pytest.mark.parametrize(("target", "c0"), [("a2a3", 16), ("a5", 16), ("a5", 8)])
+@every(("target", "c0"), [("a2a3", 16), ("a5", 16), ("a5", 8)])
 def test_an_accumulator_goes_to_an_nz_view(target: str, c0: int) -> None:
     """Boxes of 8 columns are the channel split of f32."""
     values = np.arange(16 * 32, dtype=np.float32).reshape(16, 32)
@@ -216,7 +217,7 @@ def test_an_accumulator_goes_to_an_nz_view(target: str, c0: int) -> None:
 # Atomic add --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "u8", "u16", "u32", "i64"])
+@every("dtype", ["i8", "i16", "i32", "u8", "u16", "u32", "i64"])
 def test_atomic_add_of_integers_wraps(dtype: str) -> None:
     kind = FORMATS[dtype][1]
     info = np.iinfo(kind)
@@ -226,7 +227,7 @@ def test_atomic_add_of_integers_wraps(dtype: str) -> None:
     assert array.tolist() == [[info.min, 3, info.max if info.min == 0 else -1, 5]]
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@every("dtype", ["f32", "f16", "bf16"])
 def test_atomic_add_of_floats_rounds_after_each_add(dtype: str) -> None:
     kind = np.dtype(FORMATS[dtype][1])
     one = 2.0 ** {"f32": 24, "f16": 11, "bf16": 8}[dtype]

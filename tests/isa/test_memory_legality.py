@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.formats import FORMATS, bits_of, typed
 from oracles.storage import LAYOUTS
@@ -232,8 +233,8 @@ def test_legality_of_stores() -> None:
             verdict(target, row.slug, lambda tile=tile, row=row: store(tile, row))
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("vector", [False, True])
+@every("target", ["a2a3", "a5"])
+@every("vector", [False, True])
 def test_element_types_of_quantising_stores(target: str, vector: bool) -> None:
     for src, dst in itertools.product(("f32", "i32"), RESULTS):
         with named(src, dst), pto.target(target):

@@ -7,6 +7,7 @@ import pytest
 from ml_dtypes import bfloat16
 
 import ptokit as pto
+from every import every
 
 ENGINES = pytest.mark.parametrize("engine", ["reference", "native"])
 ROW = "!pto.tile_buf<vec, 4x32x{0}, valid=4x{1}>"
@@ -49,7 +50,7 @@ TAKEN: dict[str, dict[str, list[str]]] = {  # by target, the errors of forms tha
 }
 
 
-@pytest.mark.parametrize("text", TAKEN)
+@every("text", TAKEN)
 def test_forms_that_chips_take(text: str) -> None:
     found = {target: [d.slug for d in pto.loads(text).check(target)] for target in TAKEN[text]}
     assert found == TAKEN[text]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 V, X = "!pto.tile_buf<vec, 8x32xf16>", "!pto.tile_buf<vec, 8x32xui16>"
 
 
-@pytest.mark.parametrize("name", ["tpartargmax", "tpartargmin"])
-@pytest.mark.parametrize(("target", "kept"), [("cpu", 1), ("a2a3", 0), ("a5", 0)])
+@every("name", ["tpartargmax", "tpartargmin"])
+@every(("target", "kept"), [("cpu", 1), ("a2a3", 0), ("a5", 0)])
 def test_ties(name: str, target: str, kept: int, engine: str) -> None:
     """Chips ask for >= and <= (npu/a2a3/TPartArgOp.hpp: CmpInstr), the simulator for > and <."""
     program = pto.loads(f"""\

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import Severity
 
 ROWS, COLS = 128, 20
@@ -58,7 +59,7 @@ func.func @f(%src: !pto.tile_buf<vec, {src}>, %dst: !pto.tile_buf<vec, {dst}, sl
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("axis", "src", "dst", "wrong"),
     [
         (0, "2x64xui8", "1x128xui8", False),
@@ -104,7 +105,7 @@ def test_a_row_of_scales_is_filled_as_so_many_rows_of_groups(engine: str) -> Non
     assert np.array_equal(np.asarray(found).ravel(), rows.transpose(0, 2, 1, 3).ravel())
 
 
-@pytest.mark.parametrize(
+@every(
     ("target", "more"),
     [
         ("cpu", ""),
@@ -189,12 +190,12 @@ NARROW = COLUMNS | {
 }
 
 
-@pytest.mark.parametrize("tiles", [ALONG, LARGE, HALF, COLUMNS, TRANSPOSED, NARROW])
+@every("tiles", [ALONG, LARGE, HALF, COLUMNS, TRANSPOSED, NARROW])
 def test_groups_on_a5(tiles: dict[str, str]) -> None:
     assert not [str(d) for d in pto.loads(ON_A5.format(**tiles)).check("a5")]
 
 
-@pytest.mark.parametrize(
+@every(
     ("tiles", "part", "slug"),
     [
         (ALONG, {"dst": "8x96xi8, valid=8x64"}, "shape"),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.targets import READINGS
 from ptokit.tools.cli import main
 
@@ -46,7 +47,7 @@ def test_a_smaller_view_is_refused_under_each_reading() -> None:
         assert loaded("4x8").check(target) == []
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_an_empty_row_reduction_is_told_to_the_pedantic(target: str) -> None:
     for cols in (0, 8):
         program = pto.loads(SUM.format(cols, cols))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 
 
 def faults(target: str, cols: int, idx: int, tmp: int, declared: int = 64) -> list[str]:
@@ -23,7 +24,7 @@ func.func @f(%s: {src}, %i: {index}, %d: {dst}, %t: {scratch}) {{
     return [d.slug for d in pto.loads(text).check(target) if d.is_error]
 
 
-@pytest.mark.parametrize(
+@every(
     ("cols", "tmp", "legal"),
     [(64, 8, True), (40, 64, True), (40, 56, False), (20, 32, True), (20, 24, False)],
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.isa.pages.synchronisation import pipe_of
 
 # the pipe of each operation
@@ -24,12 +25,12 @@ PIPES = {
 OPERATIONS = [(name, pipe) for pipe, names in PIPES.items() for name in names.split()]
 
 
-@pytest.mark.parametrize(("operation", "pipe"), OPERATIONS)
+@every(("operation", "pipe"), OPERATIONS)
 def test_the_pipe_of_an_operation(operation: str, pipe: str) -> None:
     assert str(pipe_of(operation)) == str(pipe_of(operation.lower())) == pipe
 
 
-@pytest.mark.parametrize("name", ["TMOV", "TSTORE", "TNOTHING", "TMOV_X2Y", ""])
+@every("name", ["TMOV", "TSTORE", "TNOTHING", "TMOV_X2Y", ""])
 def test_a_name_without_one_pipe(name: str) -> None:
     assert pipe_of(name) is None
 
@@ -58,14 +59,14 @@ BARRIERS = {
 }
 
 
-@pytest.mark.parametrize("target", BARRIERS)
+@every("target", BARRIERS)
 def test_barriers(target: str) -> None:
     for pipe, expected in BARRIERS[target].items():
         found = slugs(f"pto.barrier <PIPE_{pipe}>\n", target)
         assert found == ([expected] if expected else []), pipe
 
 
-@pytest.mark.parametrize(
+@every(
     ("operation", "a5"),
     [("TLOAD", True), ("TSTORE_VEC", True), ("TTRANS", False), ("TMATMUL", False)],
 )
@@ -101,7 +102,7 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize(("written", "printed"), SPELLINGS.items())
+@every(("written", "printed"), SPELLINGS.items())
 def test_spellings(written: str, printed: str) -> None:
     program = pto.loads(written + "\n")
     for form in ("dps", "ssa"):
@@ -120,7 +121,7 @@ def test_tsync_waits_for_anything() -> None:
 SET, WAIT = (f"pto.{w}_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID{{0}}>]\n" for w in ("set", "wait"))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "slug"),
     [
         (SET + WAIT + SET + WAIT, ""),
@@ -178,7 +179,7 @@ def test_flags_order_two_pipes() -> None:
     assert slugs(every, "cpu") == ["error attribute"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "pto.set_flag[<PIPE_V>, <PIPE_S>]",
@@ -263,7 +264,7 @@ INTO_L1 = {
 }
 
 
-@pytest.mark.parametrize("name", INTO_L1)
+@every("name", INTO_L1)
 def test_vector_cores_of_a5_move_tiles_into_l1_on_mte3(name: str) -> None:
     """The code copies bytes from UB to L1, which MTE3 does (npu/a5/custom/TSync_Custom.hpp:27)."""
     rows = "16x16xf32, blayout=row_major, slayout=none_box"

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.formula.rules import A5, KIRIN, LEFT_NZ, LEFT_ZZ, LEVEL3, LEVEL12
 from ptokit.isa.index import pages
@@ -71,7 +72,7 @@ def test_a_target_obeys_all_rules_of_the_one_it_is_like() -> None:
     assert any(r.targets == (A5,) for page in pages() for r in page.rules_on(LEAST))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "slug", "on"),
     [
         (PACK, NOT_ON_TARGET, ["a2a3", "less", "least"]),

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.feature_maps import BLOCKS, PLANAR, blocked, weights
 
@@ -65,7 +66,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@every("dtype", TYPES)
 def test_every_pair_of_layouts(dtype: str) -> None:
     """The last extent of blocks is c0; blocks of channels also go back."""
     c0 = TYPES[dtype][1]
@@ -86,7 +87,7 @@ def refused(slug: str, rule: str, run: Callable[[], object]) -> None:
     assert (found.slug, found.rule) == (slug, rule)
 
 
-@pytest.mark.parametrize(
+@every(
     ("layout", "shape", "rule"),
     [
         ("nc1hwc0", (2, 2, 3, 4, 8), "src.extents.c > (dst.extents.c1 - 1) * dst.extents.c0"),
@@ -137,9 +138,9 @@ def test_hardware_works_in_the_vector_buffer(target: str) -> None:
             transposed("f32", "nc1hwc0", blocks, "nchw", x.shape, loc="vec")
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("dtype", ["f32", "f16", "i8"])
-@pytest.mark.parametrize("channels", [8, 6, 1])
+@every("target", ["a2a3", "a5"])
+@every("dtype", ["f32", "f16", "i8"])
+@every("channels", [8, 6, 1])
 def test_chips_have_blocks_of_four_channels(target: str, dtype: str, channels: int) -> None:
     x, grouped = values(dtype, (3, channels, 2, 16)), values(dtype, (2, 3, channels, 4, 8))
     with pto.target(target):
@@ -154,10 +155,8 @@ def test_chips_have_blocks_of_four_channels(target: str, dtype: str, channels: i
         transposed(dtype, "nchw", x, "nc1hwc0", wide, "vec")
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-@pytest.mark.parametrize(
-    ("layout", "shape"), [("nc1hwc0", (3, 2, 2, 16, 4)), ("gnc1hwc0", (2, 7, 2, 1, 8, 4))]
-)
+@every("target", ["cpu", "a2a3", "a5"])
+@every(("layout", "shape"), [("nc1hwc0", (3, 2, 2, 16, 4)), ("gnc1hwc0", (2, 7, 2, 1, 8, 4))])
 def test_weights_have_the_blocks_of_the_map(
     target: str, layout: str, shape: tuple[int, ...]
 ) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from naming import named
 from oracles.formats import FORMATS, storage_type
 from tiles import made, verdict, zeros
@@ -138,7 +139,7 @@ def test_the_scratch_of_the_binary_order(target: str) -> None:
         verdict(target, "element-type", lambda: add("vec i32 4x64"))
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@every("target", TARGETS)
 def test_bits_of_a_comparison_stand_in_bytes_of_either_sign(target: str) -> None:
     with pto.target(target):
         dst, a = zeros("vec i8 16x32"), zeros("vec f16 16x16")
@@ -159,7 +160,7 @@ pto.tci ins(%s : i32) outs(%t : !pto.tile_buf<vec, 1x32xi32>)
     assert [(d.slug, str(d.severity.value)) for d in found] == [("level", "warning")] * warnings
 
 
-@pytest.mark.parametrize(
+@every(
     ("narrow", "tmp", "a2a3", "a5"),
     [
         ("vec f32 16x1 dn", "vec f32 8x64", "", ""),
@@ -246,7 +247,7 @@ INTO: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("cpp", "texts"), [*SPELLINGS.items(), *INTO.items()])
+@every(("cpp", "texts"), [*SPELLINGS.items(), *INTO.items()])
 def test_spellings_of_one_program(cpp: str, texts: tuple[str, ...]) -> None:
     programs = [pto.loads(text) for text in texts]
     assert len({program.text("dps") for program in programs}) == 1
@@ -276,7 +277,7 @@ def test_elided_types_follow() -> None:
     assert more["d"].tolist() == (ones + np.float16(1.5)).tolist()
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_a_row_reduction_of_no_columns_changes_nothing(target: str) -> None:
     with pto.target(target):
         dst, src = zeros("vec f32 8x8 valid 8x1"), zeros("vec f32 8x8 valid 8x0")
@@ -287,7 +288,7 @@ def test_a_row_reduction_of_no_columns_changes_nothing(target: str) -> None:
         assert dst.storage().tolist() == before
 
 
-@pytest.mark.parametrize("name", ["trowexpandmul", "trowexpandsub", "trowexpanddiv"])
+@every("name", ["trowexpandmul", "trowexpandsub", "trowexpanddiv"])
 def test_level_3_may_leave_out_the_scratch_of_a_column_that_is_expanded(name: str) -> None:
     """The library has a buffer for it above what programs may use: no warning, as of A5."""
     text = f"""\

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.globaltypes import GlobalType
 
 TILE = "!pto.tile_buf<vec, 32x32xf32>"
@@ -44,7 +45,7 @@ def test_tiles_at_overlapping_addresses_alias() -> None:
         assert np.array_equal(rows.numpy(), source.numpy()[2:].view(np.int32))
 
 
-@pytest.mark.parametrize(
+@every(
     ("loc", "address", "slug"),
     [
         ("scale_left", 0, "memory-missing"),  # SA-0351
@@ -107,7 +108,7 @@ def test_blocks_are_gathered_into_rows_only() -> None:
         pto.tgatherb(dst, src, offsets)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "valid", "legal"),
     [("", "16x8", True), ("", "12x8", True), ("", "?x8", False), (" valid [12, 8]", "12x8", True)],
 )
@@ -153,10 +154,8 @@ func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %n: index) {{
     np.testing.assert_array_equal(done["y"], np.concatenate([-x[:16], x[16:] + 1]))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize(
-    ("view", "part", "outer"), [("?x?", "1x1x1x16x8", 0), ("?x?x?x?x?", "16x8", 3)]
-)
+@every("engine", ["reference", "native"])
+@every(("view", "part", "outer"), [("?x?", "1x1x1x16x8", 0), ("?x?x?x?x?", "16x8", 3)])
 def test_a_partition_may_have_another_rank(view: str, part: str, outer: int, engine: str) -> None:
     """Its extents are the sizes; what its type says is then not compared."""
     shape, strides = ("".join(f"{n}, " for _ in range(outer)) for n in ("%one", "%all"))
@@ -205,7 +204,7 @@ func.func @f(%p: !pto.ptr<f16>) {{
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("attribute", "type", "refused"),
     [
         ("nz", "nz", False),
@@ -215,7 +214,7 @@ func.func @f(%p: !pto.ptr<f16>) {{
         ("nz", "nd", True),
     ],
 )
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_an_attribute_and_a_type_state_one_layout(
     attribute: str, type: str, refused: bool, target: str
 ) -> None:
@@ -272,7 +271,7 @@ def test_views_of_two_layouts_may_meet_and_the_run_decides(engine: str) -> None:
     assert caught.value.diagnostics[0].slug in ("layout", "shape")
 
 
-@pytest.mark.parametrize(
+@every(
     ("rows", "cols", "strides", "tile", "word"),
     [
         (1, 64, (64, 1), "1x64xf32", "legal"),
@@ -323,8 +322,8 @@ func.func @f(%x: !pto.ptr<f32>, %n: index) {{
 }}"""
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@every("target", ["cpu", "a2a3", "a5"])
+@every("engine", ["reference", "native"])
 def test_a_part_is_as_large_as_its_operands_say_in_a_run(engine: str, target: str) -> None:
     """What is too large for the tile ends the run; a constant is compared before."""
     program = pto.loads(PARTLY.format(size="%n"))

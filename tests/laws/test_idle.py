@@ -9,10 +9,10 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-import pytest
 from engines import Case, build, case_of, outcome, targets
 from operands import family, varied
 
+from every import every
 from fuzz.scale import scaled
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, Role
@@ -39,9 +39,7 @@ def idle(page: type[Instr], number: int) -> Case:
     return case_of(space, state, random, seed=number)
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in pages() if p.executes and of_tiles(p)], ids=lambda p: p.__name__
-)
+@every("page", [p for p in pages() if p.executes and of_tiles(p)], ids=lambda p: p.__name__)
 def test_an_instruction_on_empty_tiles_changes_nothing(page: type[Instr]) -> None:
     for number in range(scaled(1)):
         case = idle(page, number)

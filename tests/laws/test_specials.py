@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from account.isa import takes
+from every import every
 from ptokit import tcvt, tile
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
@@ -51,7 +52,7 @@ def test_the_table_of_conversions_has_every_pair(
         assert {dtype.name for dtype in types} <= told[source.name]
 
 
-@pytest.mark.parametrize("target", ["f32", "hif8", "i32", "i16", "i8", "u8"])
+@every("target", ["f32", "hif8", "i32", "i16", "i8", "u8"])
 def test_a_nan_becomes_what_the_table_says(target: str) -> None:
     """On the CPU simulator, which has every pair."""
     line = next(line for line in TCvt.manual_lines() if line.split()[:2] == ["a5", "f16"])

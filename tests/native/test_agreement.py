@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
@@ -287,7 +288,7 @@ FIVE = "%c1, %c1, %c2, %c4, %c8"
 STEPS = "%c64, %c64, %c32, %d1, %d4"
 
 
-@pytest.mark.parametrize(
+@every(
     ("target", "size", "given"),
     [
         ("a2a3", (8, 16), ("%c8, %c16", "%d1, %d8", 2, LOADED)),
@@ -310,7 +311,7 @@ def test_layouts_that_computed_strides_imply(
     assert isinstance(got, dict) if fine else "error[layout]" in got or "error[shape]" in got
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@every("name", PROGRAMS)
 def test_the_engines_agree(name: str) -> None:
     text, arrays = PROGRAMS[name]
     expected, got = (told(text, engine, dict(arrays)) for engine in ("reference", "native"))
@@ -330,7 +331,7 @@ def offset(lines: str, store: bool) -> str:
     return body(f"%a: {T}, %g: !pto.ptr<f32>", view + loop(moved))
 
 
-@pytest.mark.parametrize("store", [False, True])
+@every("store", [False, True])
 def test_a_view_begins_inside_its_array(store: bool, engine: str) -> None:
     """One offset is known when the program is checked, the other one only when it runs."""
     text = offset("    %m = arith.subi %k, %c1 : index", store)
@@ -415,8 +416,8 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("cols", [1, 37])
-@pytest.mark.parametrize("name", INVALID)
+@every("cols", [1, 37])
+@every("name", INVALID)
 def test_no_result_is_the_positive_quiet_nan(name: str, cols: int, engine: str) -> None:
     tile = f"!pto.tile_buf<vec, 8x64xf32, valid=8x{cols}>"
     count = len(INVALID[name][0])

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from ptokit.engines.native.blockrange import Sizes, divided
 from ptokit.engines.native.compile import CompiledFunction
@@ -173,7 +174,7 @@ def test_a_patch_is_of_bits() -> None:
     assert patch.nbytes == 3
 
 
-@pytest.mark.parametrize("size", [0, 5, 4096, 4097, 20000])
+@every("size", [0, 5, 4096, 4097, 20000])
 def test_a_patch_has_every_mark(size: int) -> None:
     random = np.random.default_rng(size)
     data = random.integers(0, 256, size, np.uint8)

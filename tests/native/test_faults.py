@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from native.outcomes import refused
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
@@ -271,7 +272,7 @@ def test_rules_come_before_registers(rows: int, position: int, slug: str) -> Non
 NOTHING = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row={}, v_col=32>"
 
 
-@pytest.mark.parametrize("valid", ["0", "?"])
+@every("valid", ["0", "?"])
 def test_a_sum_of_no_rows_leaves_what_was_there(valid: str, engine: str) -> None:
     """Whether there are rows is known when the program is compiled, or only when it runs."""
     source, one = NOTHING.format(valid), NOTHING.format(1)
@@ -304,7 +305,7 @@ TEXT = f"""func.func @f(%p: !pto.ptr<f32>) {{
 """
 
 
-@pytest.mark.parametrize("name", ["inner", "result"])
+@every("name", ["inner", "result"])
 def test_a_tile_that_a_loop_passes_on_keeps_its_name(engine: str, name: str) -> None:
     program = pto.loads(TEXT.replace("NAME", name))
     with pytest.raises(pto.PtoError, match=f"%{name} has undefined elements that are read"):
@@ -364,7 +365,7 @@ def test_flags_in_loops_call_nobody_back() -> None:
     assert not compile_program(bound.sole, CPU_TARGET, CPU_READING, 1).plan.by_reference
 
 
-@pytest.mark.parametrize(
+@every(
     "body",
     [
         f"  pto.set_flag{PAIR}\n  pto.set_flag{PAIR}",

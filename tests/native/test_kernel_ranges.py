@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from native.test_kernels_again import LEFT_OVER
 from ptokit.engines.native.blockrange import divided
 from ptokit.engines.native.compiledkernel import CompiledKernel
@@ -136,7 +137,7 @@ def test_ranges_that_meet_are_noticed(name: str) -> None:
     assert blocks_meet([part for _, part in parts], sizes)
 
 
-@pytest.mark.parametrize("name", TOGETHER)
+@every("name", TOGETHER)
 def test_blocks_that_stay_together(name: str) -> None:
     made = pto.loads(TOGETHER[name]).compile(blocks=BLOCKS, target="a5")
     bound, function = made.prepared(given())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from native.outcomes import ENGINES
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
@@ -64,15 +65,15 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize("store", [False, True], ids=["load", "store"])
+@every("name", VIEWS)
+@every("store", [False, True], ids=["load", "store"])
 def test_views_beyond_64_bits_leave_their_array(name: str, store: bool) -> None:
     tile = np.ones((16, 16), np.float32)
     found = said(moved(*VIEWS[name], store=store), a=X, t=tile)
     assert found["slug"] == "global-out-of-bounds"
 
 
-@pytest.mark.parametrize("stride", [1 << 26, 1 << 30, 1 << 40, 1 << 62])
+@every("stride", [1 << 26, 1 << 30, 1 << 40, 1 << 62])
 def test_outputs_do_not_grow_without_bound(stride: int) -> None:
     text = moved("%n, %n", "%big, 1", "", store=True).replace(str(1 << 62), str(stride))
     found = said(text, t=np.ones((16, 16), np.float32))
@@ -160,7 +161,7 @@ def test_the_array_gives_the_valid_region() -> None:
     assert np.array(found["dst"]).shape == (16, 20)
 
 
-@pytest.mark.parametrize(
+@every(
     ("arrays", "slug"),
     [
         ({}, "missing-argument"),
@@ -177,7 +178,7 @@ def test_arrays_that_give_no_valid_region(arrays: dict[str, Any], slug: str) -> 
 CONV = "%dst = textract %src[16, 0] : !pto.conv_tile<{}> -> !pto.tile_buf<right, 32x32xbf16, zn>"
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "slug"),
     [
         ("fractal_z, 4x0xbf16", "tile-shape"),

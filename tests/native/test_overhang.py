@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 TILE = "!pto.tile_buf<vec, 16x32xf32>"
 VIEW = "!pto.tile_buf<vec, 16x32xf32, valid=8x32>"
@@ -35,7 +36,7 @@ SUBVIEW = (
 )
 
 
-@pytest.mark.parametrize("looped", [False, True])
+@every("looped", [False, True])
 def test_a_load_into_a_view_leaves_the_next_tile_alone(engine: str, looped: bool) -> None:
     """%a and %b lie side by side; the view of the lower half of %a ends inside %b."""
     fill = f"pto.texp ins(%b : {TILE}) outs(%b : {TILE})"

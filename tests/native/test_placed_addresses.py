@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from native.outcomes import refused
 
 HEAD = """!row = !pto.tile_buf<vec, 2x16xf32>
@@ -40,7 +41,7 @@ def ran(tiles: str, base: int, engine: str) -> float:
     return float(program.run(target="a2a3", engine=engine, x=x, base=base)["y"][0, 0])
 
 
-@pytest.mark.parametrize("tiles", [ALLOCATED, REASSIGNED])
+@every("tiles", [ALLOCATED, REASSIGNED])
 def test_placed_tiles_keep_clear_of_addresses_that_count_from_0(tiles: str, engine: str) -> None:
     assert ran(tiles, 128, engine) == 3
 

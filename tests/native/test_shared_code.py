@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.engines.native.sharedcode import merged
 from ptokit.machine import cache
 
@@ -115,7 +116,7 @@ def test_only_what_runs_once_is_compiled_without_pains(iterations: int, texts: l
     assert ("optnone" in head) == (iterations == 0)
 
 
-@pytest.mark.parametrize("columns", [32, 48, 96, 160])
+@every("columns", [32, 48, 96, 160])
 def test_a_long_body_stands_once_in_a_loop_over_vectors(columns: int, texts: list[str]) -> None:
     tile = f"!pto.tile_buf<vec, 4x{columns + 8}xf32, valid=3x{columns}>"
     line = f"pto.texp ins(%x : {tile}) outs(%x : {tile})"

@@ -8,6 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from every import every
 from fuzz.scale import scaled
 from native.outcomes import ENGINES, outcome
 from native.pipekernel import repeated
@@ -67,8 +68,8 @@ def both(text: str, target: str, blocks: int) -> str:
     return one
 
 
-@pytest.mark.parametrize("blocks", [1, 3])
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("blocks", [1, 3])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_cores_that_signal_switch_in_compiled_code(target: str, blocks: int) -> None:
     """Nothing calls back, in no mode."""
     awaited = BOTH if target == "a5" else ACROSS[1]
@@ -132,7 +133,7 @@ def test_engines_agree_where_queues_wait_for_signals(seed: int) -> None:
     both(text, target, blocks)
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_queues_that_wait_for_signals_are_machine_code(target: str) -> None:
     vector = held(repeated(ACROSS[0], LANES, EVERYWHERE), "V")
     awaited = BOTH if target == "a5" else ACROSS[1]
@@ -213,8 +214,8 @@ core_type = #pto.sync_core_type<{}>
 }}"""
 
 
-@pytest.mark.parametrize(("kind", "used"), [("aiv_only", 2), ("aiv_only", 3), ("aic_only", 2)])
-@pytest.mark.parametrize("engine", ENGINES)
+@every(("kind", "used"), [("aiv_only", 2), ("aiv_only", 3), ("aic_only", 2)])
+@every("engine", ENGINES)
 def test_so_many_cores_meet_as_the_program_says(engine: str, kind: str, used: int) -> None:
     text = FEW.format(kind).replace("%id =", f"%used = arith.constant {used} : i32\n  %id =")
     given = {"g": np.full(4, 9, np.int32), "w": np.zeros(16, np.int32)}

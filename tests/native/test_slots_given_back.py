@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from native.outcomes import refused
 from native.pipekernel import BACK, FREE, HEAD, POP, PUSH, TAKE, kernel, repeated
 
@@ -71,7 +72,7 @@ def test_a_slot_is_given_back_after_a_pop_and_once(name: str, target: str) -> No
     assert (found.slug, line(found)) == ("fifo-mismatch", FREE)
 
 
-@pytest.mark.parametrize("name", TILES)
+@every("name", TILES)
 def test_where_pops_give_slots_back_a_free_does_nothing(name: str, engine: str) -> None:
     pto.loads(TILES[name]).compile(target="a2a3", engine=engine).run(np.ones((16, 16), np.float32))
 
@@ -183,7 +184,7 @@ NO_END = {
 }
 
 
-@pytest.mark.parametrize(("text", "words"), NO_END.values(), ids=NO_END.keys())
+@every(("text", "words"), NO_END.values(), ids=NO_END.keys())
 def test_ends_of_a_pipe_that_do_not_fit(text: str, words: str) -> None:
     found = refused(text, {"y": np.zeros(256, np.float32)})
     assert (found.slug, found.span is not None) == ("fifo-mismatch", True)

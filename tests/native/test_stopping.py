@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from native.pipekernel import FREE, POP, PUSH, kernel, repeated
 
@@ -196,9 +197,9 @@ def test_a_timeout_ends_every_loop(loop: str, blocks: int, engine: str) -> None:
     assert any(n.message.startswith("in block ") for n in found.notes) == (blocks > 1)
 
 
-@pytest.mark.parametrize("blocks", [1, 6])
-@pytest.mark.parametrize("limit", [1, 2, 7, 100])
-@pytest.mark.parametrize("loop", LOOPS)
+@every("blocks", [1, 6])
+@every("limit", [1, 2, 7, 100])
+@every("loop", LOOPS)
 def test_a_limit_of_instructions_is_the_same_in_both_engines(
     loop: str, limit: int, blocks: int
 ) -> None:
@@ -234,7 +235,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("limit", PLACES)
+@every("limit", PLACES)
 def test_a_limit_says_where_the_run_was(limit: int, engine: str) -> None:
     found = problem(BRANCHES, engine, max_instructions=limit)
     place, ran, idle = PLACES[limit]
@@ -270,7 +271,7 @@ def test_what_cores_tell_one_another_counts(name: str) -> None:
     program.execute(given, target="a2a3", max_instructions=total)
 
 
-@pytest.mark.parametrize("blocks", [1, 3])
+@every("blocks", [1, 3])
 def test_a_run_of_exactly_the_limit_ends_by_itself(blocks: int, engine: str) -> None:
     loop = LOOPS["flat"].replace("%ever", "%rows")
     given = {"a": A, "b": np.zeros_like(A)}
@@ -292,7 +293,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception]]] = {
 }
 
 
-@pytest.mark.parametrize("limits", WRONG)
+@every("limits", WRONG)
 def test_a_wrong_limit_is_said(limits: str) -> None:
     given, kind = WRONG[limits]
     with pytest.raises(kind, match=next(iter(given))):
@@ -308,7 +309,7 @@ def test_runs_end_in_other_threads_too() -> None:
 # what a loop's counter may not do: begin again at -2^63
 
 
-@pytest.mark.parametrize(
+@every(
     ("lower", "upper", "step"),
     [
         (0, 2**63 - 1, 2**62),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 
 Shape = tuple[int, int, int, int, str]  # declared, valid, elements
 
@@ -123,16 +123,16 @@ def run(case: Case, target: str, engine: str) -> Any:
     return program(case).execute({"y": y}, target=target, engine=engine)
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("name", CASES)
+@every("target", ["a2a3", "a5"])
+@every("name", CASES)
 def test_what_has_a_value_comes_through(name: str, target: str, engine: str) -> None:
     done = run(CASES[name], target, engine)
     assert (done.outputs["y"] == VALUES[name]).all()
     assert {w.slug for w in done.warnings} == {"shape"}
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("name", CASES)
+@every("target", ["a2a3", "a5"])
+@every("name", CASES)
 def test_what_has_none_is_stored_as_0(name: str, target: str, engine: str) -> None:
     case = CASES[name]
     declared = case.tiles[case.shown]

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.tools.cli import main
 
 ROWS = (0, 5, 16)
@@ -97,8 +98,8 @@ def require(found: Any, seen: str, live: int, value: float) -> None:
     assert f"{256 - 16 * live} elements, first ({live}, 0)" in seen
 
 
-@pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("producer", PRODUCERS)
+@every("rows", ROWS)
+@every("producer", PRODUCERS)
 def test_rows_that_nothing_computed(producer: str, rows: int, engine: str) -> None:
     program, value = vectors(*PRODUCERS[producer]), VALUES[producer]
     live = rows if value else 0
@@ -113,8 +114,8 @@ def test_rows_that_nothing_computed(producer: str, rows: int, engine: str) -> No
             program.execute(given(rows), target="a5", engine=engine, strict=True)
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-@pytest.mark.parametrize("rows", ROWS)
+@every("target", ["cpu", "a2a3", "a5"])
+@every("rows", ROWS)
 def test_rows_of_an_accumulator_that_no_product_fills(rows: int, target: str, engine: str) -> None:
     arrays = {
         "a": np.full((rows, 16), 2, np.float16),
@@ -128,7 +129,7 @@ def test_rows_of_an_accumulator_that_no_product_fills(rows: int, target: str, en
     require(done.outputs["c"], lost[0] if lost else "0 elements, first (16, 0)", rows, 32)
 
 
-@pytest.mark.parametrize("cols", [32, 64])
+@every("cols", [32, 64])
 def test_what_a_sort_does_not_write(cols: int, engine: str) -> None:
     """A record of 8 bytes for each value: a tile of twice as many numbers is filled to the half."""
     values, row = f"!pto.tile_buf<vec, 1x{cols}x", f"!pto.tile_buf<vec, 1x{4 * cols}xf32>"
@@ -155,7 +156,7 @@ func.func @f(%x: {values}f32>, %i: {values}u32>, %c: !pto.ptr<f32>) {{
     assert done.outputs["c"][0] == 32
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@every("rows", ROWS)
 def test_blocks_are_counted_together(rows: int, engine: str) -> None:
     done = vectors(LOAD, ADD).execute(given(rows), target="a5", engine=engine, blocks=5)
     lost = [w.seen or "" for w in done.warnings if w.slug == "undefined-store"]
@@ -173,7 +174,7 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize("what", DECIDED)
+@every("what", DECIDED)
 def test_what_decides_must_have_a_value(what: str, engine: str) -> None:
     last = "%c255 = arith.constant 255 : index"
     whole = f"pto.tadd ins(%few, %few : {VEC}, {VEC}) outs(%out : {VEC})"
@@ -303,7 +304,7 @@ def test_the_command_line_warns(strict: bool, tmp_path: Path) -> None:
     assert "176 elements, first (5, 0) of %vc" in result.output
 
 
-@pytest.mark.parametrize("valid", [(16, 31), (17, 16), (1 << 40, 1)])
+@every("valid", [(16, 31), (17, 16), (1 << 40, 1)])
 def test_elements_that_lie_nowhere_are_told_once(valid: tuple[int, int]) -> None:
     """A valid region larger than its tile is one error; nobody looks for its elements."""
     acc = "!pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16, v_row={}, v_col={}, blayout=col_major, slayout=row_major, fractal=1024, pad=0>"  # noqa: E501

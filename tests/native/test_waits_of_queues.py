@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled, scaled
 from native import outcomes
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
@@ -66,7 +67,7 @@ def test_cores_wait_as_a_whole_elsewhere(engine: str) -> None:
     assert problem.is_error
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every("seed", range(3))
 def test_a_random_order_of_the_cores_changes_nothing(seed: int) -> None:
     got = pto.loads(FIRST).run(X, target="a5", schedule=f"random:{seed}")["x"]
     np.testing.assert_array_equal(got, X + X)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+from every import every
 from oracles.formats import FORMATS
 from ptokit.values import dtypes as isa
 from ptokit.values.dtypes import DType
@@ -63,7 +64,7 @@ def same_values(left: Array, right: Array) -> bool:
     return bool(np.all((left == right) & signs | np.isnan(left) & np.isnan(right)))
 
 
-@pytest.mark.parametrize("dtype", isa.DTYPES, ids=repr)
+@every("dtype", isa.DTYPES, ids=repr)
 def test_every_element_type_has_an_oracle(dtype: DType) -> None:
     assert dtype.name in FORMATS, f"{dtype}: add a line to FORMATS of tests/oracles/formats.py"
 
@@ -71,7 +72,7 @@ def test_every_element_type_has_an_oracle(dtype: DType) -> None:
 # Decoding -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", SMALL, ids=repr)
+@every("dtype", SMALL, ids=repr)
 def test_decode_agrees_with_the_oracle_on_every_code(dtype: DType) -> None:
     codes = all_codes(dtype)
     assert decode(codes, dtype).dtype == np.float32
@@ -94,7 +95,7 @@ def test_nan_payloads_of_f32_survive_in_their_own_type_only() -> None:
         assert encode(decode(codes, isa.f32), isa.f32, mode).tolist() == [0x7FC00000] * 3
 
 
-@pytest.mark.parametrize("dtype", SIGNED, ids=repr)
+@every("dtype", SIGNED, ids=repr)
 def test_every_nan_becomes_the_positive_quiet_nan_of_another_type(dtype: DType) -> None:
     codes = all_codes(dtype)
     nan = np.isnan(decode(codes, dtype))
@@ -114,7 +115,7 @@ def test_the_high_nibble_of_a_packed_code_is_ignored() -> None:
 # Rounding to nearest, exhaustively ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", SIGNED, ids=repr)
+@every("dtype", SIGNED, ids=repr)
 def test_every_code_survives_the_round_trip(dtype: DType) -> None:
     codes = canonical(all_codes(dtype), dtype)
     for values in (decode(codes, dtype), doubles(decode(codes, dtype))):
@@ -133,8 +134,8 @@ def against_the_oracle(values: Array, dtype: DType) -> None:
     assert np.array_equal(got[known], theirs(values, dtype)[known])
 
 
-@pytest.mark.parametrize("dtype", SMALL, ids=repr)
-@pytest.mark.parametrize("source", WORDS, ids=repr)
+@every("dtype", SMALL, ids=repr)
+@every("source", WORDS, ids=repr)
 def test_rint_agrees_with_the_oracle_on_every_word(source: DType, dtype: DType) -> None:
     codes = all_codes(source)
     values = decode(codes, source)
@@ -144,14 +145,14 @@ def test_rint_agrees_with_the_oracle_on_every_word(source: DType, dtype: DType) 
         assert np.array_equal(convert(codes, source, dtype), encode(values, dtype))
 
 
-@pytest.mark.parametrize("dtype", SMALL, ids=repr)
+@every("dtype", SMALL, ids=repr)
 def test_rint_agrees_with_the_oracle_on_random_f32(dtype: DType) -> None:
     bits = np.random.default_rng(7).integers(0, 1 << 32, 200_000, np.uint32)
     against_the_oracle(bits.view(np.float32), dtype)
 
 
-@pytest.mark.parametrize("dtype", [isa.i8, isa.u8, isa.i16], ids=repr)
-@pytest.mark.parametrize("source", WORDS, ids=repr)
+@every("dtype", [isa.i8, isa.u8, isa.i16], ids=repr)
+@every("source", WORDS, ids=repr)
 def test_every_word_saturates_to_integers(source: DType, dtype: DType) -> None:
     codes = all_codes(source)
     info = np.iinfo(f"{dtype.kind.value[0]}{dtype.size}")
@@ -219,8 +220,8 @@ def interesting(dtype: DType) -> NDArray[np.float64]:
     return np.concatenate([near, -near, far, np.negative(far)])
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", SIGNED, ids=repr)
+@every("mode", MODES)
+@every("dtype", SIGNED, ids=repr)
 def test_every_mode_rounds_once(dtype: DType, mode: Rounding) -> None:
     values = interesting(dtype)
     expected = np.array([model(Fraction(x), dtype, mode) for x in values.tolist()])
@@ -232,8 +233,8 @@ def test_every_mode_rounds_once(dtype: DType, mode: Rounding) -> None:
     assert np.array_equal(decode(codes, dtype), expected[single], equal_nan=True)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", SIGNED, ids=repr)
+@every("mode", MODES)
+@every("dtype", SIGNED, ids=repr)
 def test_saturation_only_replaces_what_is_not_finite(dtype: DType, mode: Rounding) -> None:
     values = np.concatenate([interesting(dtype), [np.inf, -np.inf, np.nan]])
     plain = decode(encode(values, dtype, mode), dtype)
@@ -358,8 +359,8 @@ HARD = [
 ]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", INTS, ids=repr)
+@every("mode", MODES)
+@every("dtype", INTS, ids=repr)
 def test_floats_to_integers(dtype: DType, mode: Rounding) -> None:
     values = np.concatenate([HARD, np.negative(HARD)])
     rule = Rounding.TRUNC if mode is Rounding.NONE else mode
@@ -371,7 +372,7 @@ def test_floats_to_integers(dtype: DType, mode: Rounding) -> None:
             assert decode(codes, dtype).tolist() == [fitted(n, dtype, saturate) for n in numbers]
 
 
-@pytest.mark.parametrize("dtype", INTS, ids=repr)
+@every("dtype", INTS, ids=repr)
 def test_what_is_no_number_becomes_zero_or_a_limit(dtype: DType) -> None:
     values = np.array([np.nan, np.inf, -np.inf])
     low, high = bounds(dtype)
@@ -379,8 +380,8 @@ def test_what_is_no_number_becomes_zero_or_a_limit(dtype: DType) -> None:
     assert decode(encode(values, dtype, saturate=True), dtype).tolist() == [0, high, low]
 
 
-@pytest.mark.parametrize("dtype", INTS, ids=repr)
-@pytest.mark.parametrize("source", INTS, ids=repr)
+@every("dtype", INTS, ids=repr)
+@every("source", INTS, ids=repr)
 def test_integers_to_integers(source: DType, dtype: DType) -> None:
     low, high = bounds(source)
     numbers = [low, low + 1, low // 3, -1 if low else 1, 0, 1, 5, high // 3, high - 1, high]
@@ -391,7 +392,7 @@ def test_integers_to_integers(source: DType, dtype: DType) -> None:
         assert decode(got, dtype).tolist() == [fitted(n, dtype, saturate) for n in numbers]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every("mode", MODES)
 def test_integral_keeps_the_sign_of_zero_and_what_is_no_number(mode: Rounding) -> None:
     values = np.array([-0.0, 0.0, np.inf, -np.inf, np.nan])
     assert same_values(integral(values, mode), values)
@@ -403,7 +404,7 @@ def test_integral_keeps_the_sign_of_zero_and_what_is_no_number(mode: Rounding) -
 # Conversions and packing -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", isa.DTYPES, ids=repr)
+@every("dtype", isa.DTYPES, ids=repr)
 def test_a_type_to_itself_is_the_identity(dtype: DType) -> None:
     codes = np.random.default_rng(1).integers(0, 1 << dtype.bits, 99, np.uint64)
     codes = codes.astype(dtype.storage)

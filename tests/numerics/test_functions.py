@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from every import every
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.values.dtypes import DType, bf16, f16, f32
 from ptokit.values.formats import decode, encode
@@ -99,7 +100,7 @@ POWERS = (
 )
 
 
-@pytest.mark.parametrize(("x", "y", "wanted"), POWERS)
+@every(("x", "y", "wanted"), POWERS)
 def test_powers_have_the_special_cases_of_c(x: float, y: float, wanted: float) -> None:
     found = only(power(*numbers(x, y)))
     assert np.array_equal([found], [wanted], equal_nan=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import scaled
 from oracles.formats import FORMATS, Array, storage_type, typed
 from ptokit.isa.index import lookup
@@ -109,8 +109,8 @@ def errors(op: str, claim: Claim, dtype: str) -> tuple[int, float]:
     return int(apart.max()), float((apart > 0).mean())
 
 
-@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
-@pytest.mark.parametrize("op", CLAIMS)
+@every("dtype", ["f16", "bf16", "f32"])
+@every("op", CLAIMS)
 def test_the_error_is_what_the_page_states(op: str, dtype: str) -> None:
     claim = CLAIMS[op]
     page = " ".join((lookup(op)[0].__doc__ or "").split())

@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
+from every import every
 from fuzz.scale import sampled
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.values import dtypes as t
@@ -107,7 +107,7 @@ def ours(codes: Codes, src: DType, dst: DType, rounding: Rounding, saturate: boo
     return result.codes[0]
 
 
-@pytest.mark.parametrize(("src", "dst"), sampled(product(DTYPES, DTYPES), 5), ids=repr)
+@every(("src", "dst"), sampled(product(DTYPES, DTYPES), 5), ids=repr)
 def test_words_say_what_the_formats_define(src: DType, dst: DType) -> None:
     codes = edges(src)
     for rounding, saturate in product(Rounding, (False, True)):
@@ -122,7 +122,7 @@ def test_words_say_what_the_formats_define(src: DType, dst: DType) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@every(
     ("src", "dst", "most"),
     [
         (t.f32, t.bf16, 8),

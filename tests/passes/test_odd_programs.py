@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.pathconditions import PathChoice
 from ptokit.isa.model.targets import TARGETS
@@ -41,8 +42,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("chip", ["a2a3", "a5"])
-@pytest.mark.parametrize("what", ODD)
+@every("chip", ["a2a3", "a5"])
+@every("what", ODD)
 def test_passes_and_races_end(what: str, chip: str) -> None:
     text = STEPS.format(*ODD[what], tile=TILE)
     with suppress(pto.PtoError):
@@ -99,7 +100,7 @@ func.func @vector(%y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_
         pto.loads(text).run(target="a5", y=[1.0])
 
 
-@pytest.mark.parametrize("sizes", ["[8]", "[8, 8, 8]", "[]", "[8, 8] valid [8]"])
+@every("sizes", ["[8]", "[8, 8, 8]", "[]", "[8, 8] valid [8]"])
 def test_a_window_has_rows_and_columns(sizes: str) -> None:
     text = f"%t = pto.alloc_tile : {TILE}\n%d = pto.subset %t[0, 0] sizes {sizes} : {TILE}"
     try:
@@ -197,8 +198,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("passes", [["place"], ["synchronise"], LEVEL3])
-@pytest.mark.parametrize("wrong", WRONG)
+@every("passes", [["place"], ["synchronise"], LEVEL3])
+@every("wrong", WRONG)
 def test_the_errors_of_check_come_first(wrong: str, passes: Sequence[str]) -> None:
     program = pto.loads(f"func.func @f() {{\n{WRONG[wrong]}\nreturn\n}}")
     errors = [d for d in program.check("a5") if d.is_error]

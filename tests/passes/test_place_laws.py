@@ -17,6 +17,7 @@ from lives import LINE, Life, allocates, by_memory, lives, most_live, pairs
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from fuzz.scale import FACTOR, sampled
 from ptokit.api.program import Program
 from ptokit.ir.module import Func, Op, Value
@@ -172,8 +173,8 @@ def test_a_page_that_is_placed_is_a_program_of_level_3(chip: str) -> None:
         assert not wrong, page.__name__
 
 
-@pytest.mark.parametrize("name", ["both_kinds", "feed_forward"])
-@pytest.mark.parametrize("chip", CHIPS)
+@every("name", ["both_kinds", "feed_forward"])
+@every("chip", CHIPS)
 def test_the_buffers_of_pipes_lie_beside_all_tiles(chip: str, name: str) -> None:
     path = next(path for path in PATHS if path.stem == name)
     program, target = placed(path, TARGETS[chip]), TARGETS[chip]
@@ -223,14 +224,14 @@ func.func @after(%x: !pto.ptr<f32>) {
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("first", "after"),
     [
         ("texpands ins(1.0 : f32) outs(%first : !t)", "summed"),  # on pipe V, as the sum before
         ("tload ins(%view : !v) outs(%first : !t)", "stored"),  # no pipe is the same: the first fit
     ],
 )
-@pytest.mark.parametrize("chip", CHIPS)
+@every("chip", CHIPS)
 def test_a_tile_follows_one_that_its_own_pipe_used_last(chip: str, first: str, after: str) -> None:
     small = Target("two tiles", "", like=TARGETS[chip], capacity={"UB": 2 * 2048}, usable={})
     program = pto.loads(AFTER.replace("FIRST", first))

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptokit as pto
+from every import every
 from ptokit.api.program import Program
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
@@ -108,7 +109,7 @@ def test_tiles_that_hold_something_in_turn_share_memory(case: str, engine: str) 
     runs_where_it_fits(source, engine)
 
 
-@pytest.mark.parametrize("case", TOGETHER)
+@every("case", TOGETHER)
 def test_tiles_that_hold_something_together_do_not(case: str) -> None:
     source = program(*allocated("abc"), *TOGETHER[case])
     assert refused(source) == {"out-of-memory"}
@@ -202,7 +203,7 @@ def test_tiles_that_are_overwritten_are_not_loop_carried(case: str, engine: str)
     runs_where_it_fits(made, engine)
 
 
-@pytest.mark.parametrize("case", KEPT)
+@every("case", KEPT)
 def test_what_is_not_overwritten_in_any_case_is_kept(case: str) -> None:
     assert "out-of-memory" in refused(source(KEPT[case]))
 
@@ -308,7 +309,7 @@ def test_an_output_takes_the_bytes_of_an_input_that_ends(case: str, engine: str)
     runs_where_it_fits(source, engine)
 
 
-@pytest.mark.parametrize("case", APART)
+@every("case", APART)
 def test_others_have_bytes_of_their_own(case: str) -> None:
     assert refused(program(*APART[case])) == {"out-of-memory"}
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from fuzz.scale import scaled
 from passes.mixedkernels import HIGH, STATES, steps, walked
 from ptokit.api.program import Program
@@ -91,7 +92,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("why", CASES)
+@every("why", CASES)
 def test_what_is_not_divided_says_why(why: str) -> None:
     module = read(f"{TYPES}{BODY}{CASES[why]}  return\n}}\n")
     with pytest.raises(pto.PtoError) as refused:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.explore import drylaunch
 from ptokit.explore.launchissues import launch_issues
 from ptokit.isa.model.targets import TARGETS
@@ -393,8 +394,8 @@ def exchanged(case: str, *between: str) -> str:
 PAIR = tuple(f"pto.{word}_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]" for word in ("set", "wait"))
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("case", EXCHANGES)
+@every("target", ["a2a3", "a5"])
+@every("case", EXCHANGES)
 def test_tiles_by_way_of_which_ranks_exchange_are_in_use(case: str, target: str) -> None:
     """Until the queue of the exchange has gone past it."""
     other = [line.replace("MTE2", "MTE3") for line in PAIR]

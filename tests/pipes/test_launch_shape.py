@@ -8,6 +8,7 @@ from pipes.stream import RIGHT, stream
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.words import FIX, MTE2, MTE3, M, Pipe, V
 from ptokit.machine.costs.chip import Direction, chip_of, direction
@@ -53,7 +54,7 @@ def launch(cores: list[list[QueueEntry]], blocks: list[int] | None = None) -> Ti
 ALL = 32 * MOVED  # bytes of the launches of 32 cores
 
 
-@pytest.mark.parametrize(
+@every(
     ("pipe", "cores", "places", "lasts"),
     [
         (MTE2, 2, 2, ALONE),  # both fit
@@ -119,7 +120,7 @@ def test_directions_of_paths() -> None:
     assert [*map(direction, ("gm>mat", "acc>gm", "mat>left", ""))] == ["read", "write", None, None]
 
 
-@pytest.mark.parametrize(
+@every(
     ("pipes", "room"),
     [([V], 48), ([MTE2], 48), ([M], 24), ([FIX], 24), ([V, V], 24), ([M, V, V], 24)],
     ids=str,

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from every import every
 from fuzz.scale import sampled
 from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
@@ -81,7 +82,7 @@ def test_what_no_sample_has_a_type_for_is_no_fault() -> None:
     ordered(loads(ELIDED), "a2a3", PASSES[1])
 
 
-@pytest.mark.parametrize("page", sampled(WITH_OPEN, 4), ids=lambda p: p.__name__)
+@every("page", sampled(WITH_OPEN, 4), ids=lambda p: p.__name__)
 def test_examples_with_open_extents_are_no_fault(page: type) -> None:
     for target in ("a2a3", "a5"):
         ordered(loads(example_program(page)), target, PASSES[1])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
 import ptokit as pto
+from every import every
 
 TILE, LINE = "!pto.tile_buf<vec, 8x32xf32>", "!pto.tile_buf<vec, 1x8xi32>"
 EACH = "!pto.tile_buf<vec, 8x32xi32>"
@@ -64,7 +63,7 @@ def ordered(target: str, how: str, *, rows: bool, scatter: bool) -> bool:
 CASES = list(itertools.product(("a2a3", "a5"), ORDERS, (False, True), (False, True)))
 
 
-@pytest.mark.parametrize(("target", "how", "rows", "scatter"), CASES)
+@every(("target", "how", "rows", "scatter"), CASES)
 def test_accesses_at_indices(target: str, how: str, rows: bool, scatter: bool) -> None:
     before, behind = ORDERS[how]
     text = program("moved", before, behind, rows=rows, scatter=scatter)
@@ -76,8 +75,8 @@ L1 = "!pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>"
 L0B = "!pto.tile_buf<right, 32x32xf16, slayout=col_major>"
 
 
-@pytest.mark.parametrize(("pipe", "right"), [("MTE2", True), ("MTE3", False)])
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@every(("pipe", "right"), [("MTE2", True), ("MTE3", False)])
+@every("target", ["a2a3", "a5"])
 def test_what_fills_l1_is_the_unit_that_loads_it(target: str, pipe: str, right: bool) -> None:
     text = f"""\
 func.func @zeros(%m: {L1}, %r: {L0B}) {{

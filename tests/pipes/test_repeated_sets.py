@@ -9,6 +9,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 
 TWICE = (ROOT / "tests" / "errors" / "flag-set-twice.pto").read_text(encoding="utf-8")
 SET = "  pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
@@ -155,7 +156,7 @@ def misuses(text: str, **arrays: Any) -> list[str | None]:  # Any: arrays
     return [d.seen for d in found if d.slug == "acquire-release" and d.is_error]
 
 
-@pytest.mark.parametrize("words", CASES)
+@every("words", CASES)
 def test_acquires_and_releases_pair(words: str) -> None:
     """Without arrays by a sample, with them of a run, whose log may be proven to be right."""
     text = program(words)

@@ -10,10 +10,9 @@ from itertools import pairwise, product
 from pathlib import Path
 from pipes.stream import ADD, DRAIN, LOAD, PRIME, RIGHT, STORE, flag, stream
 
-import pytest
-
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from fuzz.scale import sampled, scaled
 from ptokit.api.profiling import Profile
 from ptokit.api.profiling import profile as predict
@@ -63,7 +62,7 @@ STALE = without(flag("wait", "2v", "b"), flag("set", "2v", "b"))
 SERIAL = [line for stage in STAGES for line in (stage, BARRIER)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("prime", "body", "drain", "iterations", "cycles"),
     [
         (*RIGHT, "%c0", 0),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import ptokit as pto
+from every import every
 
 LEFT, RIGHT = "!pto.tile_buf<left, 32x32xf16>", "!pto.tile_buf<right, 32x32xf16>"
 ACC, VIEW = "!pto.tile_buf<acc, 32x32xf32>", "!pto.partition_tensor_view<32x32xf32>"
@@ -30,8 +29,8 @@ func.func @f(%g: !pto.tensor_view<32x32xf32>) {{
 """
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize(
+@every("target", ["a2a3", "a5"])
+@every(
     ("product", "store", "kinds"),
     [
         ("final", "final", set[str]()),

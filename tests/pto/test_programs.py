@@ -22,6 +22,7 @@ from golden import GOLDEN, Arrays
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from fuzz.scale import sampled
 from naming import named
 from ptokit.diagnostics.diagnostic import Severity
@@ -56,7 +57,7 @@ def test_together_they_use_every_shape_of_statement() -> None:
     assert {page.asm.shape for page in pages()} == {page.asm.shape for page in used}
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@every("name", GOLDEN)
 def test_its_text(name: str) -> None:
     """It says what it shows, reads back as printed, and lists all values `--type` may name."""
     assert PATHS[name].read_text(encoding="utf-8").startswith("// ")
@@ -68,7 +69,7 @@ def test_its_text(name: str) -> None:
         assert {value.name for block in func.blocks for value in block.args} <= listed
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@every("name", GOLDEN)
 def test_it_is_legal_or_refused_for_the_reason(name: str) -> None:
     for target in TARGETS:
         with named(target):

@@ -11,6 +11,7 @@ import pytest
 from statemodules import module
 
 import ptokit as pto
+from every import every
 
 ANY: Any = pto  # Any: calls that its types refuse
 KERNEL = """
@@ -49,7 +50,7 @@ def test_a_number_at_an_edge_is_a_call_error(tmp_path: Path, line: str, way: str
     assert not y.any()
 
 
-@pytest.mark.parametrize("index", [1 << 63, -(1 << 63) - 1, 10**400, np.uint64(1 << 63)])
+@every("index", [1 << 63, -(1 << 63) - 1, 10**400, np.uint64(1 << 63)])
 def test_an_index_beyond_any_array_is_out_of_bounds(index: int) -> None:
     tile = pto.tile("vec", "f32", 8, 16, data=np.ones((8, 16), np.float32))
     for key in (index, (0, index)):

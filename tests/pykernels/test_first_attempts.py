@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit import f32, i32
 
 X = np.random.default_rng(7).standard_normal((9, 37)).astype(np.float32)
@@ -230,7 +231,7 @@ def counter_after_its_loop(x: pto.In, y: pto.Out, n: int) -> None:
     pto.store(y[i], load(x[0]))  # pyright: ignore
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every("name", REFUSED)
 def test_it_is_refused_in_one_message_with_a_caret(name: str) -> None:
     kernel, slug, says = REFUSED[name]
     y = np.zeros_like(X)
@@ -267,7 +268,7 @@ def new_axis(x: pto.In, y: pto.Out) -> None:
     pto.store(y[0], load(x[0, None]))
 
 
-@pytest.mark.parametrize(
+@every(
     ("function", "says"),
     [
         (returning, "returning returns a tile: a kernel returns nothing"),

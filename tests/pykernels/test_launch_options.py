@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.tools.report import write_report
 from ptokit.tools.tracefile import write_trace
 
@@ -76,7 +77,7 @@ def test_a_launch_has_limits(engine: str) -> None:
     assert (y == x + 1).all()
 
 
-@pytest.mark.parametrize(
+@every(
     "wrong",
     [
         {"target": "a6"},

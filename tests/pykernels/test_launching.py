@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit import f32
 from ptokit.engines.native import compile as compiling
 
@@ -190,7 +191,7 @@ def test_a_program_needs_no_arrays() -> None:
     assert "%rows: index" in program.text()
 
 
-@pytest.mark.parametrize("kind", ["unaligned", "read-only", "the output", "every other row"])
+@every("kind", ["unaligned", "read-only", "the output", "every other row"])
 def test_inputs_are_read_where_they_are_in_later_calls(kind: str) -> None:
     """Whatever memory they have; and the caller's arrays change at the end alone."""
     for number in range(3):

@@ -14,6 +14,7 @@ import pytest
 
 import ptokit as pto
 from errors.test_errors import OF_KERNELS
+from every import every
 from pykernels import mistakes
 
 HERE = Path(__file__).parent
@@ -106,7 +107,7 @@ def test_every_message_is_as_it_was_read() -> None:
     assert found == OUT.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("slug", sorted(OF_KERNELS))
+@every("slug", sorted(OF_KERNELS))
 def test_every_slug_of_kernels_is_shown(slug: str) -> None:
     assert f"[{slug}]" in OUT.read_text(encoding="utf-8")
 
@@ -141,7 +142,7 @@ WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("how", WRONG)
+@every("how", WRONG)
 def test_the_frames_are_the_users(how: str) -> None:
     call, users = WRONG[how]
     with pytest.raises(pto.PtoError) as caught:

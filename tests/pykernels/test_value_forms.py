@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 TARGETS = ("cpu", "a2a3", "a5")
 X = np.arange(1024, dtype=np.float32).reshape(16, 64)
 load: Any = pto.load  # Any: of an array or of a file, which parts of arrays leave open
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@every("target", TARGETS)
 def test_results_have_the_extents_that_the_page_says(target: str) -> None:
     t = pto.tile("vec", "f32", 16, 64, data=X)
     with pto.target(target):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
-
 from account.files import ROOT
+from every import every
 from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.tools.manual import explain
@@ -35,7 +34,7 @@ def defined() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted({*PATHS}))
+@every("path", sorted({*PATHS}))
 def test_a_path_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 

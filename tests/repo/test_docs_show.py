@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 import ptokit as pto
 from account.files import ROOT
+from every import every
 from ptokit.tools.cli import main
 
 DOCS = {path.name: path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -98,7 +99,7 @@ def test_flags_cost_what_is_said(folder: Path) -> None:
     assert not profile.timeline.by_data
 
 
-@pytest.mark.parametrize("name", DOCS)
+@every("name", DOCS)
 def test_what_is_linked_is_there(name: str) -> None:
     """Files, and headings of pages."""
     for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", TEXTS[name]):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from account.files import ROOT
+from every import every
 
 PACKAGE = ROOT / "src" / "ptokit"
 # folder -> its lines, rounded up to hundreds; a folder imports only those above it
@@ -189,7 +190,7 @@ def test_no_two_classes_have_one_name() -> None:
     assert {n for n in names if names.count(n) > 1} == set(NAMESAKES)
 
 
-@pytest.mark.parametrize("name", [n for n in HOUSE if n])
+@every("name", [n for n in HOUSE if n])
 def test_a_folder_says_what_it_is(name: str) -> None:
     text = (PACKAGE / name / "__init__.py").read_text(encoding="utf-8")
     assert ast.get_docstring(ast.parse(text))

@@ -18,6 +18,7 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from account.files import ROOT
+from every import every
 
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
@@ -83,7 +84,7 @@ def test_a_run_from_top_to_bottom_shows_what_is_kept(
         )
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+@every("path", NOTEBOOKS, ids=NAMES)
 def test_it_reads_as_a_lesson(path: Path) -> None:
     """Prose before code, short cells, pictures, and nothing of the machine it was run on."""
     assert path.stem in (path.parent / "README.md").read_text(encoding="utf-8")

@@ -10,9 +10,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from account.files import ROOT, generated
+from every import every
 from ptokit.isa.index import pages
 from ptokit.isa.model.targets import TARGETS
 from ptokit.values.dtypes import DTYPES, DType
@@ -91,7 +90,7 @@ def test_data_files_are_in_the_package() -> None:
     assert not left_out
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=repr)
+@every("dtype", DTYPES, ids=repr)
 def test_every_element_type_is_public(dtype: DType) -> None:
     import ptokit
 

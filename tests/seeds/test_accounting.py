@@ -13,6 +13,7 @@ import pytest
 from account.files import ROOT, generated
 from account.seeds import seeds_page
 from account.statements import DOCUMENTS, KINDS, Document, statements
+from every import every
 from ptokit.isa.disputes import DISPUTES
 
 SEEDS = ROOT.parent / "shared" / "seeds"
@@ -82,7 +83,7 @@ BETWEEN = {
 }
 
 
-@pytest.mark.parametrize("name", BETWEEN)
+@every("name", BETWEEN)
 def test_both_readings_appear(name: str) -> None:
     readings = [s for s in statements() if s.dispute == name]
     assert {s.document for s in readings} >= BETWEEN[name]

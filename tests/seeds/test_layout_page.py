@@ -24,6 +24,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
+from every import every
 from oracles.feature_maps import patches
 from ptokit.isa.index import lookup
 from tiles import bits, made
@@ -35,7 +36,7 @@ OPERATIONS = [
 ]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@every("name", OPERATIONS)
 def test_operations(name: str) -> None:
     """Every one is there: as a page, in text with `pto.`, and as a Python function."""
     forms = lookup(f"pto.{name}")
@@ -47,7 +48,7 @@ def test_operations(name: str) -> None:
 # Moving without change ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16", "i8", "u16", "i64", "hif8", "f8e5m2"])
+@every("dtype", ["f32", "f16", "bf16", "i8", "u16", "i64", "hif8", "f8e5m2"])
 def test_plain_forms_move_bits(dtype: str) -> None:
     """Any bits at all, NaNs included, in any plain form: element by element the same codes."""
     src = bits(f"vec {dtype} 32x32")
@@ -76,7 +77,7 @@ def test_plain_forms_move_bits(dtype: str) -> None:
     assert np.array_equal(got().reshape(-1), codes.reshape(-1))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_values_change_only_on_request(target: str) -> None:
     """The fix-pipe, relu, packing and pads change values; nothing else does."""
     x = (ramp(32, 32) - 500) / 4
@@ -89,8 +90,8 @@ def test_values_change_only_on_request(target: str) -> None:
         assert np.array_equal(byte.numpy(), np.clip(np.rint(x * 0.5), -128, 127))
 
 
-@pytest.mark.parametrize("name", ["tmov_fp", "textract_fp", "tinsert_fp"])
-@pytest.mark.parametrize("target", ALL)
+@every("name", ["tmov_fp", "textract_fp", "tinsert_fp"])
+@every("target", ALL)
 def test_fp_is_the_fix_pipe(name: str, target: str) -> None:
     """One parameter for each column, in scaling memory; no number to fill with, no padding."""
     scales = (np.arange(32, dtype=np.float32) + 1) / 16
@@ -110,8 +111,8 @@ def test_fp_is_the_fix_pipe(name: str, target: str) -> None:
 # Transform ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize(("rows", "cols"), [(16, 16), (16, 32), (8, 64)])
+@every("target", ALL)
+@every(("rows", "cols"), [(16, 16), (16, 32), (8, 64)])
 def test_transpose(target: str, rows: int, cols: int) -> None:
     """dst[i, j] = src[j, i]; square or not."""
     x = ramp(rows, cols)
@@ -125,7 +126,7 @@ def test_transpose(target: str, rows: int, cols: int) -> None:
         assert "dst.valid.rows == src.valid.cols" in rules(found)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_reshape(target: str) -> None:
     """The same elements in the same order, under another shape, and the same bytes."""
     x = ramp(4, 64)
@@ -137,7 +138,7 @@ def test_reshape(target: str) -> None:
     assert np.array_equal(src.numpy().reshape(-1), ramp(16, 16, start=999).reshape(-1))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_concat(target: str) -> None:
     """Side by side: the columns of the second follow those of the first, in each row."""
     x, y = ramp(8, 16), ramp(8, 24, start=1000)
@@ -167,8 +168,8 @@ def test_pack() -> None:
 Pair = tuple[int, int]
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize(
+@every("target", ALL)
+@every(
     ("filter", "stride", "padding"),
     [
         ((1, 1), (1, 1), (0, 0, 0, 0)),
@@ -217,9 +218,9 @@ def test_img2col_configuration() -> None:
 PADS = {"zero": 0.0, "max": np.inf, "min": -np.inf}
 
 
-@pytest.mark.parametrize("name", ["tfillpad", "tfillpad_expand"])
-@pytest.mark.parametrize("pad", PADS)
-@pytest.mark.parametrize("target", ALL)
+@every("name", ["tfillpad", "tfillpad_expand"])
+@every("pad", PADS)
+@every("target", ALL)
 def test_fill(name: str, pad: str, target: str) -> None:
     """What is declared but not valid gets the pad value of dst's type."""
     x = ramp(5, 11)
@@ -242,7 +243,7 @@ def test_fill_value_is_in_the_type() -> None:
         assert "dst.pad != null" in rules(found)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_fill_in_place(target: str) -> None:
     """dst is another reading of src's bytes: the source itself is filled."""
     x = ramp(5, 11)
@@ -255,7 +256,7 @@ def test_fill_in_place(target: str) -> None:
     assert np.array_equal(src.storage().view(np.float32).reshape(8, 16), wanted)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_fill_and_expand(target: str) -> None:
     """A larger declared shape is filled; the valid regions are the types', before and after."""
     x = ramp(5, 11)
@@ -289,7 +290,7 @@ def test_reshape_keeps_the_bytes() -> None:
     assert pto.loads(f"{text}{spec('vec f32 8x32')})").check("all") == []
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_insert_must_fit(target: str) -> None:
     """In the declared shape, and, because nothing outside it counts, in the valid region."""
     with pto.target(target):
@@ -302,8 +303,8 @@ def test_insert_must_fit(target: str) -> None:
         refused("window-out-of-bounds", pto.tinsert, less, part, 8, 16)
 
 
-@pytest.mark.parametrize("dtype", ["f8e4m3", "f8e5m2"])
-@pytest.mark.parametrize("target", ["cpu", "a2a3"])
+@every("dtype", ["f8e4m3", "f8e5m2"])
+@every("target", ["cpu", "a2a3"])
 def test_img2col_takes_no_fp8(dtype: str, target: str) -> None:
     """Forbidden on the simulator and on A2/A3."""
     with pto.target(target):

@@ -6,6 +6,7 @@ import pytest
 from seed_pages import ALL, accepts, refused
 
 import ptokit as pto
+from every import every
 from tiles import bits, made
 
 COMMON = ("f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32")
@@ -35,8 +36,8 @@ def movers(dtype: str) -> set[str]:
     return {name for name, call in calls.items() if accepts(call)}
 
 
-@pytest.mark.parametrize("dtype", YES)
-@pytest.mark.parametrize("target", ALL)
+@every("dtype", YES)
+@every("target", ALL)
 def test_types(dtype: str, target: str) -> None:
     """A type the table grants is moved by some instruction of the set on that target."""
     with pto.target(target):
@@ -59,7 +60,7 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize(("dtype", "target"), MOVES)
+@every(("dtype", "target"), MOVES)
 def test_types_by_instruction(dtype: str, target: str) -> None:
     """The table is a summary: each instruction has its own list."""
     with pto.target(target):

@@ -23,6 +23,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages import allocation as config
 from tiles import bits, made
@@ -40,8 +41,8 @@ def test_set() -> None:
     assert page.mnemonic() == "pto.subview"
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize(("row", "col"), [(0, 0), (3, 5), (11, 8), (12, 24)])
+@every("target", ALL)
+@every(("row", "col"), [(0, 0), (3, 5), (11, 8), (12, 24)])
 def test_view(target: str, row: int, col: int) -> None:
     """dst[i, j] is src[row + i, col + j]."""
     x = ramp(16, 32)
@@ -52,7 +53,7 @@ def test_view(target: str, row: int, col: int) -> None:
     assert np.array_equal(dst.numpy(), wanted)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_nothing_is_copied(target: str) -> None:
     """What one writes, the other sees, in both directions; the bytes are the same bytes."""
     x = ramp(8, 16)
@@ -91,8 +92,8 @@ def test_no_synchronisation() -> None:
     assert calls == ["  TSUBVIEW(dst, src, row_idx, col_idx);"]  # as the public header has it
 
 
-@pytest.mark.parametrize("form", SYNTAX)
-@pytest.mark.parametrize("target", ALL)
+@every("form", SYNTAX)
+@every("target", ALL)
 def test_syntax(form: str, target: str) -> None:
     op = only_op(SYNTAX[form])
     assert [op.bound(n)[0].name for n in ("src", "row", "col")] == ["src", "row_idx", "col_idx"]
@@ -131,7 +132,7 @@ def test_signature() -> None:
         assert "<= 65535" in rules(found)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_offsets_count_in_the_valid_region(target: str) -> None:
     """Not in the declared shape, where there would be room."""
     with pto.target(target):
@@ -141,14 +142,14 @@ def test_offsets_count_in_the_valid_region(target: str) -> None:
         refused("window-out-of-bounds", pto.subview, dst, src, 4, 17)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_same_location(target: str) -> None:
     with pto.target(target):
         dst, src = made("mat f32 8x16 valid 2x8"), bits("vec f32 8x16")
         assert rules(refused("location", pto.subview, dst, src)) == "dst.loc == src.loc"
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_same_capacity(target: str) -> None:
     with pto.target(target):
         for kind in ("vec f32 4x16 valid 2x8", "vec f32 8x8 valid 2x8", "vec f32 16x8 valid 2x8"):
@@ -156,7 +157,7 @@ def test_same_capacity(target: str) -> None:
             assert rules(found) == "dst.rows == src.rows and dst.cols == src.cols"
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_same_layout(target: str) -> None:
     with pto.target(target):
         src = bits("vec f32 16x16")
@@ -165,7 +166,7 @@ def test_same_layout(target: str) -> None:
         refused("element-type", pto.subview, made("vec i32 16x16 valid 2x8"), src)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_source_contains_destination(target: str) -> None:
     with pto.target(target):
         src = bits("vec f32 8x16 valid 2x8")
@@ -175,7 +176,7 @@ def test_source_contains_destination(target: str) -> None:
             assert "<= src.valid" in rules(found)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_boxed_views_start_on_boxes(target: str) -> None:
     with pto.target(target):
         x = ramp(32, 32)
@@ -189,7 +190,7 @@ def test_boxed_views_start_on_boxes(target: str) -> None:
 QUARTERS = ((0, 0), (0, 32), (2, 0), (2, 32))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_example(target: str) -> None:
     """A 4x64 tile in four parts of 2x32: together they are the whole, and write into it."""
     x = ramp(4, 64)
@@ -204,7 +205,7 @@ def test_example(target: str) -> None:
     assert np.array_equal(src.numpy(), np.kron([[0, 1], [2, 3]], np.ones((2, 32))))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_example_as_a_program(target: str) -> None:
     whole, part = spec("vec f32 4x64"), spec("vec f32 4x64 valid 2x32")
     text = "".join(

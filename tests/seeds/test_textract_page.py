@@ -26,6 +26,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
+from every import every
 from ptokit.isa.index import lookup
 from ptokit.values.enumerations import ReluPreMode
 from tiles import bits, made, parameter
@@ -57,8 +58,8 @@ def test_set() -> None:
     assert {p.__module__.split(".")[3] for p in lookup("textract_fp")} == {"layout"}
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize(("row", "col"), [(0, 0), (16, 32), (48, 16), (32, 192)])
+@every("target", ALL)
+@every(("row", "col"), [(0, 0), (16, 32), (48, 16), (32, 192)])
 def test_window(target: str, row: int, col: int) -> None:
     x = ramp(64, 256).astype(np.float16)
     with pto.target(target):
@@ -79,7 +80,7 @@ def test_window_is_the_valid_region() -> None:
     assert written == 3 * 5 * 4
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_insert_is_the_counterpart(target: str) -> None:
     """What an insert writes at a place an extract reads there."""
     x = ramp(8, 16, start=1000)
@@ -99,7 +100,7 @@ def acc(rows: int = 32, cols: int = 64) -> tuple[pto.Tile, Array]:
     return made(f"acc f32 {rows}x{cols} nz", x), x
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_fix_pipe_scales_by_source_column(target: str) -> None:
     """Element (i, j) uses the parameter of column col + j, not of column j."""
     scales = (np.arange(64, dtype=np.float32) + 1) / 16
@@ -112,7 +113,7 @@ def test_fix_pipe_scales_by_source_column(target: str) -> None:
     assert not np.array_equal(wanted, quantised(window(x, 8, 16, 16, 16), scales[:16]))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_relu(target: str) -> None:
     """Negative values become zero."""
     src, x = acc()
@@ -127,7 +128,7 @@ def test_relu(target: str) -> None:
     assert {w.name for w in ReluPreMode} == {"NO_RELU", "NORMAL_RELU"}
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_scalar_quant(target: str) -> None:
     """One parameter serves all columns, whatever the window's column."""
     src, x = acc()
@@ -159,8 +160,8 @@ MAT_PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("dst", "src", "targets"), MAT_PAIRS)
-@pytest.mark.parametrize("target", HARDWARE)
+@every(("dst", "src", "targets"), MAT_PAIRS)
+@every("target", HARDWARE)
 def test_pairs(dst: str, src: str, targets: tuple[str, ...], target: str) -> None:
     with pto.target(target):
         source, there = bits(src), made(dst.format(left=LEFT[target]))
@@ -180,8 +181,8 @@ def test_other_pairs_are_refused(target: str) -> None:
             refused("location", pto.textract, made(dst), bits(src))
 
 
-@pytest.mark.parametrize("target", HARDWARE)
-@pytest.mark.parametrize("there", ["left", "right"])
+@every("target", HARDWARE)
+@every("there", ["left", "right"])
 def test_matrix_layouts(target: str, there: str) -> None:
     """Left and Right take zn and nz, and nothing else."""
     with pto.target(target):
@@ -221,7 +222,7 @@ A5_TYPES = {"i8", "hif8", "f8e5m2", "f8e4m3", "f16", "bf16", "f32", "f8e8m0", *F
 A2A3_TYPES = {"i8", "f16", "bf16", "f32"}
 
 
-@pytest.mark.parametrize("dtype", [*TYPES, *FP4])
+@every("dtype", [*TYPES, *FP4])
 def test_element_types(dtype: str) -> None:
     """The ten types of the list on A5; A2/A3 has four of them."""
     for target, types in (("a5", A5_TYPES), ("a2a3", A2A3_TYPES)):
@@ -284,7 +285,7 @@ def test_fix_pipe_text_names_its_parameters() -> None:
     assert {d.slug for d in problem.value.diagnostics} <= {"operand-count", "type-mismatch"}
 
 
-@pytest.mark.parametrize("index", ["i16", "i32", "i64", "ui16", "index", "dtype"])
+@every("index", ["i16", "i32", "i64", "ui16", "index", "dtype"])
 def test_index_types(index: str) -> None:
     x = ramp(32, 64)
     text = f"%dst = pto.textract %src, %r, %c : ({T}, {index}, {index}) -> {T}"
@@ -308,7 +309,7 @@ def test_index_range() -> None:
 # Constraints -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_runtime_bounds(target: str) -> None:
     with pto.target(target):
         src = bits("mat f16 64x64 nz")
@@ -333,7 +334,7 @@ def test_declared_shape_counts_on_hardware() -> None:
                     assert rules(found) == f"{rule} <= src.{rule[-4:]}"
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_fix_pipe_bounds(target: str) -> None:
     """The bounds of the plain form hold for the fix-pipe form too."""
     src, _ = acc()
@@ -350,7 +351,7 @@ def test_fix_pipe_bounds(target: str) -> None:
             assert accepts(pto.textract_fp, less, src, fp, row, col)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_declared_shape_of_a_fix_pipe_window(target: str) -> None:
     """Hardware moves the valid rows; the headers' bound of the declared shape is a warning."""
     types = spec("acc f32 32x64 nz"), spec("scaling u64 1x64")
@@ -383,7 +384,7 @@ def test_valid_region_bounds_everywhere() -> None:
             refused("window-out-of-bounds", pto.textract, made("vec f32 8x8"), src, 0, 8)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_same_type(target: str) -> None:
     with pto.target(target):
         for dtype in ("f16", "bf16", "i32", "i8"):
@@ -392,7 +393,7 @@ def test_same_type(target: str) -> None:
             assert "dst.dtype == src.dtype" in rules(found)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_accumulator_narrows(target: str) -> None:
     """The one way on which the type changes: f32 to f16 and bf16, rounded half to even."""
     src, x = acc()
@@ -405,7 +406,7 @@ def test_accumulator_narrows(target: str) -> None:
         assert np.array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_parameters_are_in_scaling_memory(target: str) -> None:
     src, _ = acc()
     one = np.full((1, 64), parameter(1), np.uint64)

@@ -7,6 +7,7 @@ import pytest
 from seed_pages import ALL, HARDWARE, parameters, ramp, refused, rules, spec
 
 import ptokit as pto
+from every import every
 from tiles import bits, made
 
 ADDRESSES = """
@@ -37,7 +38,7 @@ func.func @pattern(%m: !pto.ptr<{t}>, %out: !pto.ptr<{t}>) {{
 """
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_pattern_1_left_block(target: str) -> None:
     """Rows 0 to 63 and columns 0 to 63 of a wider matrix."""
     x = ramp(64, 256)
@@ -72,8 +73,8 @@ def test_pattern_2_as_printed_is_refused(target: str) -> None:
             assert found[0].seen == "src.layout is nd"
 
 
-@pytest.mark.parametrize("layout", ["zn", "nz"])
-@pytest.mark.parametrize("target", ALL)
+@every("layout", ["zn", "nz"])
+@every("target", ALL)
 def test_pattern_2_with_a_boxed_source(target: str, layout: str) -> None:
     x = ramp(32, 128).astype(np.float16)
     with pto.target(target):
@@ -93,7 +94,7 @@ def test_pattern_2_at_its_address() -> None:
         assert np.array_equal(out, x[:, col : col + 32])
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_windows_may_overlap_and_need_not_divide(target: str) -> None:
     """Columns 0 to 47, 32 to 79, ...: 48 does not divide 128, and neighbours share 16 columns."""
     x = ramp(32, 128).astype(np.float16)
@@ -111,7 +112,7 @@ def test_any_offset_on_the_simulator() -> None:
     assert np.array_equal(window.numpy(), x[5:36, 7:38])
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_pattern_3_as_printed_is_refused(target: str) -> None:
     """A box of int8 has 32 columns; the printed tile has 16."""
     with pto.target(target):
@@ -130,7 +131,7 @@ def test_a_static_tile_takes_no_extents() -> None:
     assert pto.loads(text + dynamic).check("all") == []
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_pattern_3_with_whole_boxes(target: str) -> None:
     """Columns 16 to 31 of the accumulator, each with its own scale."""
     scales = (np.arange(64, dtype=np.float32) + 1) / 8

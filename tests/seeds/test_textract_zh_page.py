@@ -7,6 +7,7 @@ import pytest
 from seed_pages import ALL, HARDWARE, B, T, ramp, refused, run, spec
 
 import ptokit as pto
+from every import every
 from tiles import bits, made
 
 LEFT = {"cpu": "nz", "a2a3": "zz", "a5": "nz"}
@@ -15,7 +16,7 @@ SSA = f"%dst = pto.textract %src, %idxrow, %idxcol : ({T}, dtype, dtype) -> {T}"
 DPS = f"pto.textract ins(%src, %idxrow, %idxcol : {B}, dtype, dtype) outs(%dst : {B})"
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_valid_region_is_the_window(target: str) -> None:
     """R and C are dst's valid rows and columns; what lies outside them keeps its bytes."""
     x, old = ramp(32, 32), ramp(16, 16, start=5000)
@@ -28,7 +29,7 @@ def test_valid_region_is_the_window(target: str) -> None:
         assert np.array_equal(dst.numpy(), old)
 
 
-@pytest.mark.parametrize("layout", ["nd", "dn", "nz", "zn", "zz", "nn"])
+@every("layout", ["nd", "dn", "nz", "zn", "zz", "nn"])
 def test_mapping_follows_the_layouts(layout: str) -> None:
     """Logical elements move; where they are stored is the layouts' business."""
     x = ramp(32, 32)
@@ -78,7 +79,7 @@ def test_vector_to_matrix_on_a5() -> None:
 SRC, DST = "mat f32 16x16 zn", {t: f"left f32 16x16 {left}" for t, left in LEFT.items()}
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_auto_example(target: str) -> None:
     x = ramp(16, 16)
     with pto.target(target):
@@ -128,7 +129,7 @@ def test_manual_example_is_legal(target: str) -> None:
     assert program.check(target) == []
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_auto_assembly(target: str) -> None:
     """The SSA line under its comment, with the types of the program."""
     types = f"({spec(SRC)}, i16, i16) -> {spec(DST[target])}"

@@ -9,6 +9,7 @@ import pytest
 from seed_pages import ALL, TYPES, Array, accepts, ramp, refused, rules
 
 import ptokit as pto
+from every import every
 from tiles import bits, made
 
 K_TYPE = {"cpu": "i32", "a2a3": "i32", "a5": "u32"}
@@ -34,9 +35,9 @@ def how(target: str, cmp: str, offset: int = 0) -> dict[str, Any]:
     return given | ({"tmp": scratch()} if target == "a2a3" else {})
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize("cmp", ["gt", "eq"])
-@pytest.mark.parametrize("offset", [0, 1000])
+@every("target", ALL)
+@every("cmp", ["gt", "eq"])
+@every("offset", [0, 1000])
 def test_compare(target: str, cmp: str, offset: int) -> None:
     x = (np.random.default_rng(3).integers(0, 8, (8, 16))).astype(np.float32)
     k = np.arange(8).reshape(1, 8)
@@ -61,8 +62,8 @@ def test_thresholds_and_counts_by_row() -> None:
     pto.tgather(dst, src, enough, made("vec i32 1x8"), **options)
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("dtype", TYPES)
+@every("target", ["a2a3", "a5"])
+@every("dtype", TYPES)
 def test_result_types(target: str, dtype: str) -> None:
     with pto.target(target):
         dst, src = made(f"vec {dtype} 8x32"), bits("vec f32 8x16")
@@ -77,8 +78,8 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("dtype", TYPES)
+@every("target", ["a2a3", "a5"])
+@every("dtype", TYPES)
 def test_source_types(target: str, dtype: str) -> None:
     with pto.target(target):
         for cmp in ("gt", "eq"):
@@ -89,7 +90,7 @@ def test_source_types(target: str, dtype: str) -> None:
             assert accepts(pto.tgather, *given, **how(target, cmp)) == legal
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@every("dtype", TYPES)
 def test_threshold_types(dtype: str) -> None:
     k = made(f"vec {dtype} 1x32", ramp(1, 32) % 4)
     for target, types in (("a2a3", ("i32", "u32")), ("a5", ("u16", "u32"))):
@@ -98,8 +99,8 @@ def test_threshold_types(dtype: str) -> None:
             assert accepts(pto.tgather, *given, **how(target, "gt")) == (dtype in types)
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize("cmp", ["eq", "ne", "lt", "le", "gt", "ge"])
+@every("target", ALL)
+@every("cmp", ["eq", "ne", "lt", "le", "gt", "ge"])
 def test_comparisons(target: str, cmp: str) -> None:
     with pto.target(target):
         k = made(f"vec {K_TYPE[target]} 1x8", ramp(1, 8))
@@ -142,8 +143,8 @@ def test_index_scratch_for_both_sizes(dtype: str) -> None:
     assert np.array_equal(dst.numpy(), x[:2])
 
 
-@pytest.mark.parametrize("tmp", [None, "vec i32 2x16", "vec u8 1x32", "vec f32 64x64"])
-@pytest.mark.parametrize("target", ["cpu", "a5"])
+@every("tmp", [None, "vec i32 2x16", "vec u8 1x32", "vec f32 64x64"])
+@every("target", ["cpu", "a5"])
 def test_index_scratch_is_ignored_elsewhere(tmp: str | None, target: str) -> None:
     with pto.target(target):
         tiles, given = index_call(tmp, target)
@@ -181,7 +182,7 @@ def test_compare_scratch_of_a2a3(dtype: str, size: int) -> None:
         refused("operand-count", pto.tgather, *given, cmp="gt")
 
 
-@pytest.mark.parametrize("tmp", [None, "vec u8 1x32", "vec f32 64x64"])
+@every("tmp", [None, "vec u8 1x32", "vec f32 64x64"])
 def test_compare_scratch_is_ignored_on_a5(tmp: str | None) -> None:
     x = ramp(8, 16)
     with pto.target("a5"):

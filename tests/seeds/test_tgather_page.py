@@ -28,6 +28,7 @@ from seed_pages import (
 )
 
 import ptokit as pto
+from every import every
 from ptokit.isa.index import lookup
 from ptokit.isa.model.words import CmpMode, GatherAxis, MaskPattern, Pipe
 from tiles import bits, made
@@ -73,8 +74,8 @@ def test_set_and_pipe() -> None:
     assert all(p.pipe is Pipe.V for p in forms)
 
 
-@pytest.mark.parametrize("target", ALL)
-@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "u16"])
+@every("target", ALL)
+@every("dtype", ["f32", "f16", "i32", "u16"])
 def test_index_form(target: str, dtype: str) -> None:
     x = ramp(8, 32).astype({"f32": "f4", "f16": "f2", "i32": "i4", "u16": "u2"}[dtype])
     index = indices_like(4, 16, 256)
@@ -137,8 +138,8 @@ def test_outside_is_undefined_on_hardware(target: str) -> None:
 # The mask form -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("target", ALL)
+@every("pattern", PATTERNS)
+@every("target", ALL)
 def test_mask_by_row(pattern: Any, target: str) -> None:
     """The selected columns of each row, all rows one after another; on every target alike."""
     period, first = PATTERNS[pattern]
@@ -150,8 +151,8 @@ def test_mask_by_row(pattern: Any, target: str) -> None:
     assert np.array_equal(dst.numpy().reshape(-1), f32(kept))
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("target", ALL)
+@every("pattern", PATTERNS)
+@every("target", ALL)
 def test_mask_by_column(pattern: Any, target: str) -> None:
     """Along the other axis whole rows are selected."""
     period, first = PATTERNS[pattern]
@@ -191,8 +192,8 @@ SYNTAX = {
 }
 
 
-@pytest.mark.parametrize("form", [f for f in SYNTAX if f.startswith("index")])
-@pytest.mark.parametrize("target", ["cpu", "a5"])
+@every("form", [f for f in SYNTAX if f.startswith("index")])
+@every("target", ["cpu", "a5"])
 def test_index_syntax(form: str, target: str) -> None:
     op, x, index = only_op(SYNTAX[form]), ramp(8, 32), indices_like(8, 32, 256)
     assert op.page.form == "index"
@@ -201,8 +202,8 @@ def test_index_syntax(form: str, target: str) -> None:
     assert np.array_equal(got, gathered(x, index))
 
 
-@pytest.mark.parametrize("form", [f for f in SYNTAX if f.startswith("mask")])
-@pytest.mark.parametrize("target", ALL)
+@every("form", [f for f in SYNTAX if f.startswith("mask")])
+@every("target", ALL)
 def test_mask_syntax(form: str, target: str) -> None:
     op, x = only_op(SYNTAX[form]), ramp(8, 32)
     assert op.page.form == "mask"
@@ -217,7 +218,7 @@ def test_mask_syntax(form: str, target: str) -> None:
     assert np.array_equal(run(typed, target, src=x)["dst"], x[:, ::2])
 
 
-@pytest.mark.parametrize("form", [f for f in SYNTAX if f.startswith("mask")])
+@every("form", [f for f in SYNTAX if f.startswith("mask")])
 def test_mask_syntax_with_elided_types(form: str) -> None:
     """The line exactly as printed, without the type of dst: what is selected, in order."""
     got = run(SYNTAX[form], src=ramp(8, 32))["dst"]
@@ -322,7 +323,7 @@ def text_takes(operands: str, dst: str) -> bool:
     return not any(d.is_error for d in pto.loads(text).check("a5"))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@every("dtype", TYPES)
 def test_index_data_types(dtype: str) -> None:
     index = made("vec i32 2x32", ramp(2, 32))
     dst, src = made(f"vec {dtype} 2x32"), bits(f"vec {dtype} 4x32")
@@ -345,7 +346,7 @@ def test_wide_elements(dtype: str) -> None:
         refused("element-type", pto.tgather, dst, src, pattern="P0101", axis="col")
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@every("dtype", TYPES)
 def test_index_index_types(dtype: str) -> None:
     """Four-byte integers on A2/A3, two-byte ones too on A5."""
     dst, src = made("vec f32 2x32"), bits("vec f32 4x32")
@@ -394,8 +395,8 @@ MASK_A2A3 = {"i16", "u16", "i32", "u32", "f16", "bf16", "f32"}
 MASK_A5 = MASK_A2A3 | {"i8", "u8", "f8e4m3", "f8e5m2", "hif8"}
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(("target", "types"), [("a2a3", MASK_A2A3), ("a5", MASK_A5 | WIDE_A5)])
+@every("dtype", TYPES)
+@every(("target", "types"), [("a2a3", MASK_A2A3), ("a5", MASK_A5 | WIDE_A5)])
 def test_mask_data_types(dtype: str, target: str, types: set[str]) -> None:
     dst, src = made(f"vec {dtype} 4x32"), bits(f"vec {dtype} 4x64")
     with pto.target(target):
@@ -444,7 +445,7 @@ def test_auto_example() -> None:
         assert np.array_equal(dst.numpy(), gathered(x, index))
 
 
-@pytest.mark.parametrize("target", ALL)
+@every("target", ALL)
 def test_manual_example(target: str) -> None:
     """As printed dst has one row for 128 elements: refused. With eight rows it runs."""
     with pto.target(target):

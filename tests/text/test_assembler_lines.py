@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from every import every
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.lang.asm import DIALECTS
@@ -136,12 +137,12 @@ def printed(line: str, dialect: str) -> str:
     return text.partition(") {\n")[2].splitlines()[0].strip()
 
 
-@pytest.mark.parametrize("line", LINES.splitlines())
+@every("line", LINES.splitlines())
 def test_a_statement_of_the_assembler_stays(line: str) -> None:
     assert printed(line, DIALECTS[-1]) == line
 
 
-@pytest.mark.parametrize("line", BECOMES)
+@every("line", BECOMES)
 def test_older_text_becomes_what_the_assembler_reads(line: str) -> None:
     assert printed(line, DIALECTS[-1]).startswith(BECOMES[line])
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit import loads
 from ptokit.diagnostics.diagnostic import PtoError
 
@@ -61,7 +62,7 @@ def test_a_name_may_stand_for_another_name(word: str) -> None:
     assert loads(text).text() == text
 
 
-@pytest.mark.parametrize("given", ["{foo = 1 : i32}", '{foo = "a b", pto.bar = [1, 2]}', "{foo}"])
+@every("given", ["{foo = 1 : i32}", '{foo = "a b", pto.bar = [1, 2]}', "{foo}"])
 def test_what_a_page_does_not_have_is_kept_and_reported(given: str) -> None:
     program = loads(WITH.replace("GIVEN", given))
     assert given in program.text()
@@ -85,7 +86,7 @@ def test_a_slip_is_an_error() -> None:
     assert "reluPreMode" in str(caught.value.diagnostics[0].help)
 
 
-@pytest.mark.parametrize("kept", range(1, 8))
+@every("kept", range(1, 8))
 def test_a_word_may_be_its_number_in_cpp(kept: int) -> None:
     """The patterns of a masked gather count from 1, the phases of a store leave out 1."""
     words = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"]
@@ -144,7 +145,7 @@ SLIPS = {  # what is seen, what to write
 }
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@every("slip", SLIPS)
 def test_one_message_says_what_was_seen_and_what_to_write(slip: str) -> None:
     with pytest.raises(pto.PtoError) as caught:
         pto.loads(TEXT.format(slip))
@@ -156,7 +157,7 @@ def test_one_message_says_what_was_seen_and_what_to_write(slip: str) -> None:
     assert found.span.source.text[found.span.start :].startswith(slip.split("<")[0].split(" ")[0])
 
 
-@pytest.mark.parametrize("kept", ["#pto.layout<nd>", "#pto<layout nd>", "nd", "#pto.layout< nd >"])
+@every("kept", ["#pto.layout<nd>", "#pto<layout nd>", "nd", "#pto.layout< nd >"])
 def test_what_is_written_right_is_read(kept: str) -> None:
     assert pto.loads(TEXT.format(kept)).check("cpu") == []
 

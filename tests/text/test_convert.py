@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machine import Toy
 
+from every import every
 from fuzz.scale import scaled
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
@@ -200,7 +201,7 @@ def test_converting_twice_changes_nothing() -> None:
     assert func_to_dps(func) is func
 
 
-@pytest.mark.parametrize(
+@every(
     ("body", "message"),
     [
         (
@@ -258,7 +259,7 @@ OLD = (
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("body", "message"),
     [
         (SWAP, "%b1 and %a need one tile, but its old content is still needed"),

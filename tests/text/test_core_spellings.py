@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import OpaqueOp
 from ptokit.ir.same import same
@@ -79,7 +80,7 @@ HEAD = (
 )
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@every("statement", STATEMENTS)
 def test_a_spelling_is_printed_as_it_is_read(statement: str) -> None:
     text = f"{HEAD}  {statement}\n  return\n}}\n"
     module = read(text)
@@ -96,7 +97,7 @@ OTHERS = (
 )
 
 
-@pytest.mark.parametrize(("given", "printed"), OTHERS)
+@every(("given", "printed"), OTHERS)
 def test_other_spellings_mean_the_same(given: str, printed: str | None) -> None:
     one = read(f"{HEAD}  {given}\n  return\n}}\n")
     printed = printed or f"pto.tpush_to_aiv(%t : {T}) {{split = 1}}"
@@ -157,12 +158,12 @@ def program(statement: str) -> pto.Program:
     return pto.loads(TEXT.replace("STATEMENT", statement))
 
 
-@pytest.mark.parametrize("sizes", ["[16, 64]", "[16 : i64, 64 : i64]", "array<i64: 16, 64>"])
-@pytest.mark.parametrize(
+@every("sizes", ["[16, 64]", "[16 : i64, 64 : i64]", "array<i64: 16, 64>"])
+@every(
     "attributes",
     ["{sizes = SIZES}", f"<{{{INDICES}sizes = SIZES}}>", f"{{sizes = SIZES, {INDICES[:-2]}}}"],
 )
-@pytest.mark.parametrize("name", ["subset", "subview"])
+@every("name", ["subset", "subview"])
 def test_the_extents_of_a_window_are_an_attribute(name: str, attributes: str, sizes: str) -> None:
     given = attributes.replace("SIZES", sizes)
     found = program(f'%w = "pto.{name}"(%t, %i, %n) {given} : ({WHOLE}, index, index) -> {PART}')
@@ -180,7 +181,7 @@ def test_what_is_valid_of_a_window_are_operands() -> None:
     assert found.text("dps") == wanted.text("dps")
 
 
-@pytest.mark.parametrize("operands", ["%t, %i", "%i, %i, %i", "%t, %i, %t"])
+@every("operands", ["%t, %i", "%i, %i, %i", "%t, %i, %t"])
 def test_other_operands_are_refused(operands: str) -> None:
     types = ", ".join(WHOLE if name == "%t" else "index" for name in operands.split(", "))
     with pytest.raises(pto.PtoError) as caught:

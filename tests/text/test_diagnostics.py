@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.text.read.reader import read
 
@@ -72,7 +73,7 @@ CASES: list[tuple[str, str, int, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "slug", "line", "column", "under"), CASES)
+@every(("text", "slug", "line", "column", "under"), CASES)
 def test_place(text: str, slug: str, line: int, column: int, under: str) -> None:
     found = problem(text)
     assert (found.slug, *place(found)) == (slug, line, column, under)
@@ -133,7 +134,7 @@ def test_a_name_that_ended_with_its_region() -> None:
     assert found.notes[0].message == "defined in a region that ends before the use"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "help"),
     [
         ("%d = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf61>", "did you mean f16?"),
@@ -149,7 +150,7 @@ def test_help(text: str, help: str) -> None:
     assert problem(text).help == help
 
 
-@pytest.mark.parametrize("digit", ["\u00b2", "\u0663", "\u00bd", "1_6"])
+@every("digit", ["\u00b2", "\u0663", "\u00bd", "1_6"])
 def test_only_ascii_digits_spell_numbers(digit: str) -> None:
     """What str.isdigit or int takes for a number is none in a program."""
     for kind in (f"!pto.tile<loc=vec, f32, 16, {digit}>", f"!pto.tile<vec, {digit}x16xf32>"):
@@ -160,7 +161,7 @@ def test_only_ascii_digits_spell_numbers(digit: str) -> None:
     assert problem(f"%a:{digit} = foo.bar %b : index").slug == "syntax-error"
 
 
-@pytest.mark.parametrize(
+@every(
     "use",
     [
         "%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x32xf32>",

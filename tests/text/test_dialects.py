@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from every import every
 from ptokit import loads
 
 TILE = (
@@ -124,13 +124,13 @@ def program(statement: str, *more: str) -> str:
     return f"{types}func.func @k({ARGS}) {{\n{body}}}\n"
 
 
-@pytest.mark.parametrize("statement", [*BOTH, *NEWEST, *(s for pair in CHANGED for s in pair)])
+@every("statement", [*BOTH, *NEWEST, *(s for pair in CHANGED for s in pair)])
 def test_a_statement_keeps_the_spelling_of_its_assembler(statement: str) -> None:
     text = program(statement)
     assert loads(text).text() == text
 
 
-@pytest.mark.parametrize(("older", "newer"), CHANGED)
+@every(("older", "newer"), CHANGED)
 def test_a_dialect_can_be_chosen(older: str, newer: str) -> None:
     old, new = loads(program(older)), loads(program(newer))
     assert statement_of(new.text(dialect="v0.26")) == older

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from every import every
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 
@@ -107,6 +108,6 @@ def test_text_that_grows_is_refused_soon(name: str) -> None:
     assert len(str(caught.value)) < 20_000
 
 
-@pytest.mark.parametrize("name", SMALL)
+@every("name", SMALL)
 def test_text_that_does_not_grow_is_taken(name: str) -> None:
     within(lambda: work(SMALL[name]))

@@ -7,6 +7,7 @@ import pytest
 from readback import reads_back, refused
 
 import ptokit as pto
+from every import every
 
 T, IDS = "!pto.tile_buf<vec, 16x64xf32>", "!pto.tile_buf<vec, 16x64xi32>"
 N, ROW = "!pto.tile_buf<vec, 1x16xi32>", "!pto.tile_buf<vec, 1x64xf32>"
@@ -42,7 +43,7 @@ ARGUMENTS = (
 )
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@every("statement", STATEMENTS)
 def test_it_is_read_judged_and_printed_back(statement: str) -> None:
     text = (
         f"func.func @f({ARGUMENTS}) {{\n  %k = pto.declare_local_array -> {A}\n"
@@ -86,7 +87,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("statement", FOREIGN)
+@every("statement", FOREIGN)
 def test_text_of_the_level_below_is_kept_and_not_run(statement: str, engine: str) -> None:
     text = f"func.func @f(%a: i64) {{\n  %p = {statement}\n  return\n}}\n"
     program = pto.loads(text)
@@ -149,15 +150,13 @@ def test_blocks_of_regions_are_printed_back() -> None:
     assert pto.loads(REGION).text("dps") == REGION
 
 
-@pytest.mark.parametrize(
-    ("n", "c", "wanted"), [(1, 0, 1), (1, 1, 2), (-2, 1, 2), (-2, 0, -2), (5, 1, 10), (0, 1, 0)]
-)
+@every(("n", "c", "wanted"), [(1, 0, 1), (1, 1, 2), (-2, 1, 2), (-2, 0, -2), (5, 1, 10), (0, 1, 0)])
 def test_blocks_of_regions_run(n: int, c: int, wanted: int, engine: str) -> None:
     found = pto.loads(REGION).run(n=n, c=c, g=np.zeros(1, np.int32), engine=engine)
     assert found["g"].tolist() == [wanted]
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("cf.br ^end\n    ^end:", "cf.br ^three\n    ^end:", "undefined-name"),
@@ -243,7 +242,7 @@ def test_comments_around_cases_are_kept() -> None:
     assert pto.loads(between).text("dps") == CASES
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("case 7", "case 2", "redefined-name"),
@@ -293,14 +292,14 @@ func.func @f(%n: index, %c: i1, %g: !pto.ptr<i32>) {
 """
 
 
-@pytest.mark.parametrize(("n", "wanted"), [(2, 6 + 6), (3, 3 + 9)])
+@every(("n", "wanted"), [(2, 6 + 6), (3, 3 + 9)])
 def test_the_default_stands_first_in_generic_form(n: int, wanted: int, engine: str) -> None:
     reads_back(GENERIC)
     found = pto.loads(GENERIC).run(n=n, c=0, g=np.zeros(1, np.int32), engine=engine)
     assert found["g"].tolist() == [wanted]
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new"),
     [
         ('"scf.yield"(%b) : (i32) -> ()', '"scf.yield"() : () -> ()'),

@@ -9,6 +9,7 @@ import pytest
 from readback import reads_back, refused
 
 import ptokit as pto
+from every import every
 
 ANY, SOME = (f"memref<{n}xf32, #pto.address_space<gm>>" for n in ("?", "1024"))
 CAST = "memref<16x32xf32, strided<[32, 1], offset: ?>, #pto.address_space<gm>>"
@@ -66,7 +67,7 @@ def test_a_cast_past_the_end_ends_the_run(engine: str) -> None:
         pto.loads(LOWERED).run(x=x[:575], y=x, n=5, engine=engine)
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("sizes: [16, 32], strides: [32", "sizes: [17, 32], strides: [32", "shape"),
@@ -124,7 +125,7 @@ def test_casts_change_nothing(engine: str) -> None:
     assert np.array_equal(pto.loads(text).run(**given, engine=engine)["y"], wanted)
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("to memref<?x32xf32", "to memref<?x31xf32", "shape"),
@@ -149,7 +150,7 @@ func.func @f(%a: {WHOLE}, %i: index) {{
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("[0, %i]", "[16, %i]", None),
@@ -229,7 +230,7 @@ INNER = f"%b = memref.alloc() : {T}"
 BRANCH = "scf.if %c {{\n{}\n}} else {{\n{}\n}}"
 
 
-@pytest.mark.parametrize(
+@every(
     ("lines", "warned"),
     [
         ((STORED, END), 0),
@@ -269,8 +270,8 @@ func.func @f(%x: {ANY}) {{
     assert reads_back(program.text("dps"))
 
 
-@pytest.mark.parametrize("rank", [2, 6])
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@every("rank", [2, 6])
+@every("target", ["cpu", "a2a3", "a5"])
 def test_a_cast_with_fewer_strides_than_extents_is_refused(rank: int, target: str) -> None:
     ones, strides = ["1"] * rank, ", ".join(["1"] * (rank - 1))
     space = "#pto.address_space<gm>"
@@ -283,7 +284,7 @@ func.func @f(%x: memref<?xf16, {space}>) {{
     assert "strides.count" in pto.loads(text).check(target)[0].render()
 
 
-@pytest.mark.parametrize("offset", ["[]", "[8, 0]", "[%n, %n]"])
+@every("offset", ["[]", "[8, 0]", "[%n, %n]"])
 def test_an_offset_is_one_number(offset: str) -> None:
     """What says more or less is kept as written, and judged by nothing."""
     changed = found(LOWERED, "offset: [64]", f"offset: {offset}")
@@ -293,7 +294,7 @@ def test_an_offset_is_one_number(offset: str) -> None:
     ).text("dps")
 
 
-@pytest.mark.parametrize("given", ["addr = [%s, %s]", "addr = []", "valid_row = [%n, %n]"])
+@every("given", ["addr = [%s, %s]", "addr = []", "valid_row = [%n, %n]"])
 def test_an_operand_with_a_keyword_is_one_value(given: str) -> None:
     tile = (
         "!pto.tile_buf<vec, 8x64xf32, valid=?x64>"
@@ -333,7 +334,7 @@ def test_a_buffer_of_one_dimension_has_parts(engine: str) -> None:
     assert np.array_equal(y, np.where((x >= 16) & (x < 48), 2 * x, x))
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ("[%i] [32]", "[40] [32]", "window-out-of-bounds"),
@@ -407,7 +408,7 @@ def test_elements_between_rows_are_none_of_a_window(engine: str) -> None:
         pto.loads(text).run(t=np.zeros((16, 32), np.float32), n=5, engine=engine)
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         (f"-> {LOCAL}", f"-> {LOCAL}".replace("16x32", "32x16"), "shape"),
@@ -447,7 +448,7 @@ func.func private @half(%b: TAKEN, %s: f32) {{
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("rows", "taken", "slugs"),
     [
         ("8", BUFFER, []),

@@ -7,6 +7,7 @@ import pytest
 from readback import reads_back
 
 import ptokit as pto
+from every import every
 
 MODES = ("set_atomic_add", "set_atomic_none", "set_atomic_bf16", "ub.set_mask_count")
 NUMBERS = ("set_mte2_nz_para", "set_quant_pre", "set_fpc", "set_ctrl", "set_loop_size_outtol1")
@@ -29,7 +30,7 @@ def function(line: str) -> str:
     return f"func.func @f(%n: i64, %m: i64, %x: f32) {{\n  {line}\n  return\n}}\n"
 
 
-@pytest.mark.parametrize("line", LINES)
+@every("line", LINES)
 def test_text_stays_and_does_not_run(line: str) -> None:
     program = pto.loads(function(line))
     assert program.text("dps") == function(line)
@@ -39,7 +40,7 @@ def test_text_stays_and_does_not_run(line: str) -> None:
         program.run(n=1, m=1, x=1.5, target="a5")
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "widths"),
     [
         ("set_loop_size_outtoub", (21, 22)),
@@ -66,9 +67,7 @@ def test_cpp_packs_the_fields() -> None:
     assert "  set_loop1_stride_outtoub(m << 40 | n);\n#endif\n  set_ctrl(n);\n" in found
 
 
-@pytest.mark.parametrize(
-    "line", ['pto.mem_bar "VST_VLD"', 'pto.dsb "DDR"', "pto.set_cross_core %n, %m : i64, i64"]
-)
+@every("line", ['pto.mem_bar "VST_VLD"', 'pto.dsb "DDR"', "pto.set_cross_core %n, %m : i64, i64"])
 def test_other_names_of_that_level_are_not_judged(line: str) -> None:
     (found,) = pto.loads(function(line)).check("a5")
     assert (found.slug, found.is_error) == ("foreign-op", False)

@@ -9,6 +9,7 @@ import pytest
 from readback import reads_back
 
 import ptokit as pto
+from every import every
 
 T = "memref<16x32xf32, #pto.address_space<vec>>"
 V = "!pto.tensor_view<16x32xf32>"
@@ -23,7 +24,7 @@ func.func @f(%v: {V}, %w: {V}) {{
 """
 
 
-@pytest.mark.parametrize("made", ["memref.alloc()", "memref.alloca()"])
+@every("made", ["memref.alloc()", "memref.alloca()"])
 def test_a_memref_of_a_tile_memory_is_a_tile(made: str, engine: str) -> None:
     text = TEXT.replace("MADE", made)
     assert reads_back(text)
@@ -72,7 +73,7 @@ def test_a_part_outside_of_its_buffer_is_refused() -> None:
     assert "window-out-of-bounds" in {d.slug for d in program.check("a5")}
 
 
-@pytest.mark.parametrize("steps", ["[2, 1]", "[%row, 1]"])
+@every("steps", ["[2, 1]", "[%row, 1]"])
 def test_a_part_with_steps_leaves_rows_out(steps: str, engine: str) -> None:
     text = part(steps).replace(
         "strided<[32, 1], offset: ?>, #pto.address_space<gm>",
@@ -85,7 +86,7 @@ def test_a_part_with_steps_leaves_rows_out(steps: str, engine: str) -> None:
     assert np.array_equal(out, x[2:34:2])
 
 
-@pytest.mark.parametrize("steps", ["[4, 1]", "[1, 2]", "[-1, 1]"])
+@every("steps", ["[4, 1]", "[1, 2]", "[-1, 1]"])
 def test_a_part_with_steps_stays_in_its_buffer(steps: str) -> None:
     wrong = {d.slug for d in pto.loads(part(steps).replace("[%row", "[4")).check("a5")}
     assert wrong & {"window-out-of-bounds", "operand-value"}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from readback import refused
 
+from every import every
 from ptokit import loads
 from ptokit.diagnostics.diagnostic import PtoError
 
@@ -199,7 +200,7 @@ def test_modules_in_generic_form_run(engine: str) -> None:
     assert found["p"].tolist() == [42]
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "slug"),
     [
         ('sym_name = "g", ', "", "syntax-error"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain, product
 
-import pytest
-
+from every import every
 from ptokit.api.kernel.loading import loads
 from ptokit.ir.strings import quoted, symbol, symbol_name, unquoted
 
@@ -36,7 +35,7 @@ module @"my module" attributes {"odd key" = "x\\0Ay", "1st" = ["a  b", @"c d"]} 
 CALLED = ["q_t", "v1x", "f_b_2"]
 
 
-@pytest.mark.parametrize("name", ODD)
+@every("name", ODD)
 def test_a_name_means_itself_again(name: str) -> None:
     token = symbol(name)
     assert symbol_name(token) == name
@@ -49,7 +48,7 @@ def test_a_name_means_itself_again(name: str) -> None:
         assert func.body.ops[0].attrs == {"callee": name}  # type: ignore[union-attr] - an op
 
 
-@pytest.mark.parametrize("pair", [*product(ODD, ODD[:4])], ids=repr)
+@every("pair", [*product(ODD, ODD[:4])], ids=repr)
 def test_a_string_means_itself_again(pair: tuple[str, str]) -> None:
     text = " ".join(pair)
     assert unquoted(quoted(text)) == text

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from every import every
 from fuzz.scale import sampled, scaled
 from growth import growth
 from ptokit import loads
@@ -52,7 +53,7 @@ def attempt(text: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("text", ["", " ", " \n\t\n ", "\n" * 1000, "// only\n# comments"])
+@every("text", ["", " ", " \n\t\n ", "\n" * 1000, "// only\n# comments"])
 def test_nothing(text: str) -> None:
     assert attempt(text) == ""
     assert print_module(read(text)).strip() == text.strip()
@@ -154,7 +155,7 @@ def test_a_name_that_an_unknown_op_gives_inside_its_text() -> None:
     assert "to" in program.text("cpp")
 
 
-@pytest.mark.parametrize("strides", ["[,, 1]", "[32 1]", "[1,]", "[-]"])
+@every("strides", ["[,, 1]", "[32 1]", "[1,]", "[-]"])
 def test_broken_strides_of_a_memref_are_no_type_of_ours(strides: str) -> None:
     buffer = f"memref<8x32xf32, strided<{strides}, offset: ?>, #pto.address_space<gm>>"
     (func,) = read(f"func.func @f(%x: {buffer}) {{\n  return\n}}\n").funcs

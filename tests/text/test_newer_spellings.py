@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 
 L0C, L1 = "!pto.tile_buf<acc, 16x16xf32>", "!pto.tile_buf<mat, 16x16xi8>"
 FB, UB = "!pto.tile_buf<scaling, 1x16xu64>", "!pto.tile_buf<vec, 16x32xf32>"
@@ -46,7 +47,7 @@ SAME = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("newer", "older"), SAME.items())
+@every(("newer", "older"), SAME.items())
 def test_one_instruction(newer: str, older: str) -> None:
     found, other = pto.loads(f"{newer}\n"), pto.loads(f"{older}\n")
     assert found.text("dps", dialect="v0.57") == other.text("dps", dialect="v0.57")
@@ -54,7 +55,7 @@ def test_one_instruction(newer: str, older: str) -> None:
         assert pto.loads(text).text("dps") == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("clause", "kind", "shape"),
     [
         ("sizes [8, 8] valid [%one, %n]", OPEN, [1, 5]),
@@ -113,7 +114,7 @@ def test_a_mistake_in_a_type_with_an_alias_is_shown_in_it() -> None:
         pto.loads(f"!t = {UB}\n%m = pto.alloc_multi_tile : !pto.multi_tile_buf<!t, number=2>\n")
 
 
-@pytest.mark.parametrize("types", ["", ", i32", ", i32, i32"])
+@every("types", ["", ", i32", ", i32, i32"])
 def test_how_much_is_valid_has_one_type(types: str) -> None:
     kind = "!pto.tile_buf<vec, 16x16xf32, valid=?x?>"
     line = f"%t = pto.alloc_tile valid_row = %r valid_col = %c : {kind}"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Op
 from ptokit.ir.same import same
@@ -76,7 +77,7 @@ BETWEEN_RANKS = {
 }
 
 
-@pytest.mark.parametrize("name", BETWEEN_RANKS)
+@every("name", BETWEEN_RANKS)
 def test_ops_between_ranks_have_names_without_their_chapter(name: str) -> None:
     """In generic form the destination comes first, as in the order of the assembler's operands."""
     given, attrs = BETWEEN_RANKS[name]

@@ -11,6 +11,7 @@ import pytest
 from readback import reads_back
 
 import ptokit as pto
+from every import every
 from fuzz.scale import sampled
 from ptokit.isa.below import NAMES
 
@@ -24,7 +25,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("name", FOREIGN)
+@every("name", FOREIGN)
 def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> None:
     args = f"%m: memref<8xi32>, %q: !pto.ptr<!pto.ptr<f32>>, %t: {TABLE}, %i: index, %n: i32"
     text = f"func.func @f({args}) {{\n  {FOREIGN[name]}\n  return\n}}\n"
@@ -34,7 +35,7 @@ def test_an_operation_of_another_level_leaves_the_verdict_open(name: str) -> Non
     assert (found.slug, found.is_error, name in found.message) == ("foreign-op", False, True)
 
 
-@pytest.mark.parametrize("kind", ["!pto.hif8x2", "!pto.bf16x2", "f64", "!pto.ptr<vector<4xf32>>"])
+@every("kind", ["!pto.hif8x2", "!pto.bf16x2", "f64", "!pto.ptr<vector<4xf32>>"])
 def test_types_that_no_instruction_takes_are_known(kind: str) -> None:
     text = f"func.func @f(%a: {kind}) {{\n  return\n}}\n"
     reads_back(text)
@@ -104,7 +105,7 @@ pto.tgatherb ins(%s, %o : !pto.tile_buf<vec, 4x256xi8>, !pto.tile_buf<vec, {offs
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("offsets", "slug"),
     [("4x8xu32", None), ("4x16xu32", "shape"), ("8x8xu32, valid=4x8, blayout=col_major", "layout")],
 )
@@ -121,7 +122,7 @@ PROMISES = {
 }
 
 
-@pytest.mark.parametrize("name", PROMISES)
+@every("name", PROMISES)
 def test_what_an_optimiser_may_assume_is_kept_without_a_word(name: str) -> None:
     text = f"func.func @f(%i: i32, %x: f32) {{\n  {PROMISES[name]}\n  return\n}}\n"
     assert pto.loads(text).check("all") == []
@@ -145,7 +146,7 @@ OF_F64 = {
 }
 
 
-@pytest.mark.parametrize("case", OF_F64)
+@every("case", OF_F64)
 def test_types_of_another_level_are_never_computed_with(case: str, engine: str) -> None:
     program = pto.loads(OF_F64[case])
     assert {d.slug for d in program.check("all")} <= {"foreign-op"}
@@ -160,7 +161,7 @@ def test_a_word_is_no_operand() -> None:
         pto.loads(text)
 
 
-@pytest.mark.parametrize("name", sampled([f"pto.{name}" for name in sorted(NAMES)], 20))
+@every("name", sampled([f"pto.{name}" for name in sorted(NAMES)], 20))
 def test_every_name_below_tiles_has_one_answer(name: str) -> None:
     """Also without an operand of that level: none is taken for a slip of a tile instruction."""
     text = f"func.func @f(%n: index) {{\n  {name} %n, %n : index, index\n  return\n}}\n"
@@ -208,7 +209,7 @@ func.func @f(%p: !pto.ptr<i32>, %n: i32) {
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "message"),
     [
         (COUNTS, "vector<4xi16> holds what a merge counts and cannot be an operand"),

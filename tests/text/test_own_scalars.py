@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from readback import reads_back, refused
 
 import ptokit as pto
+from every import every
 from ptokit.ir.module import Op
 
 ARGUMENTS = (
@@ -114,7 +114,7 @@ def text_of(statement: str) -> str:
     return f"func.func @f({ARGUMENTS}) {{\n  {statement}\n  return\n}}\n"
 
 
-@pytest.mark.parametrize("statement", SAME)
+@every("statement", SAME)
 def test_it_is_the_page_of_another_dialect(statement: str) -> None:
     program, meant = pto.loads(text_of(statement)), pto.loads(text_of(SAME[statement]))
     op, other = (p.module.funcs[0].body.ops[0] for p in (program, meant))
@@ -128,7 +128,7 @@ def test_it_is_the_page_of_another_dialect(statement: str) -> None:
     assert program.check("all") == meant.check("all")
 
 
-@pytest.mark.parametrize("statement", ALSO)
+@every("statement", ALSO)
 def test_other_spellings_are_printed_as_the_first(statement: str) -> None:
     reads_back(text_of(statement))
     assert pto.loads(text_of(statement)).text("dps") == text_of(ALSO[statement])
@@ -141,7 +141,7 @@ def test_what_the_text_has_of_other_dialects_stays() -> None:
         assert " pto." not in printed
 
 
-@pytest.mark.parametrize(
+@every(
     "statement",
     [
         "%r = pto.addf %v, %v : vector<4xf32>",
@@ -161,7 +161,7 @@ def test_what_is_of_the_level_below_is_kept_and_not_judged(statement: str) -> No
     assert [(d.slug, d.is_error) for d in program.check("cpu")] == [("foreign-op", False)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("statement", "slug"),
     [
         ("%r = pto.divi %a, %b : i32", "syntax-error"),

@@ -7,6 +7,7 @@ import pytest
 from readback import reads_back
 
 import ptokit as pto
+from every import every
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.text.types.spelling import spell
@@ -26,8 +27,8 @@ ELEMENTS = {  # extents in text, layouts; rows and columns in elements, valid on
 NAMES = ("!pto.f4E2M1x2", "!pto.f4E1M2x2")
 
 
-@pytest.mark.parametrize("dtype", NAMES)
-@pytest.mark.parametrize("spelled", ELEMENTS)
+@every("dtype", NAMES)
+@every("spelled", ELEMENTS)
 def test_tiles(spelled: tuple[object, ...], dtype: str) -> None:
     loc, *rest = spelled
     text = f"!pto.tile_buf<{BOXED.format(loc, dtype, *rest)}, pad=0>"
@@ -38,7 +39,7 @@ def test_tiles(spelled: tuple[object, ...], dtype: str) -> None:
     assert spell(kind, "dps") == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "shape", "stride"),
     [
         ("!pto.tensor_view<4x32x!pto.f4E2M1x2>", (4, 64), None),

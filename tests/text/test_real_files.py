@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from readback import reads_back
 
+from every import every
 from ptokit.ir.module import OpaqueOp
 from ptokit.isa.model.types import OpaqueType
 
@@ -91,19 +91,19 @@ def pieces(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("statement", pieces(STATEMENTS))
+@every("statement", pieces(STATEMENTS))
 def test_a_statement(statement: str) -> None:
     module = reads_back(f"{HEAD}{statement}\n  return\n}}\n")
     assert not [op for op in module.funcs[0].body.walk() if isinstance(op, OpaqueOp)]
 
 
-@pytest.mark.parametrize("kind", pieces(ARGUMENTS))
+@every("kind", pieces(ARGUMENTS))
 def test_a_type(kind: str) -> None:
     module = reads_back(f"func.func @f(%a: {kind}) {{\n  return\n}}\n")
     assert not isinstance(module.funcs[0].args[0].type, OpaqueType)
 
 
-@pytest.mark.parametrize("kind", pieces(KEPT))
+@every("kind", pieces(KEPT))
 def test_a_type_of_another_level_is_kept_as_written(kind: str) -> None:
     module = reads_back(f"func.func @f(%a: {kind}) {{\n  return\n}}\n")
     assert module.funcs[0].args[0].type == OpaqueType(kind)

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from corpus import corpus
 
+from every import every
 from fuzz.scale import sampled, scaled
 from growth import growth
 from ptokit.api.kernel.loading import loads
@@ -149,8 +150,8 @@ pto.tmov ins(%a : !t) outs(%b : !v)
     ]
 
 
-@pytest.mark.parametrize("stray", ["/ a comment\n", "!s !pto.tile_buf<...>\n", "} }\n"])
-@pytest.mark.parametrize("opened", ["module {\n", ""])
+@every("stray", ["/ a comment\n", "!s !pto.tile_buf<...>\n", "} }\n"])
+@every("opened", ["module {\n", ""])
 def test_what_stands_below_a_stray_line_is_read(stray: str, opened: str) -> None:
     text = f"""{stray}!t = !pto.tile_buf<vec, 16x16xf32>
 {opened}func.func @f(: index, %n: index) {{
@@ -238,7 +239,7 @@ def test_time_grows_with_the_text(line: str) -> None:
     assert growth(work, 100, 1600) < 60
 
 
-@pytest.mark.parametrize(
+@every(
     ("opened", "message"),
     [
         ("scf.if %c {", "region of scf.if: expected no arguments, got 1"),
@@ -287,7 +288,7 @@ def below(text: str) -> str:
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "place"),
     [
         ("set_flag[<PIPE_V>, <PIPE_V>, <EVENT_ID0>]", "<PIPE_V>"),

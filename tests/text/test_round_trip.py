@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from every import every
 from ptokit.ir.module import Module
 from ptokit.ir.same import same
 from ptokit.text.read.reader import read
@@ -66,7 +67,7 @@ module attributes {pto.target_arch = "a5", "pto.device-spec" = "Ascend910B1"} { 
 LOADED = "pto.tload ins(%g : !pto.tensor_view<16x16xf16>) outs(%d : {B})"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "printed"),
     [
         ("tmov %d, %s : !pto.tile<f16, 16, 16>", "pto.tmov ins(%s : {B}) outs(%d : {B})"),

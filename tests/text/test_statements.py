@@ -7,6 +7,7 @@ import pytest
 from readback import refused
 
 import ptokit as pto
+from every import every
 from ptokit.forms.dps import to_dps
 from ptokit.ir.module import Op, OpaqueOp
 from ptokit.ir.same import same
@@ -25,7 +26,7 @@ V = "!pto.tile_buf<vec, 16x32xf32>"
 FLAG = "[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
 
 
-@pytest.mark.parametrize(
+@every(
     "statement",
     [
         f"pto.set_flag{FLAG}",
@@ -36,7 +37,7 @@ FLAG = "[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
         "foo.bar[1, 2]",
     ],
 )
-@pytest.mark.parametrize(
+@every(
     "before",
     [
         f"pto.trelu ins(%s : {V}) outs(%d : {V})",
@@ -137,8 +138,8 @@ def test_extents_that_contradict_the_type_of_a_view(rows: str) -> None:
     assert [d.rule for d in found] == ["shape == result.static_extents"] * (rows == "8")
 
 
-@pytest.mark.parametrize("name", ["a2a3", "a5"])
-@pytest.mark.parametrize("written", ["nz", "zz"])
+@every("name", ["a2a3", "a5"])
+@every("written", ["nz", "zz"])
 def test_a_left_tile_has_the_layout_of_its_target(name: str, written: str) -> None:
     target = TARGETS[name]
     layout, _ = target.alias(LEFT)
@@ -196,7 +197,7 @@ LITERALS = {
 }
 
 
-@pytest.mark.parametrize(("statement", "message"), LITERALS.items())
+@every(("statement", "message"), LITERALS.items())
 def test_numbers_have_the_types_that_are_written(statement: str, message: str) -> None:
     text = f"func.func @f(%t: {TILE}, %p: !pto.ptr<f32>, %c: i1) {{\n  {statement}\n  return\n}}\n"
     try:
@@ -216,7 +217,7 @@ def test_hexadecimal_digits_are_the_bits_of_a_float(bits: str, kind: str) -> Non
     assert "constant 1.5" in pto.loads(f"%r = arith.constant {bits} : {kind}\n").text("dps")
 
 
-@pytest.mark.parametrize(
+@every(
     "statement",
     [
         "%b = arith.constant 2.0 : f64",
@@ -252,7 +253,7 @@ RESULTS_OF_ANOTHER_KIND = {
 }
 
 
-@pytest.mark.parametrize("op", RESULTS_OF_ANOTHER_KIND)
+@every("op", RESULTS_OF_ANOTHER_KIND)
 def test_a_result_is_of_the_kind_that_the_page_says(op: str) -> None:
     """In every shape of text; a mutant of a program found one that did not ask."""
     head = f"func.func @f(%a: {SMALL}, %m: {MANY}, %i: index, %w: i32) {{\n"
@@ -320,7 +321,7 @@ LOADED = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
 EVENT = "pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TMOV_M2L>, <EVENT_ID1>]"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "printed"),
     [
         (LOADED, LOADED),
@@ -351,7 +352,7 @@ def test_words(text: str, printed: str) -> None:
         assert same(read(print_module(module, form)), module)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "slug"),
     [
         ("pto.set_flag[<PIPE_MTE2>, <PIPE_V>]", "syntax-error"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from every import every
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.same import same
 from ptokit.isa.model.globaltypes import GlobalType
@@ -154,7 +155,7 @@ SPELLINGS: list[tuple[str, Type]] = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "expected"), SPELLINGS, ids=[s for s, _ in SPELLINGS])
+@every(("spelling", "expected"), SPELLINGS, ids=[s for s, _ in SPELLINGS])
 def test_spelling(spelling: str, expected: Type) -> None:
     assert type_named(spelling) == expected
     for form in ("as", "ssa", "dps"):
@@ -240,7 +241,7 @@ BAD: list[tuple[str, str, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "slug", "place", "help"), BAD, ids=[b[0] for b in BAD])
+@every(("spelling", "slug", "place", "help"), BAD, ids=[b[0] for b in BAD])
 def test_bad_spelling(spelling: str, slug: str, place: str, help: str | None) -> None:
     with pytest.raises(BadType) as caught:
         type_named(spelling)
