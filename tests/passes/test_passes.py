@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from every import every
 from ptokit.api.kernel.loading import load
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
@@ -26,7 +25,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 
 
-@every("program", sorted(HERE.glob("*.pto")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("program", sorted(HERE.glob("*.pto")), ids=lambda p: p.stem)
 def test_text_in_text_out(program: Path) -> None:
     command = program.read_text(encoding="utf-8").splitlines()[0]
     assert command.startswith("// $ ptokit opt ")
@@ -39,7 +38,7 @@ def test_text_in_text_out(program: Path) -> None:
     assert output == expected.read_text(encoding="utf-8")
 
 
-@every("name", PASSES)
+@pytest.mark.parametrize("name", PASSES)
 def test_every_pass_is_tried_and_explained(name: str) -> None:
     commands = [p.read_text(encoding="utf-8").splitlines()[0] for p in HERE.glob("*.pto")]
     assert any(name in command for command in commands), (
