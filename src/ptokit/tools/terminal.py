@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TextIO
 
 import click
@@ -71,10 +72,27 @@ def painting(severity: Severity) -> Paint:
     return paint
 
 
+_collected: ContextVar[list[Diagnostic]] = ContextVar("collected")
+
+
+@contextmanager
+def collecting() -> Generator[list[Diagnostic]]:
+    """Inside, `show` appends diagnostics to this list and writes nothing."""
+    found: list[Diagnostic] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
+
+
 def show(found: Diagnostic | PtoError, *, err: bool = True, end: str = "\n") -> None:
     """Write a message to standard error or output: with colours where they are wanted."""
     stream = sys.stderr if err else sys.stdout
     every = found.diagnostics if isinstance(found, PtoError) else (found,)
+    if (collected := _collected.get(None)) is not None:
+        collected.extend(every)
+        return
     painted = colours(stream)
     paints = (painting(d.severity) if painted else unpainted for d in every)
     text = "\n\n".join(d.render(paint) for d, paint in zip(every, paints, strict=True))
