@@ -1,1 +1,1 @@
-"""What a user is told: places in text, diagnostics, the catalogue of their slugs."""
+"""Diagnostics: places in text, messages, and the catalogue of their slugs."""

@@ -22,7 +22,7 @@ OURS = (PACKAGE, contextlib.__file__, functools.__file__)
 
 
 def depth() -> int:
-    """The level of the stack that `warnings.warn`, called by the caller, is to blame."""
+    """Return the `stacklevel` with which the caller of `depth` blames the user's line."""
     frame, outside, count = inspect.currentframe(), _outside(inspect.currentframe()), 0
     while frame is not None and frame is not outside:
         frame, count = frame.f_back, count + 1
@@ -30,14 +30,14 @@ def depth() -> int:
 
 
 def _outside(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame outside this package."""
+    """Return the innermost frame outside this package."""
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
 
 
 def door(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that users call: the traceback of a PtoError has their frames, and one of ours."""
+    """Decorate a function for users: a PtoError keeps the user's frames and one of ptokit's."""
 
     @functools.wraps(function)
     def called(*args: P.args, **names: P.kwargs) -> R:
@@ -50,7 +50,7 @@ def door(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _of_users(found: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package, and of decorators in it."""
+    """Return A traceback without the frames of this package, and of decorators in it."""
     if found is None:
         return None
     rest, frame = _of_users(found.tb_next), found.tb_frame
@@ -60,14 +60,14 @@ def _of_users(found: TracebackType | None) -> TracebackType | None:
 
 
 def known_name(file: str) -> str:
-    """The name of a file as its author knows it: of the cell of a notebook, its number."""
+    """Return the name of a file as its author knows it; for a notebook, the number of the cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = shell and shell.compile.format_code_name(file)
     return cell[1] if cell else file
 
 
 def caller() -> Span | None:
-    """The innermost frame outside this package; None when its source is not to be had."""
+    """Return the innermost line outside this package, or None if its source is not available."""
     frame = _outside(inspect.currentframe())
     if frame is None:
         return None

@@ -1,4 +1,4 @@
-"""The catalogue of diagnostics: for each slug its title and what `ptokit explain` says of it."""
+"""The catalogue of diagnostics: for each slug a title and the text that `ptokit explain` prints."""
 
 from __future__ import annotations
 

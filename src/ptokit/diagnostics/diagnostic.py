@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong with a program, where, by which rule, with which numbers.
+"""Diagnostics: the fault, its place, the rule that is broken, and the numbers in the rule.
 
 Three kinds are never mixed: the program is wrong (a Diagnostic, raised as PtoError), the call is
 wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
@@ -24,11 +24,12 @@ class Severity(Enum):
 
 
 class Judge(Enum):
-    """A source that takes or refuses a program, where sources differ.
+    """A source that accepts or refuses programs.
 
-    The assembler verifies text, the C++ headers assert what templates and arguments must be, and
-    on hardware a program computes what its page says, or something undefined. `check` takes the
-    strictest verdict that is certain; `--as` (in Python `judge=`) asks for that of one source.
+    The assembler verifies text, the C++ headers assert properties of templates and arguments, and
+    hardware computes what the page of an instruction says, or something undefined. `check` takes
+    the strictest verdict that is certain; `--as` (in Python `judge=`) selects the verdict of one
+    source.
     """
 
     ASSEMBLER = "assembler"
@@ -51,11 +52,11 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagnostic(Rich):
-    """One thing that is wrong: `slug` names its page in `ptokit explain`.
+    """A finding about a program: `slug` names its page in `ptokit explain`.
 
     `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
-    do, `targets` the targets that impose the rule (empty: all), `by` the judges that refuse what
-    breaks it (empty: all).
+    do, `targets` the targets that impose the rule (empty: all), `by` the judges that refuse a
+    program that breaks the rule (empty: all).
     """
 
     slug: str
@@ -75,19 +76,19 @@ class Diagnostic(Rich):
         return self.severity is Severity.ERROR
 
     def judged(self, judge: Judge | None) -> Diagnostic:
-        """The diagnostic where the verdict of one judge decides; None: as it stands."""
+        """Return the diagnostic with the severity that `judge` gives; None changes nothing."""
         if judge is None or not self.by:
             return self
         return replace(self, severity=Severity.ERROR if judge in self.by else Severity.WARNING)
 
     @property
     def refused_by(self) -> str:
-        """The judges that refuse, and those that accept, in words; empty where all refuse."""
+        """The judges that refuse and the judges that accept, as text; empty if all refuse."""
         accepted = [judge for judge in Judge if judge not in self.by]
         return f"{_listed(self.by)}; accepted by: {_listed(accepted)}" if self.by else ""
 
     def render(self, paint: Paint = unpainted) -> str:
-        """The message as a terminal shows it, several lines; `paint` marks what each part is."""
+        """Return the message in several lines for a terminal; `paint` colours each kind of part."""
         lines = [paint("head", f"{self.severity.value}[{self.slug}]")]
         lines[0] += paint("text", f": {printable(self.message)}")
         lines += () if self.span is None else self.span.picture(paint)
@@ -104,7 +105,10 @@ class Diagnostic(Rich):
         return "\n".join(lines)
 
     def explained(self) -> Iterator[Note]:
-        """The notes; of each place where the function was called that it is inside of, once."""
+        """Yield the notes, and after each note the calls that lead to its place.
+
+        A call that leads to several places is listed once.
+        """
         calls = [] if self.span is None else [*self.span.callers()]
         others = [call for n in self.notes if n.span is not None for call in n.span.callers()]
         if not others:
@@ -118,7 +122,7 @@ class Diagnostic(Rich):
                     yield Note("called here", call)
 
     def to_json(self) -> dict[str, object]:
-        """Return the same facts for other tools; `former_slugs` has those of the last release."""
+        """Return the fields as JSON; `former_slugs` has the slugs of the last release."""
         place = {} if self.span is None else self.span.to_json()
         return {
             "slug": self.slug,
@@ -156,32 +160,32 @@ class PtoError(Exception, Rich):
         return type(self), (self.diagnostics,)  # by default, the text that `args` holds
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows when nobody catches it: the message, which names the place."""
+        """Return the lines that IPython shows for an uncaught error: only the message."""
         return str(self).splitlines()
 
     def render(self, paint: Paint = unpainted) -> str:
-        """What a terminal shows: the diagnostics, with an empty line between."""
+        """Return the diagnostics as a terminal shows them, with an empty line between."""
         return "\n\n".join(d.render(paint) for d in self.diagnostics)
 
     def at(self, span: Span | None) -> Self:
-        """The same error, with `span` where a diagnostic has no place yet."""
+        """Return the error with `span` as the place of each diagnostic that has none."""
         return type(self)([d if d.span else replace(d, span=span) for d in self.diagnostics])
 
     def noted(self, message: str) -> Self:
-        """The same error with a further note."""
+        """Return the error with a further note on each diagnostic."""
         note = Note(message)
         return type(self)([replace(d, notes=(*d.notes, note)) for d in self.diagnostics])
 
 
 class CallError(PtoError, ValueError):
-    """What a program was given is wrong, not the program: names, arrays, files."""
+    """An error in a call of a correct program: names, arrays or files are wrong."""
 
 
 def call_error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> CallError:
-    """A CallError of one diagnostic."""
+    """Return a CallError with one diagnostic; `facts` are further fields of the diagnostic."""
     return CallError(error(slug, message, span, **facts).diagnostics)
 
 
 def error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> PtoError:
-    """A PtoError of one diagnostic."""
-    return PtoError(Diagnostic(slug, message, span, **facts))  # type: ignore[arg-type]
+    """Return a PtoError with one diagnostic; `facts` are further fields that hold text."""
+    return PtoError(Diagnostic(slug, message, span, **facts))  # type: ignore[arg-type]  # text

@@ -1,4 +1,4 @@
-"""Text of users as a terminal may show it: no character of it moves the cursor or hides others."""
+"""Users' text for a terminal: no character moves the cursor or hides other characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HIDDEN = re.compile(
 
 
 def printable(text: str) -> str:
-    """Return text with escapes, as in Python, for characters that a terminal does not show."""
+    """Return `text` with Python escapes for the characters that a terminal does not show."""
     return text if text.isprintable() else HIDDEN.sub(_escape, text)
 
 
@@ -22,5 +22,5 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return the number with the noun in the plural where needed: `2 types`."""
+    """Return the number with the noun, in the plural where needed: `2 types`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""HTML of objects for notebooks, drawn by the `pictures` that the package registers."""
+"""HTML of objects for notebooks, drawn by the `pictures` module that the package registers."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class Rich:
 
 
 class RichList(list[T], Rich):
-    """A list that a notebook shows as what is in it."""
+    """A list that a notebook shows as the pictures of its items."""

@@ -1,4 +1,4 @@
-"""Where text came from: sources, spans in them, and the picture with carets that errors show."""
+"""Places in text: sources, spans, and the excerpt with carets that errors show."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Paint: TypeAlias = Callable[[Part, str], str]
 
 
 def unpainted(part: Part, text: str) -> str:
-    """The text of a part as it is."""
+    """Return the text of a part without colour."""
     return text
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A named text."""
+    """A named text, such as a file."""
 
     name: str
     text: str = field(repr=False)
@@ -41,7 +41,7 @@ class Source:
         return self  # a program that is copied still comes from the same text
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1."""
+        """Return the line and the column of an offset, both from 1."""
         line = bisect_right(self._starts, offset) - 1
         return line + 1, offset - self._starts[line] + 1
 
@@ -52,9 +52,9 @@ class Source:
 
 
 class Span(NamedTuple):
-    """The half-open range [start, end) of a source; `caller` called the function it is inside of.
+    """The half-open range [start, end) of a source.
 
-    Only of ops that were inlined.
+    `caller` is the call by which the op of the span was inlined, else None.
     """
 
     source: Source
@@ -71,23 +71,23 @@ class Span(NamedTuple):
 
     @property
     def line(self) -> int:
-        """The line it starts on, from 1."""
+        """The line on which the span starts, from 1."""
         return self.source.position(self.start)[0]
 
     def callers(self) -> Iterator[Span]:
-        """The calls it was inlined by, the innermost first."""
+        """Yield the calls by which the op of the span was inlined, the innermost first."""
         if self.caller is not None:
             yield self.caller
             yield from self.caller.callers()
 
     def to_json(self) -> dict[str, object]:
-        """Where it starts and ends, for other tools; the end is behind the last character."""
+        """Return the file, start and end as JSON; the end is one column after the last one."""
         (line, column), (last, end) = map(self.source.position, (self.start, self.end))
         place = {"file": self.source.name, "line": line, "column": column}
         return {**place, "end_line": last, "end_column": end}
 
     def picture(self, paint: Paint = unpainted) -> list[str]:
-        """Where it is, and the line of the span with carets below it."""
+        """Return the place, and the line of the span with carets below it."""
         line, column = self.source.position(self.start)
         raw, first = self.source.line(line).replace("\t", " "), column - 1
         before, text = printable(raw[:first]), printable(raw)

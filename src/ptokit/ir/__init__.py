@@ -1,1 +1,1 @@
-"""Programs: module, function, block, op, value."""
+"""Programs as data: module, function, block, op, value."""

@@ -1,7 +1,4 @@
-"""Editing programs: fresh names, renamed values, comments, the pages that structure needs.
-
-`new_op` makes an op from a page with operands and attributes by name, whoever asks for it.
-"""
+"""Helpers for passes: new ops, fresh names, renamed values, comments, and structural pages."""
 
 from __future__ import annotations
 
@@ -32,7 +29,10 @@ def new_op(
     regions: Sequence[Block] = (),
     spans: dict[str, Span] | None = None,
 ) -> Op:
-    """The op of `page` on these values; an operand without any is absent."""
+    """Return an op of `page` on values by operand name; an operand without values is absent.
+
+    AssertionError if a required input has no value.
+    """
     bound = {
         name: tuple(values) if page.operand(name).many else values[0]
         for name, values in operands.items()
@@ -45,14 +45,14 @@ def new_op(
 
 @cache
 def _needed(page: type[Instr]) -> frozenset[str]:
-    """The inputs that it cannot do without."""
+    """Return the names of the inputs that an op of the page must have."""
     inputs = (o for o in page.operands if o.role is Role.IN and not o.many)
     return frozenset(o.name for o in inputs if o.required)
 
 
 @cache
 def constant_page() -> type[Instr]:
-    """The page of an op that is a number; without one, numbers stand in no text."""
+    """Return the page of an op that defines a number; PtoError if no page does."""
     for page in walk():
         if page.asm.shape == "constant":
             return page
@@ -61,7 +61,7 @@ def constant_page() -> type[Instr]:
 
 @cache
 def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
-    """The page whose result is a new tile, or a new convolution tile."""
+    """Return the page whose result is a new tile, or a new convolution tile."""
     makers = (page for page in walk() if ALLOCATES in page.traits)
     return next(page for page in makers if page.results()[0].kind is kind)
 
@@ -69,7 +69,10 @@ def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
 def instance(
     page: type[Instr], given: Mapping[str, Any], attrs: Mapping[str, object]
 ) -> tuple[Op, dict[Value, object]]:
-    """An op on handles and numbers by operand name, and what its values stand for. Any: these."""
+    """Return an op on handles and numbers, and the handle or number of each of its values.
+
+    `given` has handles and numbers by operand name (Any: both).
+    """
     env: dict[Value, object] = {}
     bound: dict[str, list[Value]] = {}
     for operand in page.operands:
@@ -84,7 +87,7 @@ def instance(
 
 
 def type_of(operand: Operand, given: object) -> Type:
-    """The type of what an operand is given: a handle's own, a number's as the operand has it."""
+    """Return the type of a value for an operand: a handle has its own, a number the operand's."""
     if not isinstance(given, int | float):
         return getattr(given, "type", Elided(""))
     if operand.kind is Kind.INDEX:
@@ -94,18 +97,18 @@ def type_of(operand: Operand, given: object) -> Type:
     return F32 if isinstance(given, float) else I64
 
 
-DEEPEST = 100  # regions inside of regions
+DEEPEST = 100  # nested regions
 
 
 def trimmed(lines: list[str]) -> tuple[str, ...]:
-    """Comments and blank lines, '', without blank ones at the end."""
+    """Return comments and blank lines ('') without the blank lines at the end."""
     while lines and not lines[-1]:
         lines = lines[:-1]
     return tuple(lines)
 
 
 def spaced(lines: Sequence[str], first: bool) -> tuple[str, ...]:
-    """The lines with single blank ones, and none at the start of a block (`first`)."""
+    """Return the lines with single blank lines, and none at the start of a block (`first`)."""
     found: list[str] = []
     for line in lines:
         if line or (found[-1] if found else not first):
@@ -114,13 +117,13 @@ def spaced(lines: Sequence[str], first: bool) -> tuple[str, ...]:
 
 
 def terminator_of(op: Op) -> type[Instr]:
-    """The page that ends the regions of `op`: the terminator of its dialect."""
+    """Return the page that ends the regions of `op`: the terminator of its dialect."""
     ends = (p for p in walk() if TERMINATOR in p.traits and len(p.operands) == 1)
     return next(p for p in ends if p.asm.dialect == op.page.asm.dialect)
 
 
 def shaped(shape: str) -> type[Instr]:
-    """The page of an op with such regions."""
+    """Return the page whose text has this shape; PtoError if no page does."""
     for page in walk():
         if page.asm.shape == shape:
             return page
@@ -128,32 +131,32 @@ def shaped(shape: str) -> type[Instr]:
 
 
 def is_tile(value: Value) -> bool:
-    """Whether the value is a tile of any kind."""
+    """Return whether the value is a tile or a convolution tile."""
     return Kind.TILE.accepts(value.type) or Kind.CONV.accepts(value.type)
 
 
 def is_loop(op: AnyOp) -> bool:
-    """Whether the op's region may run again: it has arguments of its own."""
+    """Return whether the op is a loop, that is, whether its region has arguments."""
     return bool(op.regions) and bool(op.regions[0].args)
 
 
 def is_dynamic(value: Value) -> bool:
-    """Whether the tile's valid region is known only when the program runs."""
+    """Return whether the valid region of the tile is known at run time only."""
     return isinstance(value.type, TileType) and not value.type.valid.static
 
 
 def uses_of(op: AnyOp) -> list[Value]:
-    """The values an op uses, its regions aside."""
+    """Return the values that an op uses, without those that only its regions use."""
     return list(op.uses) if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
 
 
 def yielded(block: Block) -> list[Value]:
-    """What the region passes on."""
+    """Return the operands of the region's terminator."""
     return uses_of(block.terminator) if block.terminator else []
 
 
 def values_defined(func: Func) -> Iterator[Value]:
-    """Every value the function defines."""
+    """Yield every value that the function defines."""
     for block in (func.body, *func.blocks):
         yield from block.args
     for op in func.walk():
@@ -163,14 +166,14 @@ def values_defined(func: Func) -> Iterator[Value]:
 
 
 def replaced(binding: Binding, now: Mapping[Value, Value]) -> Binding:
-    """The values that stand for those of an operand."""
+    """Return the binding of an operand with each value replaced by its entry in `now`, if any."""
     if isinstance(binding, tuple):
         return tuple(now.get(v, v) for v in binding)
     return now.get(binding, binding)
 
 
 def rewritten(block: Block, change: Callable[[AnyOp], Iterable[AnyOp]]) -> Block:
-    """The block with what `change` makes of each op, whose regions are rewritten before."""
+    """Return the block with each op replaced by `change(op)`; regions come before their op."""
     ops: list[AnyOp] = []
     for op in block.ops:
         if op.regions:
@@ -180,7 +183,7 @@ def rewritten(block: Block, change: Callable[[AnyOp], Iterable[AnyOp]]) -> Block
 
 
 def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
-    """The op, regions included, with other values for those it uses; itself where all stay."""
+    """Return the op with values replaced by `now`, in regions too; the op itself if none occurs."""
     if not now or not any(v in now for _, _, v in inner_uses(op)):
         return op
     regions = [replace(r, ops=[renamed(inner, now) for inner in r.ops]) for r in op.regions]
@@ -192,7 +195,7 @@ def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
 
 @cache
 def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
-    """The page that computes with two numbers of a type."""
+    """Return the page of an arithmetic operation on two numbers of a type, or None."""
     for page in pages():
         two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
         if two and page.operation() == symbol and page.ins()[0].accepts(kind):
@@ -201,14 +204,14 @@ def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
 
 
 class FreshNames:
-    """Names that no value of a function has."""
+    """A generator of names that no value of a function has."""
 
     def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
         self.taken = {v.name for v in values_defined(func) if v not in nameless}
-        self.last: dict[str, int] = {}  # numbers up to these are taken, by what is wanted
+        self.last: dict[str, int] = {}  # the last number in use, by the name wanted
 
     def name(self, wanted: str) -> str:
-        """`wanted`, or `wanted_1`, `wanted_2`, ..."""
+        """Return `wanted`, or the first free name of `wanted_1`, `wanted_2`, ..."""
         name, count = wanted, self.last.get(wanted, 0)
         while name in self.taken:
             count += 1
@@ -219,5 +222,5 @@ class FreshNames:
 
 
 def refuse(message: str, span: Span | None, help: str, *notes: Note) -> PtoError:
-    """The program has no such form."""
+    """Return the error of a program that cannot be converted to another form."""
     return PtoError(Diagnostic("conversion", message, span, help=help, notes=notes))

@@ -1,4 +1,4 @@
-"""Garbage collection, switched off while many objects are made."""
+"""The garbage collector, switched off while many objects are made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_disabled() -> Generator[None]:
-    """No garbage is looked for: of the many objects that are made inside hardly any is."""
+    """Disable garbage collection inside: hardly any of the objects made there is garbage."""
     before = gc.isenabled()
     gc.disable()
     try:

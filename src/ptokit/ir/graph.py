@@ -1,4 +1,4 @@
-"""The blocks of a function as a graph: the ways between them, which one dominates which, loops."""
+"""The control-flow graph of a function: edges between blocks, dominators, loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 
 
 def reverse_postorder(ways: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes that are reached from the first, each before those that only it leads to."""
+    """Return the nodes that are reached from node 0 in reverse postorder."""
     order: list[int] = []
     seen = {0}
     stack = [(0, iter(ways[0]))]
@@ -23,10 +23,10 @@ def reverse_postorder(ways: Sequence[Sequence[int]]) -> list[int]:
 
 
 class FlowGraph:
-    """Blocks by number, the entry first; `order` holds those that are reached.
+    """The blocks of a function by number, the entry first; `order` holds the reachable ones.
 
-    `after` and `before` are the ways out of a block and into it, `above` its immediate dominator
-    (the entry's is itself).
+    `after` and `before` are the successors and predecessors of a block, `above` its immediate
+    dominator (the entry's is the entry).
     """
 
     def __init__(self, func: Func) -> None:
@@ -43,7 +43,7 @@ class FlowGraph:
         self.subtree = self._subtrees()
 
     def _dominators(self) -> dict[int, int]:
-        """Immediate dominators, by the meeting of what is known until nothing changes."""
+        """Return the immediate dominators, computed by iteration to a fixed point."""
         above = {0: 0}
         changed = True
         while changed:
@@ -66,7 +66,7 @@ class FlowGraph:
         return one
 
     def _subtrees(self) -> dict[int, range]:
-        """The blocks that each one dominates, as a range of places in the tree of dominators."""
+        """Return the blocks that each block dominates, as a range of positions in preorder."""
         size = dict.fromkeys(self.order, 1)
         for node in self.order[:0:-1]:
             size[self.above[node]] += size[node]
@@ -79,16 +79,16 @@ class FlowGraph:
         return found
 
     def dominates(self, one: int, other: int) -> bool:
-        """Whether every way to `other` passes `one`; a block dominates itself."""
+        """Return whether every path to `other` passes `one`; a block dominates itself."""
         return one in self.subtree and self.subtree[other].start in self.subtree[one]
 
     def retreating(self) -> Iterator[tuple[int, int]]:
-        """The ways back, each from a block to one that stands before it in order."""
+        """Yield the retreating edges: each goes to a block that is not later in `order`."""
         for node in self.order:
             yield from ((node, n) for n in self.after[node] if self.rank[n] <= self.rank[node])
 
     def loop(self, header: int, latches: Sequence[int]) -> set[int]:
-        """The blocks from which a way leads back to the header."""
+        """Return the blocks of a natural loop: the header, and all that reach a latch first."""
         found, new = {header}, list(latches)
         while new:
             node = new.pop()
@@ -99,12 +99,12 @@ class FlowGraph:
 
 
 def ways(block: Block) -> tuple[str, ...]:
-    """The labels of the blocks that may follow."""
+    """Return the labels of the successors of a block."""
     return block.terminator.successors if block.terminator else ()
 
 
 def inner_uses(op: AnyOp) -> Iterator[tuple[AnyOp, str, Value]]:
-    """What an op and those in its regions use: by which op, as which operand."""
+    """Yield the uses in an op and its regions as (op, operand name, value)."""
     if isinstance(op, OpaqueOp):
         yield from ((op, "", value) for value in op.uses)
     else:
@@ -115,7 +115,7 @@ def inner_uses(op: AnyOp) -> Iterator[tuple[AnyOp, str, Value]]:
 
 
 def sent(op: Op, blocks: Mapping[str, Block]) -> Iterator[tuple[Block, tuple[Value, ...]]]:
-    """The blocks that a branch may go to, and what it passes to the arguments of each."""
+    """Yield the successors of a branch with the values that it passes to the arguments of each."""
     values = op.bound(op.page.lists[0])
     for label in op.successors:
         block = blocks[label]
@@ -124,7 +124,7 @@ def sent(op: Op, blocks: Mapping[str, Block]) -> Iterator[tuple[Block, tuple[Val
 
 
 def undominated(func: Func) -> Iterator[tuple[AnyOp, str, Value, Block]]:
-    """Uses of values that not every way defines: op, operand, value, the block that defines it."""
+    """Yield uses that the definition does not dominate: op, operand, value, defining block."""
     graph = FlowGraph(func)
     home = {v: n for n, b in enumerate(graph.blocks) for op in b.ops for v in op.results}
     home |= {v: n for n, block in enumerate(graph.blocks) for v in block.args}

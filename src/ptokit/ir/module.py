@@ -1,7 +1,8 @@
-"""The program as data: modules, functions, blocks, ops and values, generic over the pages of `isa`.
+"""The program as data: modules, functions, blocks, ops and values, for all pages of `isa`.
 
 Ops come in two forms. Destination-passing (DPS): outputs are operands, written in place. SSA (the
-PTO-AS form and Level 1): outputs are results. `ptokit.passes` turns one into the other.
+PTO-AS form and Level 1): outputs are results. `ptokit.passes` and `ptokit.forms` convert between
+the two.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ptokit.isa.model.types import Elided, Type
 class Value:
     """A name with a type: a function argument, a block argument, a result, or a free name.
 
-    `literal`: the text gives the number itself; its constant stands at the function's start.
-    `resized`: some op changes its valid region, or may.
+    `literal`: the text gives the number itself; its constant stands at the start of the function.
+    `resized`: some op changes the valid region of the tile, or may do so.
     """
 
     name: str
@@ -48,7 +49,7 @@ T = TypeVar("T")
 
 
 def _shallow(one: T) -> T:
-    """What `copy` gives, which first asks how such a thing is copied."""
+    """Return a shallow copy; faster than `copy.copy`, which looks up how to copy the type."""
     made = object.__new__(type(one))
     made.__dict__.update(one.__dict__)
     return made
@@ -62,17 +63,17 @@ Binding: TypeAlias = "Value | tuple[Value, ...]"
 
 
 class Comments(NamedTuple):
-    """What a person wrote around an op: lines before it ('' is a blank line), and on its line."""
+    """The comments around an op: lines before it ('' is a blank line), and text on its line."""
 
     before: tuple[str, ...] = ()
     after: str | None = None
 
 
 NO_COMMENTS = Comments()
-# attributes of a function that the host starts
+# attributes that mark a function as a kernel, which the host launches
 ENTRIES = ("pto.entry", "pto.kernel", "hacc.entry", "pto.aicore")
-# an attribute of an allocation: a loop takes this tile and others in turn, so that its iterations
-# overlap; what the tile holds is no measure of how long it has to have bytes of its own
+# an attribute of an allocation: iterations of a loop use this tile and others alternately, so that
+# iterations overlap; the tile needs its own bytes for longer than its content is live
 IN_TURN = "ptokit.in_turn"
 
 
@@ -80,11 +81,12 @@ IN_TURN = "ptokit.in_turn"
 class Op:
     """One instruction: a page with its operands bound by name.
 
-    `operands` holds inputs and, in DPS form, outputs; absent optionals are missing. `results` are
-    the values it defines. `successors` are the labels of the blocks where it may go; what it passes
-    to them stands in its list of operands, one after another. `spans` locates operands by name, and
-    the mnemonic under ''. `dialect` is the version of the assembler whose spelling the text has, if
-    others spell it otherwise. `into` is a handle whose name means the result from here on.
+    `operands` holds inputs and, in DPS form, outputs; absent optional operands are missing.
+    `results` are the values that the op defines. `successors` are the labels of the blocks to which
+    a branch may go; the values for the arguments of all successors stand one after another in the
+    branch's list operand. `spans` has the place of each operand by name, and of the mnemonic under
+    ''. `dialect` is the version of the assembler whose spelling the text has, if versions spell the
+    op differently. `into` is a handle whose name means the result from here on.
     """
 
     page: type[Instr]
@@ -104,7 +106,7 @@ class Op:
                 value.resized = True
 
     def __deepcopy__(self, memo: dict[int, object]) -> Op:
-        """A copy; the page, spans and comments are shared, as nothing changes them."""
+        """Return a copy that shares the page, spans and comments, which never change."""
         memo[id(self)] = made = _shallow(self)
         made.operands = {name: deepcopy(bound, memo) for name, bound in self.operands.items()}
         made.attrs = deepcopy(self.attrs, memo) if self.attrs else {}
@@ -115,7 +117,7 @@ class Op:
 
     @property
     def name(self) -> str:
-        """The mnemonic, as of an op that is not known."""
+        """The mnemonic; an opaque op has one too."""
         return self.page.mnemonic()
 
     @property
@@ -126,29 +128,29 @@ class Op:
         return self.spans.get(operand, self.span)
 
     def values(self) -> Iterator[tuple[str, Value]]:
-        """Operand names and the values bound to them; lists one by one."""
+        """Yield each operand name with a value bound to it; a list gives one pair per value."""
         for name, bound in self.operands.items():
             for value in bound if isinstance(bound, tuple) else (bound,):
                 yield name, value
 
     def bound(self, name: str) -> tuple[Value, ...]:
-        """The values of an operand, none when it is absent."""
+        """Return the values of an operand; none if the operand is absent."""
         bound = self.operands.get(name, ())
         return bound if isinstance(bound, tuple) else (bound,)
 
     @property
     def ssa(self) -> bool:
-        """Outputs are results instead of operands."""
+        """True if the outputs are results instead of operands."""
         return bool(self.page.outs()) and len(self.results) > len(self.page.results())
 
     @property
     def dps(self) -> bool:
-        """Outputs that are tiles are operands, written in place."""
+        """True if the outputs that are tiles are operands, written in place."""
         bound = any(o.name in self.operands for o in self.page.outs() if o.fresh)
         return bound and not self.ssa
 
     def flows(self) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
-        """Where control goes from region to region: each value that is passed, and its new name."""
+        """Yield the edges between regions as (from, to, [(passed value, value it becomes)])."""
         for source, target in self.page.routes:
             if source < len(self.regions):
                 target = target if target < len(self.regions) else OUTSIDE
@@ -162,7 +164,7 @@ class Op:
         return next((self.bound(o.name) for o in self.page.operands if o.many), ())
 
     def named_results(self) -> Iterator[tuple[str, Value]]:
-        """Results by operand name: handles and numbers first, then, in SSA form, the outputs."""
+        """Yield results by operand name: handles and numbers, then, in SSA form, outputs."""
         outs = [o for o in self.page.outs() if o.fresh]
         for operand, value in zip((*self.page.results(), *outs), self.results, strict=False):
             yield operand.name, value
@@ -170,7 +172,7 @@ class Op:
 
 @dataclass(eq=False)
 class OpaqueOp:
-    """An op this version does not know: kept as written, printed back, reported when executed.
+    """An op that ptokit does not know: kept as written, printed back, reported when executed.
 
     In `text` a NUL stands for each region.
     """
@@ -185,7 +187,7 @@ class OpaqueOp:
 
     def __post_init__(self) -> None:
         for value in self.uses:
-            value.resized = True  # for all that is known of it
+            value.resized = True  # an unknown op may change any valid region
 
 
 AnyOp: TypeAlias = "Op | OpaqueOp"
@@ -193,10 +195,10 @@ AnyOp: TypeAlias = "Op | OpaqueOp"
 
 @dataclass(eq=False)
 class Block:
-    """A list of ops with arguments. `label` names one of several in a function, with its `^`.
+    """A list of ops with arguments; `label` is the block's `^name` in a function of several blocks.
 
-    `comments` are those of the label. Of a region with several blocks the first one holds the
-    others, `following`: `forms.structure` leaves none.
+    `comments` belong to the label. In a region of several blocks the first block holds the rest as
+    `following`: `forms.structure` leaves none.
     """
 
     args: list[Value] = field(default_factory=list[Value])
@@ -208,22 +210,22 @@ class Block:
 
     @property
     def terminator(self) -> Op | None:
-        """The op that ends it, if it is one that ends regions."""
+        """The last op, if it is a terminator."""
         last = self.ops[-1] if self.ops else None
         return last if isinstance(last, Op) and TERMINATOR in last.page.traits else None
 
     @property
     def passed(self) -> tuple[Value, ...]:
-        """What its terminator passes on."""
+        """The values that the terminator passes on."""
         return self.terminator.bound("values") if self.terminator else ()
 
     @property
     def outcome(self) -> tuple[Value, ...]:
-        """All that its terminator names: what it passes on, and before that its condition."""
+        """All operands of the terminator: its condition, if any, and the values passed on."""
         return tuple(v for _, v in self.terminator.values()) if self.terminator else ()
 
     def walk(self) -> Iterator[AnyOp]:
-        """Every op, regions included, in text order."""
+        """Yield every op in text order, with the ops of regions."""
         for op in self.ops:
             yield op
             for region in op.regions:
@@ -234,12 +236,12 @@ class Block:
 
 @dataclass(eq=False)
 class Func:
-    """A function. A flat program is one whose arguments are its free names (`flat`).
+    """A function; `flat` marks a program without a head, whose arguments are its free names.
 
-    `body` is the block it begins with; `blocks` are further ones that branches go to, in text
-    order. Passes and executors see functions of one block: `forms.structure` makes them.
-    `declared`: only a declaration, without a body. `arg_attrs`, `res_attrs`: attributes by position
-    of an argument or a result. `known`: what was worked out of the function, see `once`.
+    `body` is the entry block; `blocks` are the further targets of branches, in text order. Passes
+    and executors see functions of one block: `forms.structure` makes them. `declared`: the text has
+    a declaration without a body. `arg_attrs`, `res_attrs`: attributes by position of an argument or
+    a result. `known`: cached facts about the function, see `once`.
     """
 
     name: str
@@ -257,7 +259,7 @@ class Func:
     known: dict[object, Any] = field(default_factory=dict[object, Any], init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """A copy may be changed: it has no facts yet."""
+        """Return the state without cached facts, because a copy may be changed."""
         return {**vars(self), "known": dict[object, Any]()}
 
     @property
@@ -266,21 +268,21 @@ class Func:
 
     @property
     def launched(self) -> bool:
-        """Whether the host starts it: a kernel."""
+        """True if the function is a kernel, which the host launches."""
         return any(self.attrs.get(name, False) is not False for name in ENTRIES)
 
     def walk(self) -> Iterator[AnyOp]:
-        """Every op of every block, regions included, in text order."""
+        """Yield every op of every block in text order, with the ops of regions."""
         for block in (self.body, *self.blocks):
             yield from block.walk()
 
     @property
     def ops(self) -> Sequence[AnyOp]:
-        """The ops that `walk` gives, listed once."""
+        """The ops of `walk` as a cached sequence."""
         return _ops(self)
 
     def named(self) -> Iterator[Value]:
-        """Every value that has a name at the top of the function, in a block or inside."""
+        """Yield the arguments of the function and its blocks, and the results of all ops."""
         yield from self.args
         for block in self.blocks:
             yield from block.args
@@ -289,9 +291,9 @@ class Func:
 
 
 def once(work: Callable[[Func], T]) -> Callable[[Func], T]:
-    """Decorate a function that works out a fact of a `Func`: it runs when first asked.
+    """Decorate a function that computes a fact about a `Func`: the fact is computed once.
 
-    The fact is kept with the function and holds as long as nothing changes the function. Passes
+    The fact is cached in `Func.known` and holds as long as nothing changes the function. Passes
     make new functions, and copies have no facts.
     """
 
@@ -310,7 +312,7 @@ def _ops(func: Func) -> Sequence[AnyOp]:
 
 
 class Alias(NamedTuple):
-    """A name the text gives a type: `!left = !pto.tile_buf<...>`; `name` with its `!`."""
+    """A type alias of the text: `!left = !pto.tile_buf<...>`; `name` includes the `!`."""
 
     name: str
     type: Type
@@ -319,10 +321,11 @@ class Alias(NamedTuple):
 
 @dataclass(eq=False)
 class Module:
-    """Functions and modules in text order, and its attributes (`pto.target_arch`).
+    """Functions and modules in text order, and attributes of the module (`pto.target_arch`).
 
-    `wrapped`: the text had an explicit `module { }`. A text of several modules is one module, not
-    wrapped, whose parts they are. `signed` are the types whose text says si8 for i8, and the like.
+    `wrapped`: the text had an explicit `module { }`. A text with several modules becomes one module
+    that is not wrapped and has them as parts. `signed` has the types that the text spells with a
+    sign, such as si8 for i8.
     """
 
     parts: Sequence[Func | Module]
@@ -337,23 +340,23 @@ class Module:
 
     @property
     def funcs(self) -> list[Func]:
-        """Every function, those of inner modules included, in text order."""
+        """Every function in text order, with those of inner modules."""
         inner = ([p] if isinstance(p, Func) else p.funcs for p in self.parts)
         return [func for funcs in inner for func in funcs]
 
     def modules(self) -> Iterator[Module]:
-        """This module and those inside, in text order."""
+        """Yield this module and all inner modules in text order."""
         yield self
         for part in self.parts:
             if isinstance(part, Module):
                 yield from part.modules()
 
     def owner(self, func: Func) -> Module:
-        """The module that a function stands in: where the names that it calls are looked up."""
+        """Return the module that contains a function; its calls are looked up there."""
         return next(m for m in self.modules() if any(part is func for part in m.parts))
 
     def called(self, module: Module, name: str) -> Func | None:
-        """Whom functions of a module mean by a name: one beside them, or what it only declares."""
+        """Return the function that `name` means in `module`; for a declaration, its definition."""
         beside = next((p for p in module.parts if isinstance(p, Func) and p.name == name), None)
         if beside is None or not beside.declared:
             return beside
@@ -362,11 +365,11 @@ class Module:
         return seen[0] if len(seen) == 1 else beside
 
     def mapped(self, made: Callable[[Func], Func | None]) -> Module:
-        """The module with what is made of each function in its place; None leaves it out."""
+        """Return the module with each function replaced by `made(func)`; None removes it."""
         parts = (p.mapped(made) if isinstance(p, Module) else made(p) for p in self.parts)
         return replace(self, parts=[part for part in parts if part is not None])
 
     def attributes(self, func: Func) -> dict[str, object]:
-        """Those of a function and of the modules around it, where it has not its own."""
+        """Return the attributes of a function and the modules around it; the innermost win."""
         around = (m.attrs for m in self.modules() if func in m.funcs)
         return {k: v for attrs in (*around, func.attrs) for k, v in attrs.items()}

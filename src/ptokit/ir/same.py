@@ -1,4 +1,4 @@
-"""Whether two programs are the same: structure, names, types, attributes and comments."""
+"""Equality of programs: structure, names, types, attributes and comments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ HEAD = attrgetter(*WORDS.split())
 
 
 def same(one: Module, other: Module) -> bool:
-    """Whether the programs differ in nothing but the place and spelling of their text."""
+    """Return whether the programs are equal except for the place and spelling of their text."""
     return _head(one) == _head(other) and all(map(_same_part, one.parts, other.parts))
 
 
 def _head(m: Module) -> tuple[object, ...]:
-    """What a module has besides its parts, and how many these are."""
+    """Return the fields of a module without its parts, and the number of parts."""
     own = (m.name, m.attrs, m.wrapped, m.comments, m.trailing, m.inner, m.aliases)
     return (*own, len(m.parts))
 
@@ -29,7 +29,7 @@ def _same_part(one: Func | Module, other: Func | Module) -> bool:
 
 
 class _Pairing:
-    """Which value of one function is which of the other."""
+    """A comparison of two functions; `other` maps values of one to values of the other."""
 
     def __init__(self) -> None:
         self.other: dict[Value, Value] = {}
@@ -44,7 +44,7 @@ class _Pairing:
         )
 
     def blocks(self, a: Block, b: Block) -> bool:
-        known = all(v in self.other for v in a.args)  # those of a function are
+        known = all(v in self.other for v in a.args)  # arguments of the function are paired before
         return (
             (a.label, a.comments, a.trailing) == (b.label, b.comments, b.trailing)
             and (known or self.define(a.args, b.args))
@@ -55,12 +55,12 @@ class _Pairing:
         )
 
     def heads(self, a: Sequence[Block], b: Sequence[Block]) -> bool:
-        """As many further blocks, with the same arguments."""
+        """Pair the arguments of further blocks; return whether number and arguments are equal."""
         alike = len(a) == len(b)
         return alike and all(self.define(x.args, y.args) for x, y in zip(a, b, strict=True))
 
     def arguments(self, a: Func, b: Func) -> bool:
-        """In order; those of a flat program, which has no head, by name."""
+        """Pair the arguments in order; in a flat program, which has no head, by name."""
         if not a.flat:
             return self.define(a.args, b.args)
         ordered = (sorted(f.args, key=lambda v: v.name) for f in (a, b))
@@ -94,10 +94,10 @@ class _Pairing:
     def uses(self, a: Sequence[Value], b: Sequence[Value]) -> bool:
         for v, w in zip(a, b, strict=False):
             if v not in self.other and v.name == w.name:
-                self.other[v] = w  # a name that an unknown op gives inside its text
+                self.other[v] = w  # an opaque op defines the name inside its text
         return [self.other.get(v) for v in a] == list(b)
 
 
 def _attrs(op: Op) -> dict[str, str]:
-    """By name; a number that is no number equals itself."""
+    """Return the attributes as text by name, so that NaN equals NaN."""
     return {name: repr(value) for name, value in op.attrs.items()}

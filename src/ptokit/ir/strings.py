@@ -1,4 +1,4 @@
-"""Strings between quotes, and symbols `@name`: what their tokens mean, and which tokens mean them.
+"""Strings between quotes, and symbols `@name`: conversion from tokens to text and back.
 
 Both follow the lexer of MLIR: `\\n`, `\\t`, `\\"`, `\\\\` and two hexadecimal digits for a byte.
 """
@@ -16,7 +16,7 @@ KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)*")
 
 
 def unquoted(text: str) -> str:
-    """Return the string that a token with quotes means. Bytes of no character stay apart."""
+    """Return the string that a quoted token means; bytes that are not UTF-8 become surrogates."""
     inner = text[1:-1]
     if "\\" not in inner:
         return inner
@@ -26,7 +26,7 @@ def unquoted(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return the token that means a string."""
+    """Return the quoted token of a string."""
     return '"' + SPECIAL.sub(lambda m: SPELLED.get(m[0]) or _byte(m[0]), text) + '"'
 
 
@@ -40,7 +40,7 @@ def symbol(name: str) -> str:
 
 
 def symbol_name(token: str) -> str:
-    """Return the name that the token of a symbol means; other text is a name itself."""
+    """Return the name that a symbol token means; text without `@` or quotes is the name."""
     name = token.removeprefix("@")
     return unquoted(name) if name[:1] == '"' else name
 

@@ -1,4 +1,4 @@
-"""What holds of a function, whichever pass made it: values are defined once, before their uses."""
+"""The invariant of functions after each pass: values are defined once, before their uses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 
 
 def verify(func: Func) -> None:
-    """AssertionError where a value is used before it is defined, or is defined twice.
+    """Raise AssertionError if a value is used before its definition, or is defined twice.
 
-    The text of an unknown op may define values for its regions: there any use may be right.
+    The text of an opaque op may define values for its regions: there every use is accepted.
     """
     _block(func.body, set(func.args), set(func.args))
 
 
 def _block(block: Block, visible: set[Value] | None, defined: set[Value]) -> None:
-    """`visible`: what may be used here; None: nobody knows."""
+    """Verify a block whose ops may use `visible` (None inside an opaque op: unknown)."""
     for op in block.ops:
         for value in _uses(op):
             known = visible is None or value in visible

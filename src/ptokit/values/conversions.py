@@ -1,11 +1,12 @@
-"""Conversions between element types in simpler words, for the engine that emits them one by one.
+"""Conversions between element types in simpler operations, which the native engine emits.
 
-`formats` is the definition; `converted` says the same of every bit. The words are integer and f32
-arithmetic, bitcasts, choices, and four casts: between integers, from i32 or u32 to f32, and from
+`formats` is the definition; `converted` gives the same bits. The operations are integer and f32
+arithmetic, bitcasts, selections, and four casts: between integers, from i32 or u32 to f32, and from
 whole f32 to i32.
 
-All floats go through f32, whose bits without the sign are a ladder of magnitudes (see `formats`) as
-fine as any. So to encode is to drop the last bits of a magnitude, and every mode is an addend.
+All floats go through f32. Without the sign, the bits of f32 are a ladder of magnitudes (see
+`formats`), and every narrower format is a coarser ladder. So encoding drops the last bits of a
+magnitude, and each rounding mode is a number that is added before.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _NAN = 0x7FC00000
 def converted(
     x: Array, dtype: DType, rounding: Rounding = Rounding.NONE, saturate: bool = False
 ) -> Array:
-    """What `formats.convert` makes of the elements of `x`."""
+    """Return the elements of `x` converted to `dtype`, with the bits of `formats.convert`."""
     src = x.dtype
     if src == dtype:
         return x
@@ -69,7 +70,7 @@ def converted(
 
 
 def _odd(x: Array) -> Array:
-    """f64 as f32, rounded to odd."""
+    """Return f64 as f32, rounded to odd."""
     near = x.cast(f32)
     back, bits = near.cast(f64), near.bitcast(i32)
     away = ((back > x) & (x > 0.0)) | ((back < x) & (x < 0.0))
@@ -78,9 +79,10 @@ def _odd(x: Array) -> Array:
 
 
 class _Ladder(NamedTuple):
-    """A float format: mantissa bits, bias, numbers of the largest magnitude and the next, NaN.
+    """The ladder of a float format: mantissa bits, bias, and the numbers of special magnitudes.
 
-    The next after the largest finite magnitude is infinity, or NaN where there is no infinity.
+    `top` is the number of the largest finite magnitude, `infinity` the next one, which is infinity,
+    or NaN in a format without infinity.
     """
 
     mantissa: int
@@ -91,7 +93,7 @@ class _Ladder(NamedTuple):
 
 
 def _ladder(dtype: DType) -> _Ladder:
-    """The ladder of a format; hif8 has some magnitudes of one with three mantissa bits."""
+    """Return the ladder of a format; hif8 has a part of the one with three mantissa bits."""
     if dtype == hif8:
         return _Ladder(3, 23, (15 + 23) << 3, (15 + 23) << 3 | 4, 0x80)
     infinity = (1 << dtype.bits - dtype.signed) - int(dtype.nan)
@@ -103,7 +105,7 @@ def _ladder(dtype: DType) -> _Ladder:
 
 
 def _reach(dtype: DType) -> int:
-    """The largest finite magnitude, as bits of f32."""
+    """Return the largest finite magnitude as bits of f32."""
     ladder = _ladder(dtype)
     return (ladder.top << 23 - ladder.mantissa) + (127 - ladder.bias << 23)
 
@@ -112,13 +114,13 @@ def _reach(dtype: DType) -> int:
 
 
 def _range(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest integer of a type."""
+    """Return the least and the greatest integer of a type."""
     high = (1 << dtype.bits - dtype.signed) - 1
     return (-high - 1 if dtype.signed else 0), high
 
 
 def _resized(x: Array, dtype: DType, saturate: bool = False) -> Array:
-    """Integers modulo 2**bits, or the nearest in the range of `dtype`."""
+    """Return integers modulo 2**bits, or clamped to the range of `dtype`."""
     if x.dtype.packed:
         x = (x.bitcast(u8).cast(i8) << 4) >> 4
     if saturate:
@@ -131,7 +133,7 @@ def _resized(x: Array, dtype: DType, saturate: bool = False) -> Array:
 
 
 def _whole(x: Array, rounding: Rounding) -> Array:
-    """f32 rounded to whole numbers, NONE toward zero."""
+    """Round f32 to whole numbers; NONE rounds toward zero."""
     nearest = x.rint()
     match rounding:
         case Rounding.RINT:
@@ -154,7 +156,7 @@ def _whole(x: Array, rounding: Rounding) -> Array:
 
 
 def _integers(whole: Array, dtype: DType, saturate: bool, reach: int) -> Array:
-    """Whole f32 as integers; finite ones are known to be within `reach`."""
+    """Return whole f32 as integers; the finite ones are at most `reach` (bits of f32)."""
     low, high = _range(dtype)
     if saturate and dtype.bits <= 16:
         return _resized(_word(whole.clamp(float(low), float(high))), dtype)
@@ -172,7 +174,7 @@ def _integers(whole: Array, dtype: DType, saturate: bool, reach: int) -> Array:
 
 
 def _halves(whole: Array) -> tuple[Array, Array]:
-    """Whole f32 as upper * 2**32 + lower, where i32 can hold lower; of infinity lower is NaN."""
+    """Split whole f32 into upper * 2**32 + lower, where i32 holds lower; of infinity NaN."""
     upper = (whole * 2.0**-32).rint()
     tie = whole - upper * 2.0**32 >= 2.0**31
     upper = tie.where(upper + 1.0, upper)
@@ -180,7 +182,7 @@ def _halves(whole: Array) -> tuple[Array, Array]:
 
 
 def _word(whole: Array) -> Array:
-    """Whole f32 in the range of i32 as such, NaN as 0."""
+    """Return whole f32 in the range of i32 as i32, NaN as 0."""
     return whole.isnan().where(0.0, whole).cast(i32)
 
 
@@ -188,7 +190,7 @@ def _word(whole: Array) -> Array:
 
 
 def _decoded(x: Array) -> Array:
-    """Floats of any format as f32; of the others every NaN is the positive quiet one."""
+    """Return floats of any format as f32; NaN of another format becomes the positive quiet NaN."""
     src = x.dtype
     if src == f32:
         return x
@@ -216,7 +218,7 @@ def _decoded(x: Array) -> Array:
 
 
 def _measured(x: Array, rounding: Rounding) -> Array:
-    """Integers as f32, rounded once."""
+    """Return integers as f32, rounded once."""
     if x.dtype.bits <= 16:
         return _resized(x, i32).cast(f32)
     if x.dtype.bits == 32 and rounding is Rounding.RINT:
@@ -225,14 +227,14 @@ def _measured(x: Array, rounding: Rounding) -> Array:
     same = x.bitcast(signed)
     sign = same >> width - 1 if x.dtype.signed else same & 0
     size, exponent = _normalised((sign < 0).where(same * -1, same).bitcast(unsigned))
-    ladder = (size >> 1) | (size & 1)  # room for the addend; what falls off is not forgotten
+    ladder = (size >> 1) | (size & 1)  # room for the addend; a sticky bit keeps the lost bit
     significand = _shifted(ladder, width - 25, sign.bitcast(unsigned), rounding)
     number = significand.cast(i32) + (exponent.cast(i32) + 126 << 23)
     return (x.equals(0).where(0, number) | (sign.cast(i32) & _SIGN)).bitcast(f32)
 
 
 def _normalised(size: Array) -> tuple[Array, Array]:
-    """Positive integers shifted until the first bit is one, and where it was."""
+    """Shift positive integers until the highest bit is one; also return its first position."""
     width = size.dtype.bits
     exponent = (size & 0) + (width - 1)
     for step in (32, 16, 8, 4, 2, 1):
@@ -247,7 +249,7 @@ def _normalised(size: Array) -> tuple[Array, Array]:
 
 
 def _encoded(x: Array, dtype: DType, rounding: Rounding, saturate: bool) -> Array:
-    """f32 in a narrower format."""
+    """Return f32 as a narrower format."""
     if rounding is Rounding.RINT and not dtype.mantissa:
         rounding = Rounding.ROUND
     if dtype == bf16 and rounding is Rounding.RINT and not saturate:
@@ -269,14 +271,14 @@ def _encoded(x: Array, dtype: DType, rounding: Rounding, saturate: bool) -> Arra
 
 
 def _halved(x: Array) -> Array:
-    """f32 in bf16, half to even: the upper 16 bits, to which the lower ones may carry."""
+    """Return f32 as bf16, half to even: the upper 16 bits plus the carry of the lower ones."""
     bits = x.bitcast(u32)
     carried = bits + ((bits >> 16) & 1) + 0x7FFF
     return x.isnan().where(_NAN >> 16, carried >> 16).cast(u16).bitcast(bf16)
 
 
 def _numbered(magnitude: Array, sign: Array, dtype: DType, rounding: Rounding) -> Array:
-    """The numbers of rounded magnitudes on the ladder, continued without end."""
+    """Return the ladder numbers of rounded magnitudes; the ladder continues without end."""
     mantissa, bias, *_ = _ladder(dtype)
     drop = 23 - mantissa
     if dtype == hif8:
@@ -296,7 +298,7 @@ def _numbered(magnitude: Array, sign: Array, dtype: DType, rounding: Rounding) -
 
 
 def _aligned(magnitude: Array, bias: int) -> Array:
-    """Bits of f32 on the ladder of 23 mantissa bits with another bias, rounded to odd."""
+    """Return bits of f32 on the ladder of 23 mantissa bits and another bias, rounded to odd."""
     value, lowest = magnitude.bitcast(f32), 2.0 ** (1 - bias)
     total = value + lowest
     subnormal = total.bitcast(i32) - (128 - bias << 23)
@@ -307,7 +309,7 @@ def _aligned(magnitude: Array, bias: int) -> Array:
 
 
 def _shifted(number: Array, drop: int, sign: Array, rounding: Rounding) -> Array:
-    """`number` without its last bits, rounded; `sign` is -1 for magnitudes of negative values."""
+    """Drop the last bits of `number`, rounded; `sign` is -1 for magnitudes of negative values."""
     mask = (1 << drop) - 1
     match rounding:
         case Rounding.RINT:
@@ -328,7 +330,7 @@ def _shifted(number: Array, drop: int, sign: Array, rounding: Rounding) -> Array
 def _limited(
     number: Array, magnitude: Array, sign: Array, dtype: DType, rounding: Rounding, saturate: bool
 ) -> Array:
-    """Numbers on the ladder up to infinity, or to the largest finite one where that is the end."""
+    """Clamp ladder numbers to infinity, or to the largest finite one if rounding ends there."""
     _, _, top, infinity, _ = _ladder(dtype)
     if saturate or not dtype.nan:
         return number.minimum(top)
@@ -342,11 +344,11 @@ def _limited(
 
 
 # hif8 ------------------------------------------------------------------------------------------
-# Between 2**-4 and 2**4 it has three mantissa bits, and one less at each doubling of the exponent.
+# hif8 has three mantissa bits between 2**-4 and 2**4, and one less per doubling of the exponent.
 
 
 def _thinned(aligned: Array, sign: Array, rounding: Rounding) -> Array:
-    """Magnitudes with 23 mantissa bits, rounded to those of hif8, with three mantissa bits."""
+    """Round magnitudes with 23 mantissa bits to those of hif8, on the ladder of three bits."""
     exponent = (aligned >> 23) - 23
     size = exponent.maximum(exponent * -1)
     number = _shifted(aligned, 23, sign, rounding) << 3
@@ -357,7 +359,7 @@ def _thinned(aligned: Array, sign: Array, rounding: Rounding) -> Array:
 
 
 def _tapered(number: Array) -> Array:
-    """The codes of hif8 magnitudes: a prefix, the exponent's sign and size, the mantissa."""
+    """Return the codes of hif8 magnitudes: a prefix, the exponent's sign and size, the mantissa."""
     q = number - (23 << 3)  # the exponent above the three bits of the mantissa
     size = (q < 0).where(((q & 7) << 1) - q, q)  # the same of the exponent's absolute value
     sign = (q >> 31) & 16
@@ -368,7 +370,7 @@ def _tapered(number: Array) -> Array:
 
 
 def _straightened(code: Array) -> Array:
-    """The inverse of `_tapered`."""
+    """Return the magnitudes of hif8 codes: the inverse of `_tapered`."""
     tail = (code & 15) + 16
     size = (code < 96).where(tail << 1, tail << 2)
     size = (code < 64).where(tail, size)

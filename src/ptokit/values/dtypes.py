@@ -1,8 +1,8 @@
-"""Element types: one row each, the numbers of every format that a tile may hold.
+"""Element types: one row for each format that a tile may hold.
 
-`storage` is the unsigned NumPy type that carries one element's bits; movement uses nothing else.
-Four-bit types are packed: two elements a byte, the even element in the low nibble.
-Sources: OCP MX 1.0 for the 8- and 4-bit floats, the published table of codes for hif8.
+`storage` is the unsigned NumPy type that carries one element's bits; moves use nothing else.
+Four-bit types are packed: two elements a byte, the even element in the low nibble. Sources: OCP MX
+1.0 for the 8- and 4-bit floats, the published table of codes for hif8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NumberKind(Enum):
-    """How the bits of an element are read."""
+    """The interpretation of an element's bits."""
 
     FLOAT = "float"
     INT = "int"
@@ -42,7 +42,7 @@ class DType:
     inf: bool = False
     nan: bool = False
     aliases: tuple[str, ...] = ()
-    mlir: str = ""  # the name that DPS text has for it, where not `name`
+    mlir: str = ""  # the name in DPS text, where it differs from `name`
 
     def __repr__(self) -> str:
         return self.name
@@ -54,7 +54,7 @@ class DType:
         return hash(self.name)
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """A copy of a type of the table is that type itself: bodies compare by identity."""
+        """Return the name of a type of the table: bodies compare types by identity."""
         if self is f64:
             return "f64"
         known = SPELLINGS.get(self.name) is self
@@ -74,12 +74,12 @@ class DType:
 
     @property
     def packed(self) -> bool:
-        """Two elements share a byte."""
+        """True if two elements share a byte."""
         return self.bits == 4
 
     @property
     def pairs(self) -> bool:
-        """Text counts pairs: in types and in what makes tiles, views and pointers (dispute X41)."""
+        """True if text counts pairs of elements, in types and allocations (dispute X41)."""
         return self.packed and self.is_float
 
     @cached_property
@@ -88,7 +88,7 @@ class DType:
         return max(self.bits // 8, 1)
 
     def nbytes(self, count: int) -> int:
-        """Bytes that `count` elements occupy."""
+        """Return the bytes that `count` elements occupy."""
         return (count * self.bits + 7) // 8
 
     @cached_property
@@ -97,14 +97,14 @@ class DType:
 
     @cached_property
     def native(self) -> np.dtype[Any]:  # Any: as below
-        """NumPy's type of this kind and size."""
+        """The NumPy type of this kind and size."""
         import numpy as np  # who only checks needs none
 
         return np.dtype(f"{self.kind.value[0]}{self.size}")
 
     @cached_property
     def plain(self) -> bool:
-        """The bits of a value in `native` are its code."""
+        """True if the bits of a value in `native` are its code."""
         return self in (f32, f64) or (self.is_int and not self.packed)
 
     @cached_property
@@ -182,7 +182,7 @@ f4e1m2x2 = DType(
     mlir="!pto.f4E1M2x2",
 )
 
-# No tile holds it: bodies compute in it what f32 rounds too early.
+# No tile has f64: bodies compute in f64 where f32 would round too early.
 f64 = DType("f64", 64, NumberKind.FLOAT, "double", 11, 52, 1023, True, True)
 
 DTYPES: tuple[DType, ...] = (
@@ -205,5 +205,5 @@ SPELLINGS = _spellings()
 
 
 def dtype_named(word: str) -> DType | None:
-    """The element type that `word` spells in any text form or in C++; None if it spells none."""
+    """Return the element type that `word` spells in any text form or in C++, or None."""
     return SPELLINGS.get(word.removeprefix("!pto.").lower())

@@ -1,4 +1,4 @@
-"""Enumerations that element types, layouts and arrays need: members with every spelling of them."""
+"""Enumerations of element types, layouts and arrays: members with all of their spellings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ W = TypeVar("W", bound="Word")
 
 
 class Word(Enum):
-    """A member is (text spelling, C++ spelling, further spellings...).
+    """An enumeration whose members are (text spelling, C++ spelling, further spellings...).
 
-    `mlir` is the name of an enumeration inside `#pto.NAME<...>`; if `bare`, `#pto<NAME word>`.
-    `numbers` are those of the members in C++, where they are not 0, 1, 2 and so on.
+    `mlir` is the name of the enumeration inside `#pto.NAME<...>`; if `bare`, `#pto<NAME word>`.
+    `numbers` are the values of the members in C++, where they are not 0, 1, 2 and so on.
     """
 
     mlir: str
@@ -37,7 +37,7 @@ class Word(Enum):
         self.cpp = cpp
         self.short = short
 
-    __hash__ = object.__hash__  # each is one object; an enumeration would hash its name, slowly
+    __hash__ = object.__hash__  # members are singletons; Enum would hash the name, slowly
 
     def __str__(self) -> str:
         return self.short[0] if self.short else self.text
@@ -47,17 +47,17 @@ class Word(Enum):
 
     @property
     def spelled(self) -> str:
-        """The word as the value of an attribute in text."""
+        """The member as the value of an attribute in text."""
         return f"#pto<{self.mlir} {self.text}>" if self.bare else f"#pto.{self.mlir}<{self.text}>"
 
     @classmethod
     def named(cls, word: str) -> Self | None:
-        """The member that `word` spells in any form, case aside; None if none."""
+        """Return the member that `word` spells in any form, ignoring case, or None."""
         return _spelled(cls).get(word.lower())
 
     @classmethod
     def numbered(cls, number: int) -> Self | None:
-        """The member that has this number in C++; None if none."""
+        """Return the member with this number in C++, or None."""
         return next((m for n, m in zip(cls.numbers, cls, strict=False) if n == number), None)
 
     @classmethod
@@ -67,13 +67,13 @@ class Word(Enum):
 
 @cache
 def _spelled(kind: type[W]) -> dict[str, W]:
-    """The members by each of their spellings; of one spelling the first."""
+    """Return the members by each of their spellings; the first member wins a shared spelling."""
     members = list(kind)[::-1]
     return {s.lower(): m for m in members for s in (*m.short, m.cpp, m.text)}
 
 
 class Rounding(Enum):
-    """Which neighbour an inexact value takes; the values are the words of the ISA.
+    """The rounding mode of an inexact value; the values are the ISA's names.
 
     RINT is half to even, ROUND half away from zero, FLOOR down, CEIL up, TRUNC toward zero, ODD the
     neighbour whose last bit is one (von Neumann). NONE is TRUNC to integers and RINT to floats.
@@ -89,7 +89,7 @@ class Rounding(Enum):
 
 
 class Loc(Word, mlir="address_space", cpp_type="TileType"):
-    """Where a tile lives: its memory space (TileType in C++). Other text says ub, l1, l0a, ..."""
+    """The location of a tile: its memory space (TileType in C++). Other text says ub, l1, l0a."""
 
     VEC = "vec", "Vec", "vec", "ub"
     MAT = "mat", "Mat", "mat", "l1"

@@ -1,7 +1,8 @@
-"""The fix-pipe: how an accumulator becomes a narrower type, on its way out.
+"""The fix-pipe: conversion of accumulators to narrower types on the way out of acc.
 
-Written in the array vocabulary, so both executors share it. Sources disagree on five points; each
-is an option of `FixPipe`, and the defaults are the CPU simulator's reading with saturating shifts.
+The functions use the array vocabulary, so both engines share them. Sources disagree on five points;
+each is an option of `FixPipe`, and the defaults are the reading of the CPU simulator with
+saturating shifts.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ _FLOATS = (t.f32, t.f16, t.bf16, t.hif8, t.f8e4m3)
 _SCALED = (*((t.f32, dtype) for dtype in _FLOATS), (t.i32, t.bf16))
 _WIDE = {pair: Mode.FLOAT for pair in _SCALED}
 
-# with one scalar parameter, and with a vector of them; A5 has more pairs
+# pairs for one scalar parameter, and for a vector of parameters; A5 has more pairs
 SCALAR_MODES: dict[tuple[DType, DType], Mode] = (
     _B8 | _INT | {(t.f32, t.f16): Mode.FLOAT, (t.f32, t.bf16): Mode.FLOAT}
 )
@@ -91,7 +92,7 @@ def convert(x: Array, dtype: DType, *, relu: bool = False) -> Array:
 
 
 def without_negatives(x: Array) -> Array:
-    """The relu of a converted element: what is less than 0 becomes +0; NaN and -0 stay."""
+    """Return the relu of converted elements: values less than 0 become +0; NaN and -0 stay."""
     return (x.cast(t.f32) < 0).where(0, x)
 
 
@@ -103,7 +104,7 @@ def narrowed(
     how: FixPipe,
     by_column: bool = False,
 ) -> Array:
-    """Convert with 64-bit parameters: one, or one for each column; None: without."""
+    """Convert with one 64-bit parameter, or one per column; None converts without a parameter."""
     positive = relu is ReluPreMode.NORMAL_RELU
     modes = ALL_MODES if how.every_pair else VECTOR_MODES if by_column else SCALAR_MODES
     modes = F16_MODES if how.scaled_i16 else modes
@@ -127,14 +128,14 @@ def narrowed(
 
 
 def _packed(params: Array, dtype: DType) -> Array:
-    """Words of 64 bits: a float is a factor, and its word says what sign `dtype` has."""
+    """Return parameters as 64-bit words: a float is a scale, and `dtype` gives the sign bit."""
     if not params.dtype.is_float:
         return params
     return params.cast(t.f32).bitcast(t.u32).cast(t.u64) | (int(dtype is t.i8) << 46)
 
 
 def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:
-    """Bits 31:0 as f32, or their upper 19 bits where the mode keeps only those."""
+    """Return bits 31:0 as f32, or only their upper 19 bits in a mode with an FP19 scale."""
     bits = params.cast(t.u32)
     if not (short or how.fp19 == "always"):
         return bits.bitcast(t.f32)
@@ -146,7 +147,7 @@ def _scale(params: Array, how: FixPipe, *, short: bool) -> Array:
 
 
 def _offset(params: Array, how: FixPipe) -> Array:
-    """Bits 45:37."""
+    """Return bits 45:37 as f32."""
     raw = ((params >> 37) & 0x1FF).cast(t.i32)
     value = (raw > 255).where(raw - 512, raw) if how.signed_offset else raw
     return value.cast(t.f32)
@@ -177,7 +178,7 @@ def _to_float(x: Array, dtype: DType, mode: Mode, *, relu: bool, how: FixPipe) -
 
 
 def _clip(x: Array, limit: float, how: FixPipe) -> Array:
-    """Infinities and NaN stay unless saturating."""
+    """Clip finite values; infinities and NaN stay unless the fix-pipe saturates."""
     clipped = x.clamp(-limit, limit)
     if how.saturate:
         return x.isnan().where(0.0, clipped)
@@ -188,7 +189,7 @@ def _clip(x: Array, limit: float, how: FixPipe) -> Array:
 
 
 def _shift(x: Array, params: Array, *, relu: bool, saturate: bool) -> Array:
-    """Bits 35:32 hold N; shift right by N + 1, arithmetically."""
+    """Shift right arithmetically by N + 1, where bits 35:32 of the parameter hold N."""
     amount = ((params >> 32) & 0xF).cast(t.i32) + 1
     shifted = x >> amount
     result = shifted.clamp(-32768, 32767) if saturate else shifted

@@ -1,9 +1,10 @@
-"""Conversions between the element formats: the only place where the bits of a value are touched.
+"""Conversions between element formats: the only definition of the bits of a value.
 
 A float format is a ladder: its magnitudes in ascending order, zero first. On the ladder of an
 IEEE-like format the number of a magnitude is its code, and the step after the largest finite value
-is infinity, or NaN where there is no infinity. Encoding finds the binade of a value, rounds its
-significand to that binade's quantum in integers and reads off the number, all formats alike.
+is infinity, or NaN in a format without infinity. Encoding finds the binade of a value, rounds its
+significand to that binade's quantum in integers and reads off the number, in the same way for all
+formats.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ Integers: TypeAlias = NDArray[np.signedinteger[Any]]  # Any: as wide as the floa
 
 
 def decode(codes: Codes, dtype: DType) -> Values:
-    """The values that `codes` stand for.
+    """Return the values of `codes`.
 
-    `codes` holds one element per item of `dtype.storage`; of packed types the low nibble counts.
-    Floats give float32, which holds every format exactly; integers give the native type of their
-    width, i4 gives int8. f32 and integers of 8 bits and more are views of `codes`.
+    `codes` holds one element per item of `dtype.storage`; of packed types only the low nibble is
+    read. Floats give float32, which holds every format exactly; integers give the native type of
+    their width, i4 gives int8. f32 and integers of 8 bits and more are views of `codes`.
     """
     if dtype.plain:
         return codes.view(dtype.native)
@@ -43,19 +44,19 @@ def decode(codes: Codes, dtype: DType) -> Values:
 def encode(
     values: Values, dtype: DType, rounding: Rounding = Rounding.RINT, saturate: bool = False
 ) -> Codes:
-    """The codes of `values`, which are floats or integers of any width, rounded once.
+    """Return the codes of `values`, which are floats or integers of any width, rounded once.
 
-    Saturating, what lies out of range (infinity too) becomes the largest finite value of its sign,
-    and NaN becomes zero. Otherwise:
+    When saturating, a value out of range (infinity too) becomes the largest finite value of its
+    sign, and NaN becomes zero. Otherwise:
 
     - To floats, a value that rounds beyond the largest finite one becomes infinity, in f8e4m3 NaN;
       the fp4 formats have neither and always saturate. Rounded toward zero or to odd, a finite
-      value never gets there (IEEE 754, 7.4). NaN becomes the positive quiet NaN.
+      value stays finite (IEEE 754, 7.4). NaN becomes the positive quiet NaN.
     - To integers, the low bits of the rounded value remain; NaN and infinities become 0.
 
-    f8e8m0 has no zero and no sign: such values become NaN, or 2**-127 when saturating; values under
-    2**-127 become 2**-127; NaN stays NaN. hif8 has no negative zero. RINT is ROUND in both:
-    halfway values go away from zero.
+    f8e8m0 has no zero and no sign: zero and negative values become NaN, or 2**-127 when saturating;
+    values under 2**-127 become 2**-127; NaN stays NaN. hif8 has no negative zero. For both formats
+    RINT is ROUND: halfway values round away from zero.
     """
     if dtype.plain and values.dtype is dtype.native and not saturate:
         return _canonical(values, values.view(dtype.storage), dtype)
@@ -73,23 +74,23 @@ def _encoded(values: Values, dtype: DType, rounding: Rounding, saturate: bool) -
 
 
 def rounded(value: float, dtype: DType) -> float:
-    """The value of an element type nearest to a number."""
+    """Return the value of an element type nearest to a number."""
     return float(decode(encode(np.asarray([value]), dtype), dtype)[0])
 
 
 def value_of(code: int, dtype: DType) -> float:
-    """The float of an element type that has these bits."""
+    """Return the float with these bits in an element type."""
     return float(decode(np.array([code], dtype.storage), dtype)[0])
 
 
 def convert(
     codes: Codes, src: DType, dst: DType, rounding: Rounding = Rounding.RINT, saturate: bool = False
 ) -> Codes:
-    """The codes in `dst` of the values that `codes` have in `src`.
+    """Return the codes in `dst` of the values that `codes` have in `src`.
 
-    One type to itself is the identity on the bits; into another NaN loses its sign and payload.
-    Where the range of a float `dst` covers that of a float `src` there is nothing to saturate:
-    infinities and NaN pass.
+    From a type to itself the bits stay; into another type NaN loses its sign and payload. Where the
+    range of a float `dst` covers the range of a float `src`, infinities and NaN pass even when
+    saturating.
     """
     if src == dst:
         return codes
@@ -99,7 +100,7 @@ def convert(
 
 @np.errstate(invalid="ignore")
 def integral(values: Values, rounding: Rounding) -> Values:
-    """Floats rounded to whole numbers, which stay floats; NONE is RINT; NaN and -0 are kept."""
+    """Round floats to whole numbers, which stay floats; NONE is RINT; NaN and -0 are kept."""
     if rounding in (Rounding.NONE, Rounding.RINT):
         return np.rint(values)
     whole = {Rounding.FLOOR: np.floor, Rounding.CEIL: np.ceil}.get(rounding, np.trunc)(values)
@@ -113,7 +114,7 @@ def integral(values: Values, rounding: Rounding) -> Values:
 
 
 def pack(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The bytes that hold four-bit `codes` in C order: the even element in the low nibble.
+    """Return the bytes that hold four-bit `codes` in C order: the even element in the low nibble.
 
     The last high nibble is zero if the count is odd.
     """
@@ -122,13 +123,13 @@ def pack(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def unpack(data: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """The first `count` four-bit codes in `data`, one per byte: the inverse of `pack`."""
+    """Return the first `count` four-bit codes in `data`, one per byte: the inverse of `pack`."""
     return np.stack([data & np.uint8(0xF), data >> np.uint8(4)], axis=-1).reshape(-1)[:count]
 
 
 @cache
 def _table(dtype: DType) -> Values:
-    """Value of every byte, the unused high nibble of a packed code included."""
+    """Return the value of every byte; the high nibble of a packed code is ignored."""
     if dtype == hif8:
         return tapered.VALUES
     code = np.arange(256) & (1 << dtype.bits) - 1
@@ -147,13 +148,13 @@ def _table(dtype: DType) -> Values:
 
 
 def _top(dtype: DType) -> int:
-    """The number of the largest finite magnitude on the ladder."""
+    """Return the number of the largest finite magnitude on the ladder."""
     every = (1 << dtype.bits - dtype.signed) - 1
     return every - (1 << dtype.mantissa if dtype.inf else int(dtype.nan))
 
 
 def _nan(dtype: DType, saturate: bool) -> int:
-    """The code that NaN becomes."""
+    """Return the code that NaN becomes."""
     if not dtype.signed:
         return 0xFF
     if saturate or not dtype.nan:
@@ -164,7 +165,7 @@ def _nan(dtype: DType, saturate: bool) -> int:
 
 
 def _exact(values: Values) -> Floats:
-    """`values` as floats that round to every format and in every mode as the values do."""
+    """Return `values` as floats that round to every format, in every mode, as the values do."""
     if values.dtype.kind == "f" and values.itemsize > 2:
         return values
     if values.itemsize < 4:
@@ -172,7 +173,7 @@ def _exact(values: Values) -> Floats:
     floats = values.astype(np.float64)
     if values.itemsize == 4:
         return floats
-    # Whether the low 11 bits of a large integer are zero is all that matters of them: fold them
+    # Of the low 11 bits of a large integer it only matters whether they are all zero: fold them
     # into one bit, which is still far below half a quantum of any format.
     low = values & 0x7FF
     folded = (values - low) | ((low != 0).astype(values.dtype) << 11)
@@ -204,13 +205,13 @@ def _to_floats(floats: Floats, dtype: DType, rounding: Rounding, saturate: bool)
 
 
 def _cast(floats: Floats, dtype: DType, saturate: bool) -> Codes:
-    """RINT to a format that NumPy itself has, and casts to with one rounding."""
+    """Round half to even to a format of NumPy, whose cast rounds once."""
     fitted = np.clip(floats, -_largest(dtype), _largest(dtype)) if saturate else floats
     return _canonical(floats, fitted.astype(dtype.native).view(dtype.storage), dtype, saturate)
 
 
 def _canonical(values: Values, codes: Codes, dtype: DType, saturate: bool = False) -> Codes:
-    """The codes of such values, with the one NaN of the type in the place of each."""
+    """Return the codes of values, with each NaN replaced by the one NaN of the type."""
     nan = np.isnan(values) if values.dtype.kind == "f" else None
     if nan is None or 1 not in nan.tobytes():  # four times as fast as nan.any()
         return codes
@@ -220,7 +221,7 @@ def _canonical(values: Values, codes: Codes, dtype: DType, saturate: bool = Fals
 def _number(
     floats: Floats, negative: NDArray[np.bool_], dtype: DType, rounding: Rounding
 ) -> Integers:
-    """The numbers of the rounded magnitudes on the ladder, continued without end above `_top`."""
+    """Return the ladder numbers of rounded magnitudes; the ladder continues above `_top`."""
     info = np.finfo(floats.dtype)
     bits: Integers = np.abs(floats).view(f"i{floats.itemsize}")
     lowest = info.maxexp - 1 + (tapered.LOWEST if dtype == hif8 else dtype.signed - dtype.bias)
@@ -240,7 +241,7 @@ def _number(
 def _shifted(
     number: Integers, drop: Integers | int, negative: NDArray[np.bool_], rounding: Rounding
 ) -> Integers:
-    """`number` without its last `drop` bits, rounded: every mode is an addend."""
+    """Drop the last `drop` bits of `number`, rounded: every mode is an addend."""
     one = number.dtype.type(1)
     mask = (one << drop) - one
     match rounding:
@@ -262,7 +263,7 @@ def _shifted(
 def _limit(
     floats: Floats, negative: NDArray[np.bool_], dtype: DType, rounding: Rounding, saturate: bool
 ) -> int | NDArray[np.int_]:
-    """The greatest number that a value may take: infinity's, or that of the largest finite."""
+    """Return the greatest ladder number of a value: infinity, or the largest finite magnitude."""
     if saturate or not dtype.nan:
         return _top(dtype)
     if rounding in (Rounding.RINT, Rounding.ROUND):
@@ -278,7 +279,7 @@ def _largest(dtype: DType) -> float:
 
 
 def _clamp(values: Values, dtype: DType) -> Values:
-    """Whole numbers as the nearest in the range of `dtype`."""
+    """Return whole numbers clamped to the range of `dtype`."""
     native = dtype.native
     high = (1 << dtype.bits - dtype.signed) - 1
     low = -high - 1 if dtype.signed else 0
@@ -291,7 +292,7 @@ def _clamp(values: Values, dtype: DType) -> Values:
 
 
 def _wrap(values: Values, dtype: DType) -> Values:
-    """Whole numbers modulo 2**bits."""
+    """Return whole numbers modulo 2**bits."""
     if values.dtype.kind == "f":
         whole = np.where(np.isfinite(values), values, 0)
         if np.any(np.abs(whole) >= 2.0**63):
@@ -303,6 +304,6 @@ def _wrap(values: Values, dtype: DType) -> Values:
 
 
 def keeps_nan(source: DType, target: DType, saturate: bool) -> bool:
-    """Whether a NaN of one float type converts to a NaN of another."""
+    """Return whether a NaN of one float type converts to a NaN of another."""
     nan = encode(np.array([np.nan], np.float32), source)
     return bool(np.isnan(decode(convert(nan, source, target, Rounding.RINT, saturate), target))[0])

@@ -1,8 +1,8 @@
-"""Functions that hardware has and no processor computes alike, written in the array vocabulary.
+"""Transcendental functions in the array vocabulary, so that every engine gives the same bits.
 
-Every step is one rounded operation of f32 or f64, so each executor gives the same bits. What is
-computed in f64 is off by less than 2**-40 of the result before its one rounding: the rounded exact
-value, but for results that close to the middle of two f32.
+Processors differ in these functions, so each step is one rounded operation of f32 or f64. A
+function that computes in f64 is off by less than 2**-40 of the result before its one rounding: it
+gives the rounded exact value, except for results that close to the middle of two f32.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
 LN2_LOW = 1.4286068203094173e-06
 TAYLOR = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
-ZERO_BELOW, INFINITE_ABOVE = -104.0, 89.0  # exp is 0, and infinity, from there on
+ZERO_BELOW, INFINITE_ABOVE = -104.0, 89.0  # exp is 0 below, infinity above
 
 
 def exp(x: Array) -> Array:
-    """e to the power x: in f32, then rounded to the type of `x`.
+    """Return e**x, computed in f32 and rounded to the type of `x`.
 
     x = n ln 2 + r with |r| < 0.35; a polynomial gives exp(r), and two factors of 2**(n/2), each in
     range where 2**n is not, give the result with one last rounding, denormal or not.
@@ -39,15 +39,15 @@ def exp(x: Array) -> Array:
 
 
 def power_of_two(n: Array) -> Array:
-    """2**n in f32, for exponents of normal numbers."""
+    """Return 2**n in f32, for exponents of normal numbers."""
     return ((n + 127) << 23).bitcast(f32)
 
 
-# What follows is computed in f64.
+# The functions below compute in f64.
 
 MANTISSA = (1 << 52) - 1
 TWO_52 = 0x433 << 52  # 2**52 as bits: with a small number in the last ones, 2**52 + that number
-ROOT_HALF = 0x3FE6A09E667F3BCD  # sqrt(1/2) as bits
+ROOT_HALF = 0x3FE6A09E667F3BCD  # sqrt(1/2) as bits of f64
 LN2 = 0.6931471805599453
 ATANH = tuple(1 / n for n in range(21, 1, -2))  # of the series for ln
 FACTORIALS = tuple(1 / factorial(n) for n in range(12, 1, -1))
@@ -55,27 +55,27 @@ INFINITY, NOT_A_NUMBER = float("inf"), float("nan")
 
 
 def wide(x: Array) -> Array:
-    """A float of any type as f64."""
+    """Return a float of any type as f64."""
     return x.cast(f32).cast(f64)
 
 
 def reciprocal(x: Array) -> Array:
-    """1 / x, rounded once; of integers truncated, and 0 of 0."""
+    """Return 1 / x, rounded once; for integers truncated, and 0 for 0."""
     return 1 / x
 
 
 def reciprocal_root(x: Array) -> Array:
-    """1 / sqrt(x), rounded once: infinity of 0, NaN of what is less."""
+    """Return 1 / sqrt(x), rounded once: infinity for 0, NaN for negative x."""
     return (1.0 / wide(x).sqrt()).cast(x.dtype)
 
 
 def log(x: Array) -> Array:
-    """The natural logarithm, rounded once: -infinity of 0, NaN of what is less."""
+    """Return the natural logarithm, rounded once: -infinity for 0, NaN for negative x."""
     return logarithm(wide(x)).cast(x.dtype)
 
 
 def logarithm(x: Array) -> Array:
-    """ln x in f64, for magnitudes of f32.
+    """Return ln x in f64, for magnitudes of f32.
 
     x = 2**n m with m from sqrt(1/2) to sqrt(2); ln m = 2 atanh((m - 1) / (m + 1)), as a series.
     """
@@ -95,7 +95,7 @@ def logarithm(x: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """e**x in f64, for results of f32: 0 and infinity beyond them."""
+    """Return e**x in f64, for results in the range of f32; beyond it 0 or infinity."""
     x = x.clamp(-200.0, 200.0)  # keeps NaN
     n = (x * (1 / LN2)).rint()
     r = x - n * LN2
@@ -107,9 +107,10 @@ def exponential(x: Array) -> Array:
 
 
 def fused(x: Array, y: Array, z: Array) -> Array:
-    """x * y + z, rounded once.
+    """Return x * y + z, rounded once.
 
-    The product is exact in f64; the sum is rounded to odd there, so that the last one is right.
+    The product is exact in f64; the sum is rounded to odd in f64, so that the last rounding is
+    right.
     """
     product, added = wide(x) * wide(y), wide(z)
     near = product + added
@@ -123,9 +124,9 @@ def fused(x: Array, y: Array, z: Array) -> Array:
 
 
 def power(x: Array, y: Array) -> Array:
-    """x ** y, rounded once, with C's special cases.
+    """Return x ** y, rounded once, with C's special cases.
 
-    1 for y = 0 and for x = 1, whatever the other is; NaN for x < 0 unless y is whole.
+    The result is 1 for y = 0 and for x = 1, even with NaN; NaN for x < 0 unless y is whole.
     """
     a, b = wide(x), wide(y)
     size = clear_sign(a)
@@ -140,7 +141,7 @@ def power(x: Array, y: Array) -> Array:
 
 
 def integer_power(x: Array, n: Array) -> Array:
-    """x ** n modulo the type, by squaring: for n < 0 what 1 / x ** -n truncates to, 0 of 0."""
+    """Return x ** n modulo the type, by squaring; for n < 0 truncated, and 0 for x = 0."""
     bits, square, found = x.dtype.bits - x.dtype.signed, x, x.number(1)
     for bit in range(bits):
         odd = ((n >> bit) & 1).equals(1)
@@ -152,12 +153,15 @@ def integer_power(x: Array, n: Array) -> Array:
 
 
 def raised(x: Array, n: Array) -> Array:
-    """x to the power n: floats rounded once, integers modulo the type."""
+    """Return x ** n: floats rounded once, integers modulo the type."""
     return power(x, n) if x.dtype.is_float else integer_power(x, n)
 
 
 def floor_remainder(x: Array, by: Array) -> Array:
-    """What division rounded down leaves, with the sign of the divisor; of integers by 0: 0."""
+    """Return the remainder of division rounded down, with the divisor's sign.
+
+    The remainder of integers by 0 is 0.
+    """
     rest = x.remainder(by)
     if not (x.dtype.is_float or x.dtype.signed):
         return rest
@@ -165,12 +169,12 @@ def floor_remainder(x: Array, by: Array) -> Array:
 
 
 def positive(x: Array) -> Array:
-    """`x` where it is greater than 0, else +0, so for NaN too."""
+    """Return `x` where it is greater than 0, else +0; NaN gives +0."""
     return (x > 0).where(x, 0)
 
 
 def sloped(x: Array, slope: Array) -> Array:
-    """`x` where it is greater than 0, else its product with the slope."""
+    """Return `x` where it is greater than 0, else x * slope."""
     return (x > 0).where(x, x * slope)
 
 
@@ -178,12 +182,12 @@ WORDS = {16: i16, 32: i32, 64: i64}  # integers with the bits of floats
 
 
 def clear_sign(x: Array) -> Array:
-    """A float without its sign bit, of NaN too."""
+    """Return a float without its sign bit; NaN too."""
     word = WORDS[x.dtype.bits]
     return (x.bitcast(word) & (1 << word.bits - 1) - 1).bitcast(x.dtype)
 
 
 def flip_sign(x: Array) -> Array:
-    """A float with the other sign bit, of NaN too."""
+    """Return a float with the other sign bit; NaN too."""
     word = WORDS[x.dtype.bits]
     return (x.bitcast(word) ^ -(1 << word.bits - 1)).bitcast(x.dtype)

@@ -1,4 +1,4 @@
-"""HiFloat8 is tapered: the width of its mantissa follows from the exponent.
+"""HiFloat8, a tapered format: the width of the mantissa follows from the exponent.
 
 The numeric codes 0x00-0x7F, put in order of magnitude, form the ladder on which `formats` rounds.
 """
@@ -16,13 +16,13 @@ Indices: TypeAlias = NDArray[np.int32]
 LOWEST = -22
 """Exponent of the smallest magnitude."""
 
-# Leading bits of p = bits 6..0, from the longest prefix on: (shift that leaves the prefix,
+# Prefixes of p = bits 6..0, the longest first: (shift that leaves the prefix,
 # the prefix, smallest |E|, bits of |E| - smallest, bits of the mantissa).
 _REGIMES = ((4, 1, 1, 0, 3), (5, 1, 2, 1, 3), (5, 2, 4, 2, 2), (5, 3, 8, 3, 1))
 
 
 def _magnitude(p: int) -> float:
-    """Value of the low seven bits of a code; the code of infinity counts as 1.5 * 2**15."""
+    """Return the value of the low seven bits of a code; the code of infinity is 1.5 * 2**15."""
     if p < 8:
         return math.ldexp(1, p - 23) if p else 0.0
     if p < 16:
@@ -54,9 +54,10 @@ _STARTS = np.append(1, 1 + np.cumsum(_BINADES)).astype(np.int32) - (1 << _WIDTHS
 
 
 def ladder(binade: Indices) -> tuple[Indices, Indices]:
-    """Mantissa bits w in binade 2**(LOWEST + i), and s such that s + m numbers m quanta of 2**-w.
+    """Return mantissa bits w and start s: s + m is the number of m quanta of 2**-w.
 
-    All binades above the format's own count as one without mantissa.
+    The binade is 2**(LOWEST + i). All binades above those of the format count as one without
+    mantissa.
     """
     index = np.minimum(binade, _WIDTHS.size - 1)
     return _WIDTHS[index], _STARTS[index]

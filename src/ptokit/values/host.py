@@ -1,4 +1,4 @@
-"""NumPy arrays of values to element codes and back, with ml_dtypes for the narrow floats."""
+"""Conversion of NumPy arrays to element codes and back, with ml_dtypes for the narrow floats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 @cache
 def numpy_dtype(dtype: DType) -> np.dtype[np.generic] | None:
-    """The NumPy type of the same format; None for hif8 and f4e1m2x2, which no library has."""
+    """Return the NumPy type of the same format; None for hif8 and f4e1m2x2, which have none."""
     import ml_dtypes
 
     names = {
@@ -36,18 +36,19 @@ def numpy_dtype(dtype: DType) -> np.dtype[np.generic] | None:
 
 
 def is_of(array: AnyArray, dtype: DType) -> bool:
-    """Whether the array's element type is `dtype`'s (a NumPy type compares equal to None).
+    """Return whether the array's element type is `dtype`.
 
-    Types of other libraries than NumPy and ml_dtypes are known by their names.
+    Types of libraries other than NumPy and ml_dtypes are recognised by name. (A NumPy type compares
+    equal to None, hence the first test.)
     """
     same = numpy_dtype(dtype)
     return (same is not None and array.dtype == same) or array.dtype.name in dtype.aliases
 
 
 def is_raw(kind: np.dtype[np.generic], size: int) -> bool:
-    """Whether elements are that many bytes without a meaning: no record, whose fields have one.
+    """Return whether elements are `size` bytes without a meaning, and no records.
 
-    (The kind of ml_dtypes' own types is V, too: they have a meaning.)
+    (ml_dtypes' own types also have kind V; their scalar type tells them apart.)
     """
     return kind.type is np.void and kind.names is None and kind.itemsize == size
 
@@ -58,10 +59,10 @@ def native(array: AnyArray) -> AnyArray:
 
 
 def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
-    """The codes of an array whose element type is already `dtype`, bit for bit.
+    """Return the codes of an array whose element type is already `dtype`, bit for bit.
 
-    Raw bits are welcome too: an unsigned or void array of the element's size, for types of four
-    bits a byte for each element. ValueError otherwise.
+    Raw bits are accepted too: an unsigned or void array of the element's size, where four-bit types
+    use a byte for each element. ValueError otherwise.
     """
     array = native(array)
     unsigned = dtype.is_float and array.dtype == dtype.storage
@@ -71,7 +72,7 @@ def codes_of(array: AnyArray, dtype: DType) -> AnyArray:
 
 
 def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
-    """`codes_of`; of a type that no library has also from float32 values, all of them its own."""
+    """Return `codes_of`; for a type that no library has, also from exact float32 values."""
     array = native(array)
     if numpy_dtype(dtype) is None and array.dtype == np.float32:
         codes = encode(array, dtype)
@@ -81,9 +82,9 @@ def bits_of(array: AnyArray, dtype: DType) -> AnyArray:
 
 
 def rounded_codes(array: AnyArray, dtype: DType) -> AnyArray:
-    """The codes of the values of any numeric array, rounded half to even.
+    """Return the codes of the values of any numeric array, rounded half to even.
 
-    Integers must be in range: ValueError.
+    ValueError if an integer is out of range, or the array is not numeric.
     """
     array = native(array)
     try:
@@ -105,7 +106,7 @@ def _is_narrow_float(kind: np.dtype[np.generic]) -> bool:
 
 
 def is_scalar(given: object) -> bool:
-    """True for a real number of any library: NumPy makes a float of text and of dates, too."""
+    """Return whether `given` is a real number of any library, but no text or date."""
     masked = isinstance(given, np.ma.MaskedArray)
     if masked or not hasattr(given, "__float__") or getattr(given, "shape", None) != ():
         return False
@@ -115,13 +116,13 @@ def is_scalar(given: object) -> bool:
 
 
 def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
-    """The values of codes in the NumPy type of their format, float32 where there is none."""
+    """Return the values of codes in the NumPy type of their format, or float32 if there is none."""
     same = numpy_dtype(dtype)
     return decode(codes, dtype) if same is None else codes.view(same)
 
 
 def in_memory(key: Any) -> Any:  # Any: whatever NumPy takes as an index
-    """Return the index; IndexError where a number in it is beyond any array."""
+    """Return the index unchanged; IndexError if a number in it is beyond any array."""
     for part in np.index_exp[key]:
         if isinstance(part, Integral) and not -(1 << 62) < int(part) < 1 << 62:
             raise IndexError(f"the index {part} is out of bounds: no array has so many elements")

@@ -1,8 +1,8 @@
-"""Storage layouts: index maps from (row, column) to a storage offset, and nothing more.
+"""Storage layouts: index maps from (row, column) to a storage offset.
 
 A row index and a column index each split into digits (box, in-box, ...) and every digit has a
-stride. That covers ND to NN at every fractal, the five extents of a global tensor and convolution
-tiles, so every tile is a strided view of its bytes.
+stride. Digits describe ND to NN at every fractal, the five extents of a global tensor and
+convolution tiles, so every tile is a strided view of its bytes.
 
 The extents of convolution tiles have names, which each layout lists in its order.
 """
@@ -37,15 +37,15 @@ N0 = 16
 
 
 def times(*extents: int | None) -> int | None:
-    """The product of extents; None where one of them is not known."""
+    """Return the product of extents, or None if one of them is unknown."""
     known = [n for n in extents if n is not None]
     return prod(known) if len(known) == len(extents) else None
 
 
 class Extents:
-    """`extents.h` is an extent by its name: as listed, as the others imply it, or 1.
+    """Extents of a convolution tile by name: listed, implied by listed ones, or 1.
 
-    `lanes`: the channels that 32 bytes hold.
+    `extents.h` is one extent. `lanes`: the channels that 32 bytes hold.
     """
 
     def __init__(self, layout: ConvLayout, shape: tuple[int, ...], lanes: int) -> None:
@@ -56,7 +56,7 @@ class Extents:
 
     @property
     def rank(self) -> int:
-        """How many extents the layout lists."""
+        """The number of extents that the layout lists."""
         return len(self.axes)
 
     def __getattr__(self, name: str) -> int:
@@ -65,7 +65,7 @@ class Extents:
         return self.of(name)
 
     def of(self, axis: str) -> int:
-        """The extent of an axis."""
+        """Return the extent of an axis."""
         if axis in self.listed:
             return self.listed[axis]
         match axis:
@@ -85,7 +85,7 @@ class Extents:
 
 @dataclass(frozen=True)
 class Shape:
-    """Rows and columns; None where they are known only when the program runs."""
+    """Rows and columns; None for an extent that is known at run time only."""
 
     rows: int | None
     cols: int | None
@@ -169,7 +169,7 @@ class Axis:
         return total + index * self.digits[0][1]
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
-        """Split [start, stop) so that each part is a rectangle of digits; aligned: one part."""
+        """Split [start, stop) into rectangles of digits; an aligned range gives one."""
         if start < stop:
             yield from _pieces(self.digits, start, stop, start, 0)
 
@@ -195,9 +195,9 @@ def _pieces(digits: Digits, start: int, stop: int, at: int, base: int) -> Iterat
 
 
 def axis(*digits: tuple[int, int]) -> Axis:
-    """An axis with neighbouring digits merged where they step evenly, and single digits dropped.
+    """Return an axis without digits of count 1 and with neighbouring digits merged if possible.
 
-    An executor may not know a count or a stride yet: such digits stay apart.
+    Digits whose count or stride is a symbol of an engine are not merged.
     """
     merged: list[tuple[int, int]] = []
     for count, stride in digits:
@@ -209,13 +209,13 @@ def axis(*digits: tuple[int, int]) -> Axis:
 
 
 def known(number: object, value: int) -> bool:
-    """Whether a number is this one; an executor may not know yet."""
+    """Return whether `number` is an integer equal to `value`; symbols of an engine are not."""
     return isinstance(number, int) and number == value
 
 
 @dataclass(frozen=True)
 class IndexMap:
-    """Where element (row, column) lives, in elements from the base of the storage."""
+    """The map from (row, column) to an offset in elements from the base of the storage."""
 
     rows: Axis
     cols: Axis
@@ -229,7 +229,7 @@ class IndexMap:
 
     @property
     def span(self) -> int:
-        """Elements from the base to the end of the last one."""
+        """Elements from the base to the end of the last element."""
         return self.rows.reach + self.cols.reach + 1
 
     def offset(self, row: int, col: int) -> int:
@@ -237,7 +237,7 @@ class IndexMap:
 
 
 def box_shape(layout: Layout, fractal: int, c0: int) -> tuple[int, int]:
-    """Rows and columns of the inner box; `c0` elements fill 32 bytes."""
+    """Return rows and columns of the inner box; `c0` elements fill 32 bytes."""
     if fractal == 1024:
         return 16, 16
     if layout.slayout is SLayout.ROW_MAJOR:
@@ -248,7 +248,7 @@ def box_shape(layout: Layout, fractal: int, c0: int) -> tuple[int, int]:
 
 
 def index_map(layout: Layout, rows: int, cols: int, box: tuple[int, int]) -> IndexMap:
-    """The map of a rows x cols tile. A tile of one row is linear."""
+    """Return the map of a rows x cols tile. A tile of one row is linear."""
     if layout is ND:
         return IndexMap(axis((rows, cols)), axis((cols, 1)))
     if layout is DN:

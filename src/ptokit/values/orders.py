@@ -1,7 +1,6 @@
-"""The orders in which chips add floats: trees of neighbours, registers lane by lane (dispute E33).
+"""The orders in which chips add floats: trees of neighbours, and registers by lane (dispute E33).
 
-Counts may be numbers that only the running program knows. What takes no part is then -0, which
-changes no sum.
+Counts may be known at run time only. Positions beyond the count then hold -0, which changes no sum.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ NOTHING = -0.0
 LARGEST = 65504.0  # of f16
 Add: TypeAlias = "Callable[[Array, Term], Array]"
 
-# f32 tiles that a2a3 adds in groups of eight, and how many columns are a tree before that
+# shapes of f32 tiles that a2a3 adds in groups of eight -> columns of the tree before that
 IN_GROUPS = {(64, 128): 8, (32, 256): 8, (16, 512): 64, (8, 1024): 64}
 
 
 def saturated(a: Array, b: Array | float) -> Array:
-    """The sum; of f16 what overflows is the largest number."""
+    """Return the sum; a sum of f16 that overflows becomes the largest finite number."""
     total = a + b
     return total.clamp(-LARGEST, LARGEST) if total.dtype == f16 else total
 
 
 def tree(x: Array, count: int, add: Add = operator.add) -> Array:
-    """Each `count` rows as one: neighbours are added, then neighbours of these sums, and so on."""
+    """Reduce every `count` rows to one: add neighbours, then neighbours of the sums, and so on."""
     while count > 1:
         x, count = add(x[0::2, :], x[1::2, :]), count // 2
     return x
 
 
 def by_register(src: Cells, add: Add = operator.add) -> Array:
-    """Row sums: the trees of registers, from left to right, added to 0."""
+    """Return row sums: the trees of registers, from left to right, added to 0."""
     rows, cols = src.valid
     columns = _greatest(cols, src.cols)
     width = _lanes(src, columns)
@@ -53,20 +52,20 @@ def by_register(src: Cells, add: Add = operator.add) -> Array:
 
 
 def lanewise(src: Cells, add: Add = operator.add) -> Array:
-    """Row sums: registers are added lane by lane, in pairs; last comes the tree of their sum."""
+    """Return row sums: add registers lane by lane, in pairs, then the tree of the last register."""
     rows, cols = src.valid
     columns = _greatest(cols, src.cols)
     width = _lanes(src, columns)
     x = src[:rows, :cols].padded(-(-columns // width) * width, 1, NOTHING)
     parts = [x[:, n : n + width] for n in range(0, columns, width)]
     sums, whole = _pairs(parts, add), cols // (2 * width)
-    for behind in (parts[2::2], parts[3::2]):  # what no pair of whole registers has
+    for behind in (parts[2::2], parts[3::2]):  # registers outside pairs of whole registers
         sums[0] = _sum(add, sums[0], _chosen(src, behind, whole - 1))
     return tree(_neighbours(src, sums, most(whole, 1), add).T, width, add).T
 
 
 def in_groups(src: Cells) -> Array | None:
-    """Row sums of the tiles that a2a3 adds in groups; None: no such tile, or not all valid."""
+    """Return row sums of a tile that a2a3 adds in groups; None for other or partial tiles."""
     rows, cols = src.valid
     width = IN_GROUPS.get((src.rows, src.cols))
     if width is None or rows != src.rows or cols != src.cols:
@@ -79,7 +78,7 @@ def in_groups(src: Cells) -> Array | None:
 
 
 def in_pairs(x: Array, src: Cells) -> Array:
-    """Column sums: neighbours, a lone last one to the pair before it, until one row is left."""
+    """Return column sums: add neighbours, and a lone last row to the last pair, repeatedly."""
     count = src.valid.rows
     if not is_known(count):
         return _in_unknown_pairs(x, src)
@@ -94,7 +93,7 @@ def in_pairs(x: Array, src: Cells) -> Array:
 
 
 def _in_unknown_pairs(x: Array, src: Cells) -> Array:
-    """The same of rows whose number only the running program knows."""
+    """Return the sums of `in_pairs` for a number of rows that is known at run time only."""
     count, size = src.valid.rows, 1 << (src.rows - 1).bit_length()
     x = x.padded(size, 0, NOTHING)
     while size > 2:
@@ -108,17 +107,17 @@ def _in_unknown_pairs(x: Array, src: Cells) -> Array:
 
 
 def _greatest(count: int, limit: int) -> int:
-    """The largest value a count can have, at least 1."""
+    """Return the largest value that a count can have, at least 1."""
     return max(count, 1) if is_known(count) else limit
 
 
 def _lanes(src: Cells, columns: int) -> int:
-    """Elements of a register; fewer where rows are shorter, since the tree of those is the same."""
+    """Return the elements of a register, or fewer for shorter rows, whose tree is the same."""
     return min(REGISTER // src.dtype.size, 1 << (columns - 1).bit_length())
 
 
 def _neighbours(src: Cells, sums: list[Array], count: int, add: Add) -> Array:
-    """The first `count` as one: neighbours are added, a lone last one to the pair before it."""
+    """Reduce the first `count` arrays to one: add neighbours, and a lone last array to its pair."""
     sums = _first(src, sums, count)
     while len(sums) > 1:
         pairs, odd, half = _pairs(sums, add), count % 2, count // 2
@@ -131,7 +130,7 @@ def _neighbours(src: Cells, sums: list[Array], count: int, add: Add) -> Array:
 
 
 def _pairs(arrays: Sequence[Array], add: Add = operator.add) -> list[Array]:
-    """The sums of neighbours, and a lone last one."""
+    """Return the sums of neighbours, and a lone last array."""
     return [_sum(add, *arrays[n : n + 2]) for n in range(0, len(arrays), 2)]
 
 
@@ -140,7 +139,7 @@ def _sum(add: Add, first: Array, second: Array | None = None) -> Array:
 
 
 def _chosen(src: Cells, arrays: Sequence[Array], number: int) -> Array | None:
-    """The array of that number; nothing if there is none."""
+    """Return the array of index `number`; None if there is none."""
     if is_known(number):
         return arrays[number] if 0 <= number < len(arrays) else None
     found: Array | None = None
@@ -151,7 +150,7 @@ def _chosen(src: Cells, arrays: Sequence[Array], number: int) -> Array | None:
 
 
 def _first(src: Cells, arrays: list[Array], count: int) -> list[Array]:
-    """So many of them, or all that there may be, with nothing for the others."""
+    """Return the first `count` arrays; with a symbolic count all, with -0 beyond the count."""
     if is_known(count):
         return arrays[:count]
     number = src.iota(1, 1)[0]

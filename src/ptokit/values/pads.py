@@ -11,11 +11,11 @@ INFINITY = {f32: 0x7F800000, f16: 0x7C00, bf16: 0x7F80}
 
 
 def pad_bits(pad: PadValue | CustomPad, dtype: DType, finite: bool = False) -> int:
-    """The code that fills a tile of `dtype`. Null and Zero are 0.
+    """Return the code of a pad value in `dtype`. Null and Zero are 0.
 
-    Max and Min are the infinities of f32, f16 and bf16, or with `finite` the numbers before them,
-    and the limits of integers of up to 32 bits;
-    other types have 0. A custom pad gives its low bits.
+    Max and Min are the infinities of f32, f16 and bf16, or with `finite` the largest finite
+    numbers, and the limits of integers of up to 32 bits; other types have 0. A custom pad gives its
+    low bits.
     """
     if isinstance(pad, CustomPad):
         return pad.bits & ((1 << dtype.bits) - 1)
@@ -32,7 +32,7 @@ def pad_bits(pad: PadValue | CustomPad, dtype: DType, finite: bool = False) -> i
 
 @dataclass(frozen=True)
 class CustomPad:
-    """A pad value given by its bits: float32 bits for 4-byte types, the low 16 or 8 else."""
+    """A pad value given by its bits: float32 bits for 4-byte types, else the low 16 or 8 bits."""
 
     bits: int
 
@@ -41,5 +41,5 @@ class CustomPad:
 
     @property
     def code(self) -> int:
-        """The 64-bit value that C++ uses for it."""
+        """The 64-bit value that stands for the pad in C++."""
         return (1 << 32) | self.bits

@@ -1,1 +1,1 @@
-"""The entries of the catalogue of diagnostics, by what they are about."""
+"""Entries of the catalogue of diagnostics, one file for each group of faults."""

@@ -1,4 +1,4 @@
-"""Entries of calls of ptokit: arguments, functions, files, clusters."""
+"""Entries about calls of ptokit: arguments, functions, files, clusters."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """`title` follows the instruction's name in a message; `text` is the page.
+    """An entry: `title` follows the instruction's name in a message; `text` is the page.
 
-    `repeated`: chips compute something else than the engines, so a run says it again.
+    `repeated`: chips compute another result than the engines, so each run repeats the warning.
     """
 
     title: str

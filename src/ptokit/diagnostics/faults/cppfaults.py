@@ -1,4 +1,4 @@
-"""Entries of the catalogue about C++ kernels: the compiler, and what is launched."""
+"""Entries about C++ kernels: the compiler and the launch."""
 
 from __future__ import annotations
 

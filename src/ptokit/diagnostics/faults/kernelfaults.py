@@ -1,4 +1,4 @@
-"""Entries of kernels in Python: what a program is recorded from."""
+"""Entries about kernels in Python and their recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of tile types, addresses and capacities."""
+"""Entries about tile types, addresses and capacities."""
 
 from __future__ import annotations
 

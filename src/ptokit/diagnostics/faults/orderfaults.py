@@ -1,4 +1,4 @@
-"""Entries of the order of pipes, cores and blocks: races, flags, deadlocks."""
+"""Entries about the order of pipes, cores and blocks: races, flags, deadlocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of rules of instructions, and of where an instruction may stand."""
+"""Entries about rules of instructions, and about regions that do not allow an instruction."""
 
 from __future__ import annotations
 

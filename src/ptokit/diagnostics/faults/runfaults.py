@@ -1,4 +1,4 @@
-"""Entries of what ends a run, or what a run warns of."""
+"""Entries about errors and warnings of a run."""
 
 from __future__ import annotations
 

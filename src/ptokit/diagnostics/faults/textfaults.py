@@ -1,4 +1,4 @@
-"""Entries of text that cannot be read or printed."""
+"""Entries about text that ptokit cannot read or print."""
 
 from __future__ import annotations
 
