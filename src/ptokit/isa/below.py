@@ -1,11 +1,11 @@
 """Names of the level below tiles: micro-instructions on vector registers, masks and buffers.
 
-The level is that of the assembler's operations with registers; logical vectors (`pto.vmi`) and the
-operations on UB of older chips (`pto.ub`) have a prefix.
+The level has the assembler's operations on registers; logical vectors (`pto.vmi`) and operations on
+UB of older chips (`pto.ub`) have a prefix.
 """
 
 PREFIXES = ("pto.vmi.", "pto.ub.", "pto.mi.")
-# moves and operations of threads: the rest computes with registers
+# moves and thread operations; all other names compute with registers
 NO_COMPUTING = (
     *("mte_", "copy_", "dma_", "load_", "set_", "wait_", "get_", "atomic_", "shuffle_", "redux_"),
     *(
@@ -54,5 +54,5 @@ vsunpack vtrc vusqz vxor vzunpack wait_flag_dev wait_intra_core
 
 
 def below_tiles(name: str) -> bool:
-    """True if an operation of this full name is of the level below tiles."""
+    """Return whether an operation of this full name belongs to the level below tiles."""
     return name.startswith(PREFIXES) or name.removeprefix("pto.") in NAMES

@@ -1,4 +1,4 @@
-"""The instruction set: every page, found by looking, and the index by mnemonic."""
+"""The instruction set: every page of the package, and the index by mnemonic."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SPELLINGS = Path(__file__).with_name("spellings.json")  # `make docs` writes it
 
 @cache
 def pages() -> tuple[type[Instr], ...]:
-    """Every page of the package, in the order of the files. There is no hand-kept list."""
+    """Return every page of the package in the order of the files; there is no hand-kept list."""
     return tuple(walk())
 
 
 def walk() -> Iterator[type[Instr]]:
-    """`pages`, each file imported when it is reached: for who stops at the page it wants."""
+    """Yield `pages`, importing each file when it is reached, so that a search stops early."""
     package = importlib.import_module(PACKAGE)
     for file in _imported(package.__path__, f"{PACKAGE}."):
         yield from [page for page in PAGES if page.__module__ == file]
 
 
 def _imported(folders: Iterable[str], prefix: str) -> Iterator[str]:
-    """Every module of the package, imported, whatever was imported before."""
+    """Import every module of the package and yield its name."""
     for found in pkgutil.iter_modules(folders, prefix):
         module = importlib.import_module(found.name)
         yield found.name
@@ -40,14 +40,17 @@ def _imported(folders: Iterable[str], prefix: str) -> Iterator[str]:
 
 
 def spelling_table() -> dict[str, object]:
-    """What `lookup` knows before it imports a page: the files of each spelling, their classes."""
+    """Return the table by which `lookup` finds the file of a mnemonic without imports.
+
+    The table has the files of each spelling, and the classes of each file.
+    """
     files = {name: [page.__module__ for page in forms] for name, forms in sorted(index().items())}
     spellings = {name: list(dict.fromkeys(modules)) for name, modules in files.items()}
     return {"classes": _classes(), "spellings": spellings}
 
 
 def _classes() -> dict[str, str]:
-    """The classes of each file of pages as it is now: one more may be a page of a known name."""
+    """Return the classes in each file of pages: a new class makes the table outdated."""
     folder = Path(__file__).parent / "pages"
     texts = {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*.py"))}
     return {n: " ".join(re.findall(r"^class (\w+)", text, re.M)) for n, text in texts.items()}
@@ -55,7 +58,7 @@ def _classes() -> dict[str, str]:
 
 @cache
 def _files() -> Mapping[str, list[str]]:
-    """The modules that spell each name; none where the table is not of these files."""
+    """Return the modules that spell each name; nothing if the table is outdated."""
     try:
         table = json.loads(SPELLINGS.read_text(encoding="utf-8"))
     except OSError:
@@ -64,13 +67,13 @@ def _files() -> Mapping[str, list[str]]:
 
 
 def _flat(name: str) -> str:
-    """Dots and underscores alike, case aside: `textract.fp`, `TEXTRACT_FP`, `textract_fp`."""
+    """Return the name in lower case with underscores for dots: `textract.fp`, `TEXTRACT_FP`."""
     return name.replace(".", "_").lower()
 
 
 @cache
 def index() -> Mapping[str, tuple[type[Instr], ...]]:
-    """Every spelling of every mnemonic, with and without its dialect, to the forms it names."""
+    """Return the pages of every spelling of every mnemonic, with and without its dialect."""
     table: dict[str, tuple[type[Instr], ...]] = {}
     for page in pages():
         for name in _spellings(page):
@@ -87,9 +90,9 @@ def _spellings(page: type[Instr]) -> set[str]:
 
 @lru_cache(maxsize=4096)
 def lookup(name: str) -> tuple[type[Instr], ...]:
-    """The forms of the instruction that `name` spells in any text form; none if unknown.
+    """Return the pages that `name` means in any text form; none if unknown.
 
-    Only their files are imported, where the table is not older than these.
+    Only the files of these pages are imported, unless the table is outdated.
     """
     flat = _flat(name)
     files = _files().get(flat, [])
@@ -100,7 +103,7 @@ def lookup(name: str) -> tuple[type[Instr], ...]:
 
 
 def replayed(op: str, form: str) -> type[Instr] | None:
-    """The page that executes recorded vectors of `op` in `form`."""
+    """Return the page that executes recorded vectors of `op` in `form`, or None."""
     for page in pages():
         if form in page.recorded and op == (page.recorded_op or page.name):
             return page
@@ -108,7 +111,7 @@ def replayed(op: str, form: str) -> type[Instr] | None:
 
 
 def chapter(page: type[Instr]) -> str:
-    """The chapter of the manual: the title with which the page's folder, or else file, begins."""
+    """Return the chapter of the manual: the docstring title of the page's folder or file."""
     folder, _, _ = page.__module__.rpartition(".")
     for module in (folder, page.__module__):
         title, colon, _ = (sys.modules[module].__doc__ or "").split("\n")[0].partition(": ")

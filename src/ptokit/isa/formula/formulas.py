@@ -1,8 +1,8 @@
 """Formulas: rules written as expressions over operands, kept as data.
 
 `row + dst.valid.rows <= src.valid.rows` builds a tree; the checker evaluates it with three values
-(true, false, unknown), the reference prints it, an error quotes it with the numbers in it. Where an
-executor has numbers that it does not know yet, the value is a condition of its own: it has & | ~.
+(true, false, unknown), the reference prints it, an error quotes it with the numbers in it. An
+engine with symbolic numbers gets a condition instead of a value: it has & | ~.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 
 class Missing(Enum):
-    """Why a formula has no value."""
+    """The reason why a formula has no value."""
 
-    UNKNOWN = "unknown"  # dynamic: decided when the program runs
-    ABSENT = "absent"  # the optional operand it speaks of was not given
+    UNKNOWN = "unknown"  # deferred to run time
+    ABSENT = "absent"  # the formula mentions an optional operand that is absent
 
     def __str__(self) -> str:
         return self.value
@@ -27,7 +27,7 @@ class Missing(Enum):
 
 UNKNOWN, ABSENT = Missing.UNKNOWN, Missing.ABSENT
 
-# The value of a formula may be a number, a type, a location, ...: whatever the field holds.
+# The value of a formula: a number, a type, a location or another property of an operand.
 Value = Any  # Any: it has the operators that its formula needs
 Env = Mapping[str, Value]
 Evaluate = Callable[[Env], Value]
@@ -53,12 +53,12 @@ class Many:
 
     @property
     def outer(self) -> Many:
-        """All but the last two."""
+        """All values except the last two."""
         return type(self)(self.values[:-2])
 
     @property
     def alike(self) -> Value:
-        """Whether all values read the same: types of views do that whatever their strides."""
+        """True if all values have the same text; types of views do so whatever their strides."""
         return UNKNOWN if any(map(_open, self.values)) else len({*map(str, self.values)}) <= 1
 
     @property
@@ -89,7 +89,7 @@ class Many:
 
 @dataclass(frozen=True, eq=False)
 class Static(Many):
-    """The extents that a type states: equal to a list where each number stated is the list's."""
+    """Extents of a type: equal to a list if each extent that the type states is the list's."""
 
     def __eq__(self, other: object) -> Value:
         if not isinstance(other, Many):
@@ -102,7 +102,7 @@ class Static(Many):
 
 @dataclass(frozen=True)
 class Least:
-    """The smallest of several values, of which some may not be known yet."""
+    """The smallest of several values, some of which may be unknown."""
 
     values: tuple[Value, ...]
 
@@ -118,10 +118,10 @@ def _open(value: Value) -> bool:
 
 
 class Expr:
-    """A node of a formula. Operators build larger formulas; nothing is evaluated until `eval`.
+    """A node of a formula. Operators build larger formulas; `eval` evaluates one.
 
-    `eval` gives the value under an environment (operand name -> what it is bound to), UNKNOWN or
-    ABSENT. It is a closure, made when it is first asked for: rules are evaluated for every op.
+    `eval` gives the value under an environment (operand name -> bound value), UNKNOWN or ABSENT. It
+    is a closure, compiled on first use, because rules are evaluated for every op.
     """
 
     __hash__ = object.__hash__
@@ -131,7 +131,7 @@ class Expr:
         return self.compile()
 
     def compile(self) -> Evaluate:
-        """The closure that `eval` is."""
+        """Return the closure for `eval`."""
         raise NotImplementedError
 
     def children(self) -> tuple[Expr, ...]:
@@ -170,11 +170,11 @@ class Expr:
     def __gt__(self, other: object) -> Expr:
         return Node(">", self, other)
 
-    # A formula compares as data: the one place where `==` does not answer a bool.
-    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+    # A formula compares as data: only here `==` and `!=` do not return a bool.
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]  # builds a formula
         return Node("==", self, other)
 
-    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]  # builds a formula
         return Node("!=", self, other)
 
     def __and__(self, other: Expr) -> Expr:
@@ -187,11 +187,11 @@ class Expr:
         return Node("not", self)
 
     def isin(self, *options: object) -> Expr:
-        """True where the value is one of `options`."""
+        """Return the formula that the value is one of `options`."""
         return Node("in", self, Const(options))
 
 
-def _remainder(left: int, right: int) -> int:  # that of `operator` has no types
+def _remainder(left: int, right: int) -> int:  # `operator.mod` has no types
     return left % right
 
 
@@ -243,7 +243,7 @@ class Const(Expr):
 
     def __str__(self) -> str:
         if isinstance(self.value, tuple):
-            return "(" + ", ".join(str(v) for v in self.value) + ")"  # type: ignore[misc]
+            return "(" + ", ".join(str(v) for v in self.value) + ")"  # type: ignore[misc]  # of Any
         return str(self.value)
 
 
@@ -295,7 +295,7 @@ class Field(Expr):
 
 
 class SameStorage(Expr):
-    """Two operands are one tile: the same value in the text, the same address when it runs."""
+    """The formula that two operands are one tile: one value in text, one address at run time."""
 
     def __init__(self, left: Field, right: Field) -> None:
         self.left, self.right = left, right
@@ -336,7 +336,7 @@ class Node(Expr):
         return _applied(self.function, *parts)
 
     def __str__(self) -> str:
-        right = self.strength + (self.op in ("-", "*", "//", "%"))  # a * (b // c) keeps its own
+        right = self.strength + (self.op in ("-", "*", "//", "%"))  # keep the () of a * (b // c)
         texts = [_wrapped(a, right if i else self.strength) for i, a in enumerate(self.args)]
         if self.op == "not":
             return f"not {texts[0]}"
@@ -346,20 +346,20 @@ class Node(Expr):
 
 
 def _conjunction(values: Iterable[Value]) -> Value:
-    """`and` in the three-valued logic of Kleene: one False decides."""
+    """Return the `and` of values in the three-valued logic of Kleene: one False decides."""
     return _decided(False, values)
 
 
 def _disjunction(values: Iterable[Value]) -> Value:
-    """`or` in the three-valued logic of Kleene: one True decides."""
+    """Return the `or` of values in the three-valued logic of Kleene: one True decides."""
     return _decided(True, values)
 
 
 def _decided(decisive: bool, values: Iterable[Value]) -> Value:
-    """What values are together of which a `decisive` one decides.
+    """Combine values in three-valued logic, where one value equal to `decisive` decides.
 
-    What speaks of an absent operand decides nothing: ABSENT. A value may also be a condition that
-    only an executor can decide: then so is the whole.
+    If no value decides, an absent operand makes the result ABSENT. A value may also be a symbolic
+    condition of an engine; then the result is one too.
     """
     result: Value = not decisive
     for value in values:
@@ -371,7 +371,7 @@ def _decided(decisive: bool, values: Iterable[Value]) -> Value:
 
 
 def _logical(decisive: bool, parts: tuple[Evaluate, ...]) -> Evaluate:
-    """The same of parts, which are evaluated until one decides."""
+    """Return the closure of `and` or `or` over parts, evaluated until one part decides."""
     neutral = not decisive
 
     def evaluate(env: Env) -> Value:
@@ -388,7 +388,7 @@ def _logical(decisive: bool, parts: tuple[Evaluate, ...]) -> Evaluate:
 
 
 def _undecided(decisive: bool, result: Value, value: Value) -> Value:
-    """What two values are together of which the second is neither True nor False."""
+    """Combine a result with a value that is neither True nor False."""
     if result is ABSENT or value is ABSENT:
         return ABSENT
     if result is UNKNOWN or value is UNKNOWN:
@@ -401,7 +401,7 @@ def _joined(decisive: bool, a: Value, b: Value) -> Value:
 
 
 def _applied(function: Callable[..., Value], first: Evaluate, *rest: Evaluate) -> Evaluate:
-    """An operator on one or two parts: missing where a part is."""
+    """Return the closure of an operator on one or two parts: missing if a part is missing."""
 
     def one(env: Env) -> Value:
         value = first(env)
@@ -417,7 +417,7 @@ def _applied(function: Callable[..., Value], first: Evaluate, *rest: Evaluate) -
 
 
 def _with_constant(function: Callable[..., Value], first: Evaluate, constant: Value) -> Evaluate:
-    """An operator on a part and a constant: missing where the part is."""
+    """Return the closure of an operator on a part and a constant: missing if the part is."""
 
     def one(env: Env) -> Value:
         value = first(env)
@@ -432,7 +432,7 @@ def _wrapped(expr: Expr, strength: int) -> str:
 
 
 def fields(expr: Expr) -> Iterator[Field]:
-    """Every operand property that `expr` mentions, left to right."""
+    """Yield every operand property that `expr` mentions, left to right."""
     if isinstance(expr, Field):
         yield expr
     for child in expr.children():
@@ -440,13 +440,13 @@ def fields(expr: Expr) -> Iterator[Field]:
 
 
 def operators(expr: Expr) -> set[str]:
-    """Every operator that occurs in `expr`."""
+    """Return every operator that occurs in `expr`."""
     own = {expr.op} if isinstance(expr, Node) else set[str]()
     return own.union(*(operators(c) for c in expr.children()))
 
 
 def culprit(expr: Expr, env: Env) -> Expr:
-    """The smallest part of a false formula that explains it: the first false conjunct."""
+    """Return the smallest part of a false formula that explains it: the first false conjunct."""
     if isinstance(expr, Node) and expr.op == "and":
         for child in expr.args:
             if child.eval(env) is False:
@@ -455,7 +455,7 @@ def culprit(expr: Expr, env: Env) -> Expr:
 
 
 def seen(expr: Expr, env: Env) -> str:
-    """The numbers behind a false formula: 'row + dst.rows is 36 and src.rows is 32'."""
+    """Return the numbers of a false formula as text: 'row + dst.rows is 36 and src.rows is 32'."""
     expr = culprit(expr, env)
     if isinstance(expr, Node) and expr.op in COMPARISONS:
         parts: list[Expr] = [a for a in expr.args if not isinstance(a, Const)]
@@ -466,7 +466,7 @@ def seen(expr: Expr, env: Env) -> str:
 
 
 def _shown(expr: Expr, env: Env) -> str:
-    """The value; a sum also shows its terms: '36 (4 + 32)'."""
+    """Return the value as text; a sum also shows its terms: '36 (4 + 32)'."""
     value = expr.eval(env)
     if not isinstance(expr, Node):
         return str(value)

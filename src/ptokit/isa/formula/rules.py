@@ -1,7 +1,8 @@
-"""Rules: formulas with the targets and conditions under which they hold, and the slug they report.
+"""Rules: formulas with the targets and conditions under which they hold, and their slug.
 
 A page lists formulas; `on` restricts them to targets, `when` to a condition, `named` gives a slug
-and advice of its own. Without a name the slug follows from what the formula speaks of.
+and advice of its own. Without a name the slug follows from the properties that the formula
+mentions.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
 
 ASSEMBLER, HEADERS, BOARDS = Judge
-COMPILED = (HEADERS, BOARDS)  # the assembler takes what these refuse
+COMPILED = (HEADERS, BOARDS)  # for rules that the assembler does not check
 CPU, A2A3, A5 = "cpu", "a2a3", "a5"
 HARDWARE = (A2A3, A5)
-# like A5: what they have besides, or not
+# targets that inherit from A5
 KIRIN, KIRIN9030, KIRINX90 = "kirin", "kirin9030", "kirinX90"
-LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who places its tiles
-# what some of the chips like A5 have: their declarations say which
+LEVEL12, LEVEL3 = "levels 1 and 2", "level 3"  # of a program: who assigns addresses
+# traits of chips, which the declaration of a target lists
 LEFT_ZZ, LEFT_NZ = "left tiles are zz", "left tiles are nz"
 F16_SUMS, NO_WIDE_CASTS = "sums of f16", "no conversions of 64 bits"
 SPACED_BIASES = "biases of f16 in four bytes each"
@@ -41,11 +42,11 @@ ASPECTS: tuple[tuple[frozenset[str], str], ...] = (
 class Rule:
     """One constraint: on `targets`, where all `conditions` hold, `formula` must hold.
 
-    The targets are those of these names and all that are like them; None: every target. The
-    conditions are those of the `when`s around it, outermost first. `help` says what to do about a
-    violation; `slug` names the diagnostic. Compilers look at types alone: where a type says `?`,
-    only `enough` must hold, see `of_types`. What is asked `of_allocations` only is a warning where
-    a tile comes from elsewhere.
+    The rule applies to targets of these names and to targets that inherit from them; None: to every
+    target. The conditions are those of the surrounding `when`s, outermost first. `help` is the
+    advice for a violation; `slug` names the diagnostic. Compilers look at types alone: where a type
+    says `?`, only the weaker formula `enough` must hold, see `of_types`. With `of_allocations`, a
+    violation is only a warning for a tile that the function does not allocate.
     """
 
     formula: Expr
@@ -67,27 +68,27 @@ class Rule:
 
     @property
     def required(self) -> bool:
-        """True where a run goes on only if the rule holds: boards run what was compiled."""
+        """True if a run requires the rule: it neither warns nor belongs to the assembler alone."""
         return not (self.warns or self.early)
 
     @property
     def early(self) -> bool:
-        """True of a rule of the assembler alone: it compares the text, not numbers of a run."""
+        """True for a rule of the assembler alone: it compares text, not numbers of a run."""
         return self.by == (ASSEMBLER,)
 
     def judged(self, judge: Judge | None) -> Rule:
-        """Return the rule where one judge decides: it warns of what others alone refuse."""
+        """Return the rule for one judge: it only warns if other judges alone refuse."""
         if judge is None or not self.by:
             return self
         return replace(self, warns=judge not in self.by)
 
     @cached_property
     def condition(self) -> Expr | None:
-        """All conditions as one formula; None: it always applies."""
+        """All conditions as one formula; None: the rule always applies."""
         return both(*self.conditions) if self.conditions else None
 
     def holds(self, env: Env) -> Value:
-        """True, False, or UNKNOWN until the program runs; or a condition, see `formulas`."""
+        """Return True, False, UNKNOWN (deferred to run time), or an engine's symbolic condition."""
         met = True if self.condition is None else self.condition.eval(env)
         if met is ABSENT or met is False:
             return True
@@ -106,11 +107,11 @@ class Rule:
 
 
 def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
-    """The rules that do not hold or may not, each with its outcome.
+    """Yield the rules that are violated or unknown, each with its outcome.
 
-    Rules of one `when` follow one another: its condition is evaluated once for all. What rules say
-    of valid regions does not matter to an operation that has nothing to do: lanes without a share
-    of the work run the same instructions on empty tiles.
+    Consecutive rules of one `when` share one evaluation of its condition. Rules about valid regions
+    do not apply to an operation on empty tiles: vector cores without a share of the work run the
+    same instructions on empty tiles.
     """
     last, met, nothing = None, True, None
     for rule in rules:
@@ -132,7 +133,7 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
 
 
 def in_each_layout(env: Env) -> Iterator[Env]:
-    """The operands with each view of several layouts in one of them: what one allows is allowed."""
+    """Yield the operands once for each layout of ambiguous views: one that is legal is enough."""
     ways = {name: _ways(value) for name, value in env.items()}
     several = {name: kinds for name, kinds in ways.items() if kinds}
     for kinds in product(*several.values()) if several else ():
@@ -140,25 +141,25 @@ def in_each_layout(env: Env) -> Iterator[Env]:
 
 
 def _ways(value: object) -> tuple[object, ...]:
-    """A view in each layout that its numbers imply; () of anything else."""
+    """Return a view in each layout that its numbers imply; () for anything else."""
     return getattr(value, "in_each_layout", ()) if hasattr(type(value), "matrix") else ()
 
 
 def idle(env: Env) -> bool:
-    """Whether all tiles of an operation, or views where it has none, are known to be empty."""
+    """Return whether all tiles of an operation are known to be empty; without tiles, its views."""
     values = list[object](env.values())
     regions = [r for r in map(_valid, values) if r] or [r for r in map(_shape, values) if r]
     return bool(regions) and all(any(type(n) is int and n == 0 for n in r) for r in regions)
 
 
 def _valid(value: object) -> tuple[object, ...]:
-    """The extents of what is valid of a tile; () of anything else."""
+    """Return the extents of the valid region of a tile; () for anything else."""
     valid = getattr(value, "valid", None)
     return () if valid is None else (valid.rows, valid.cols)
 
 
 def _shape(value: object) -> tuple[object, ...]:
-    """The extents of a view; () of anything else."""
+    """Return the extents of a view; () for anything else."""
     return getattr(value, "shape", ()) if hasattr(type(value), "matrix") else ()
 
 
@@ -177,13 +178,13 @@ def rules_of(items: Ruled, slug: str | None = None, help: str | None = None) -> 
 
 
 def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold on these targets only, and on those that are like them."""
+    """Restrict rules to these targets and to targets that inherit from them."""
     names = (targets,) if isinstance(targets, str) else targets
     return tuple(replace(rule, targets=_common(names, rule.targets)) for rule in rules_of(items))
 
 
 def _common(names: tuple[str, ...], others: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The narrower one of each two names of which one says more of the other."""
+    """Return the narrower name of each related pair, such as "a5, level 3" for "a5"."""
     if others is None:
         return names
     pairs = ((a, b) for b in others for a in names)
@@ -196,24 +197,24 @@ def _related(a: str, b: str) -> bool:
 
 
 def at(level: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold on these targets where the program is of this level, or the chip has this."""
+    """Restrict rules to these targets with this program level or this trait of the chip."""
     return on(tuple(f"{target}, {level}" for target in targets), *items)
 
 
 def without(trait: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold on these targets, but not on those like them that have the trait."""
+    """Restrict rules to these targets, except targets that inherit from them and have the trait."""
     return on(tuple(f"{target}, not {trait}" for target in targets), *items)
 
 
 def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
-    """The rules hold only where `condition` does."""
+    """Restrict rules to operands for which `condition` holds."""
     return tuple(
         replace(rule, conditions=(condition, *rule.conditions)) for rule in rules_of(items)
     )
 
 
 def named(slug: str, *items: Ruled, help: str | None = None) -> tuple[Rule, ...]:
-    """The rules report `slug`, with `help` as the advice."""
+    """Give rules the slug `slug` and the advice `help`."""
     return tuple(_renamed(rule, slug, help or rule.help) for rule in rules_of(items, slug, help))
 
 
@@ -223,41 +224,41 @@ def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
 
 
 def warns(*items: Ruled) -> tuple[Rule, ...]:
-    """The rules only warn."""
+    """Make rules warn instead of refuse."""
     return tuple(replace(rule, warns=True) for rule in rules_of(items))
 
 
 def by(judges: Judge | tuple[Judge, ...], *items: Ruled) -> tuple[Rule, ...]:
-    """These judges alone refuse what breaks the rules: the others take it."""
+    """Let only these judges refuse programs that violate the rules."""
     names = (judges,) if isinstance(judges, Judge) else judges
     return tuple(replace(rule, by=names) for rule in rules_of(items))
 
 
 def of_allocations(*items: Ruled) -> tuple[Rule, ...]:
-    """The rules are asked of tiles that a function allocates; see `Rule`."""
+    """Restrict rules to tiles that a function allocates; see `Rule`."""
     return tuple(replace(rule, of_allocations=True) for rule in rules_of(items))
 
 
 def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:
-    """What breaks the rules behind a `?` of a type is a warning on chips, if `enough` holds.
+    """Make violations through a `?` of a type a warning on chips, if `enough` holds.
 
-    Elements of dst that are computed from elements that nothing wrote are undefined then.
+    Elements of dst that are computed from undefined elements are then undefined.
     """
     return tuple(replace(rule, enough=enough) for rule in rules_of(items))
 
 
 def either(*formulas: Expr) -> Expr:
-    """At least one of the formulas holds."""
+    """Return the formula that at least one of the formulas holds."""
     return reduce(Expr.__or__, formulas)
 
 
 def both(*formulas: Expr) -> Expr:
-    """All of the formulas hold."""
+    """Return the formula that all of the formulas hold."""
     return reduce(Expr.__and__, formulas)
 
 
 def slug_of(formula: Expr) -> str:
-    """The slug that follows from what a formula speaks of."""
+    """Return the slug for the properties that a formula mentions."""
     mentioned = list(fields(formula))
     if any(not f.path for f in mentioned):  # an index, a scalar or an attribute by its own value
         if "%" in operators(formula):

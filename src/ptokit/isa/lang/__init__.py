@@ -1,1 +1,1 @@
-"""What a page may say: operands, rules, the array vocabulary of bodies."""
+"""The language of pages: operands, rules, text forms, and the hooks of bodies."""

@@ -1,4 +1,4 @@
-"""Handles as bodies see them that make or share them, and the machine that makes them."""
+"""Protocols of handles in bodies that make or alias storage, and of the machine behind them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ptokit.values.dtypes import DType
 
 
 class Place(Protocol):
-    """A pointer as a body sees it."""
+    """A pointer in a body."""
 
     @property
     def offset(self) -> int: ...
     def moved(self, by: int) -> Place: ...
     def cast(self, dtype: DType) -> Place: ...
     def view(self, kind: GlobalType) -> object: ...
-    def element(self, offset: int) -> Cells: ...  # a matrix of the one at this offset
+    def element(self, offset: int) -> Cells: ...  # the element at this offset, as a 1x1 matrix
 
 
 class TileHandle(Protocol):
-    """A tile that knows its place in memory, and whose bytes another one may share."""
+    """A tile with an address, whose bytes another handle may share."""
 
     @property
     def address(self) -> int: ...
@@ -35,7 +35,7 @@ class TileHandle(Protocol):
 
 
 class View(Cells, Protocol):
-    """A view of global memory of which another one is made."""
+    """A view of global memory from which other views are made."""
 
     @property
     def type(self) -> GlobalType: ...
@@ -44,7 +44,7 @@ class View(Cells, Protocol):
 
 
 class Machine(Protocol):
-    """What makes handles."""
+    """The machine that makes tiles, arrays and pointers."""
 
     def new(self, kind: TileType | ConvTileType) -> Cells: ...
     def tile(self, kind: TileType | ConvTileType, address: int) -> Cells: ...

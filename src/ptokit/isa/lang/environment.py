@@ -1,4 +1,4 @@
-"""What a rule sees: operands as types while checking, as handles and numbers while running."""
+"""The environment of a rule: operands as types in a check, as handles and numbers in a run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import Target
 
-ByName: TypeAlias = "dict[str, Value]"  # operands and attributes, as rules and bodies take them
+ByName: TypeAlias = "dict[str, Value]"  # operands and attributes for rules and bodies
 
 
 def environment(page: type[Instr], operands: Env, attrs: Env, target: Target) -> ByName:
-    """Bind every operand and attribute of `page`: given, by default, or ABSENT."""
+    """Bind every operand and attribute of `page` to its value, its default, or ABSENT."""
     unset = page.unset
     env: ByName = {"machine": target, **unset}
     for given in (operands, attrs):
@@ -28,22 +28,22 @@ def environment(page: type[Instr], operands: Env, attrs: Env, target: Target) ->
     return env
 
 
-Offer: TypeAlias = "Mapping[Resource, object]"  # what each resource is to an executor
+Offer: TypeAlias = "Mapping[Resource, object]"  # the engine's object for each resource
 
 
 def arguments(page: type[Instr], values: Mapping[str, object], offer: Offer) -> dict[str, object]:
-    """What the body of `page` takes: operands and attributes by name, and what it uses."""
+    """Return the arguments of the body of `page`: operands, attributes and resources by name."""
     used = {r.value: offer[r] for r in page.uses}
     return used | {name: values[name] for name in page.body_names if name not in used}
 
 
 def call(function: Hook, available: Env) -> Value:
-    """Call a page's hook with the arguments it names."""
+    """Call a page's hook with the arguments that its parameters name."""
     return function(**{n: available[n] for n in parameters(function)})
 
 
 def none_if_unknown(value: Value) -> Value:
-    """What a page's hook gets of it: None where it is not known."""
+    """Return the value for a page's hook: None if it is unknown."""
     if isinstance(value, Many):
         return tuple(none_if_unknown(v) for v in value.values)
     return None if isinstance(value, Missing) else value

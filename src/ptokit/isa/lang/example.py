@@ -1,4 +1,4 @@
-"""The example of a page: a whole program, or what the operands of one statement are."""
+"""Examples of pages: whole programs, or one statement made from types of operands."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ NUMBERS = {Kind.INDEX: "index", Kind.SCALAR: "f32"}
 
 
 def example_program(page: type[Instr]) -> str:
-    """The example as a program: tiles that it reads without defining them are its inputs."""
+    """Return the example as a program; tiles that it reads without a definition are its inputs."""
     if isinstance(page.example, str):
         return page.example.replace("NAME", page.mnemonic())
     return _Statement(page, page.example).text()
 
 
 def _number(operand: Operand) -> str | None:
-    """The type of an operand that is a number."""
+    """Return the type of an operand that is a number, else None."""
     whole = operand.kind is Kind.SCALAR and operand.whole
     return "i32" if whole else NUMBERS.get(operand.kind)
 
 
 @dataclass(frozen=True)
 class _Statement:
-    """One statement: in PTO-AS where it makes one tile, else with `ins` and `outs`."""
+    """One statement: in PTO-AS if it makes one tile, else with `ins` and `outs`."""
 
     page: type[Instr]
     given: Mapping[str, str | float | Word]

@@ -1,6 +1,7 @@
-"""The functions of a page: `run` is its body, `type_of` and `needs` say what it implies.
+"""Functions of a page: `run` is its body, `type_of` and `needs` infer types and registers.
 
-Their parameters are a page's operands and attributes by name; those of `run` also what it `uses`.
+Their parameters are operands and attributes of the page by name; `run` also has parameters for the
+resources that the page `uses`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ Hook: TypeAlias = "Callable[..., Any]"  # Any: operands, attributes and resource
 
 @cache
 def parameters(function: Hook) -> tuple[str, ...]:
-    """The names of a function's parameters; of a method without the class."""
+    """Return the parameter names of a function, without the class of a method."""
     bound = isinstance(function, MethodType)
     code = (function.__func__ if bound else function).__code__
     return code.co_varnames[bound : code.co_argcount + code.co_kwonlyargcount]
 
 
 def check_body(page: str, run: Hook | None, unexecuted: str) -> None:
-    """A page has a body, or says why no engine executes it: one of both (TypeError)."""
+    """Raise TypeError unless a page has either a body or a reason why no engine executes it."""
     if run is None and not unexecuted:
         raise TypeError(
             f"{page} has no body: write `def run(dst, src, ...)` on the page, or in `unexecuted` "
@@ -41,9 +42,9 @@ def check_hooks(
     run: Hook | None,
     others: Sequence[Hook | None],
 ) -> None:
-    """Say what to write where a page and its hooks disagree (TypeError).
+    """Raise TypeError, with advice, if the parameters of hooks are no fields of the page.
 
-    `others` take fields only, `run` also what the page uses.
+    `others` take fields only, `run` also the resources that the page uses.
     """
     used = {r.value: r.name for r in uses}
     for name in sorted(fields & {r.value for r in Resource}):
@@ -59,7 +60,7 @@ def check_hooks(
 
 
 def _unknown(hook: str, name: str) -> str:
-    """What to write where a hook takes something that the page does not have."""
+    """Return the message for a hook with a parameter that the page does not declare."""
     resources = {r.value: r.name for r in Resource}
     declare = f"`{name} = In(...)` or `{name} = Attr(...)`"
     advice = f"`uses = ({resources[name]},)`" if name in resources else declare

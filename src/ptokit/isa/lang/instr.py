@@ -1,10 +1,12 @@
-"""The words a page may use: an instruction is a class, and everything else is read off it.
+"""The class of pages: an instruction is a class, and everything else is derived from it.
 
     class TExtract(Instr):
         dst = Out(Tile)
         src = In(Tile)
         row = In(Index, default=0)
+
         rules = (row + dst.valid.rows <= src.valid.rows, ...)
+
         def run(dst, src, row): ...
 
 Operands stand in C++ order, destination first. `rules` are formulas. `run` is the body.
@@ -82,26 +84,21 @@ __all__ = [
     "path",
 ]
 
-CORES = frozenset({FIFO, SIGNALS})  # what waits for other cores is no tile instruction
-NO_TILES = {
-    TERMINATOR,
-    CALLS,
-    BY_SCALAR,
-    RESIZES,
-    DEALLOCATES,
-}  # what has them is no tile instruction
+CORES = frozenset({FIFO, SIGNALS})  # an instruction that waits for cores computes no tile
+# an instruction with one of these traits computes no tile
+NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES, DEALLOCATES}
 WIDE, NARROW = (i64, u64), "vector instructions compute with at most 32 bits here"
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
-SHARED_STORAGE = "shared-storage"  # of operands that share bytes and may not: see `Instr.apart`
-# A program in which NAME stands for the mnemonic; or by operand the type of a tile or a number, and
-# by attribute its word. Not said: tiles are vectors of 16x32 f32, a scalar is 1.5 or 3, and what is
-# optional is left out.
+SHARED_STORAGE = "shared-storage"  # the slug of operands that must not alias: see `Instr.apart`
+# A program in which NAME stands for the mnemonic; or types and numbers of operands, and values
+# of attributes. Defaults: a tile is vec 16x32 f32, a scalar 1.5 or 3, and an optional
+# operand is absent.
 Example: TypeAlias = "str | Mapping[str, str | float | Word]"
 T = TypeVar("T")
 
 
 class Derived(Generic[T]):
-    """A fact about each page that is worked out when it is first asked for."""
+    """A fact about a page that is computed on first use and cached by page."""
 
     def __init__(self, make: Callable[[type[Instr]], T]) -> None:
         self.make = make
@@ -114,62 +111,62 @@ class Derived(Generic[T]):
 
 
 class Instr:
-    """A page: one instruction, or one form of it when several pages share a mnemonic."""
+    """A page: one instruction, or one form of it if several pages share a mnemonic."""
 
-    # what a page may say besides its operands; every default is derived from the class
+    # fields of a page besides its operands
     name: ClassVar[str] = ""
     cpp: ClassVar[str] = ""
-    verb: ClassVar[str] = ""  # its name in Python kernels, where it gives a value: see `value_name`
-    own: ClassVar[str] = ""  # of a scalar operation in the newest dialect: see `own_names`
-    symbol: ClassVar[str] = ""  # what it is to Python's operators: see `operation`
+    verb: ClassVar[str] = ""  # name of the value form in Python kernels: see `value_name`
+    own: ClassVar[str] = ""  # names of a scalar operation in the newest dialect: see `own_names`
+    symbol: ClassVar[str] = ""  # the Python operator that means it: see `operation`
     form: ClassVar[str] = ""  # the name of this form among pages with one mnemonic
-    targets: ClassVar[tuple[str, ...] | None] = None  # the only ones that have it; None: all
+    targets: ClassVar[tuple[str, ...] | None] = None  # targets that have it; None: all
     rules: ClassVar[Any] = ()  # Any: formulas, rules and groups of them
     paths: ClassVar[tuple[Path, ...]] = ()
     pipe: ClassVar[Pipe | dict[Loc, Pipe] | None] = None  # by location: see `_ends`
-    # by target: where all pipes have done their work before it starts, and where all wait for it
+    # condition by target under which it waits for all pipes; targets whose pipes all wait for it
     drains_before: ClassVar[Mapping[str, Expr]] = {}
     drains_behind: ClassVar[tuple[str, ...]] = ()
     elided: ClassVar[dict[str, Like]] = {}
-    asm: ClassVar[Asm] = Asm()  # how it stands in text
+    asm: ClassVar[Asm] = Asm()  # its text forms
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
-    # types of text that only its results have: what a tile of each holds, which no other page takes
+    # text types that only results of this page have -> the content of such a tile
     holds: ClassVar[Mapping[str, str]] = {}
     unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
-    core: ClassVar[KernelKind | None] = None  # the only kind of core that has it; None: both
-    type_of: Hook | None = None  # the type of its result by what is known
+    core: ClassVar[KernelKind | None] = None  # the kind of core that has it; None: both
+    type_of: Hook | None = None  # infers the type of the result from operands and attributes
     manual_lines: Hook | None = None  # a function that yields lines that the manual adds
-    needs: Hook | None = None  # what registers hold for it on hardware
-    # (operands' types, attributes, target) -> those that differ as chips move them, where headers
-    # assert that extents are alike
+    needs: Hook | None = None  # the register contents that it requires on hardware
+    # (operands' types, attributes, target) -> the extents that chips move, if they differ although
+    # headers assert that they are equal
     moved_types: Hook | None = None
-    uses: ClassVar[tuple[Resource, ...]] = ()  # what its body takes of the machine
-    inner_flags: ClassVar[tuple[str, ...]] = ()  # where it uses flags of `INNER_PAIRS` itself
-    of_one_core: ClassVar[bool] = False  # a signal from one core to one other, by numbers of both
-    fifo_role: ClassVar[FifoRole | None] = None  # what it is to a FIFO between cores
-    routes: ClassVar[Routes] = ()  # the ways of control through its regions
-    traits: ClassVar[tuple[Trait, ...]] = ()  # what analyses and passes know of it
-    apart: ClassVar[tuple[Apart, ...]] = ()  # operands that may not share bytes on hardware
-    # outputs with inputs that they may lie on, beside those whose elements follow from one another;
-    # `written_over`: from the first byte on, `shrinks_over`: where none grows, `lies_over`: anyhow
+    uses: ClassVar[tuple[Resource, ...]] = ()  # resources of the machine that its body takes
+    inner_flags: ClassVar[tuple[str, ...]] = ()  # targets on which it uses flags of `INNER_PAIRS`
+    of_one_core: ClassVar[bool] = False  # a signal from one core to another, by their numbers
+    fifo_role: ClassVar[FifoRole | None] = None  # its role for a FIFO between cores
+    routes: ClassVar[Routes] = ()  # control-flow edges between its regions
+    traits: ClassVar[tuple[Trait, ...]] = ()  # properties for analyses and passes
+    apart: ClassVar[tuple[Apart, ...]] = ()  # no-alias constraints on hardware
+    # outputs with inputs that they may alias, besides pointwise ones. `written_over`: at the same
+    # first byte, `shrinks_over`: if no element is larger, `lies_over`: at any offset
     shrinks_over: ClassVar[tuple[Operand, ...]] = ()
     written_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
-    # what is read and written; where, as one tile, the bytes that are read are not touched
+    # input, output and the condition under which, as one tile, the bytes read do not change
     keeps: ClassVar[tuple[Operand, Operand, Expr] | None] = None
     lies_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
-    spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # what hardware works in beside scratch
-    wide: ClassVar[bool] = False  # takes 64 bits where other vector instructions do not
-    specials: ClassVar[str] = ""  # what becomes of NaN and infinities, where its text is silent
+    spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # inputs that hardware uses as scratch
+    wide: ClassVar[bool] = False  # takes 64-bit elements on targets of narrow vectors
+    specials: ClassVar[str] = ""  # the treatment of NaN and infinities, if its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
-    # the forms of its recordings, if there are any, with operands that they name otherwise
+    # forms of recorded vectors -> operands that they name differently
     recorded: ClassVar[dict[str, dict[str, str]]] = {"plain": {}}
-    recorded_op: ClassVar[str] = ""  # the operation recordings file it under, where not the name
+    recorded_op: ClassVar[str] = ""  # its name in recordings, if it is not `name`
 
-    # read off the class
+    # derived from the class
     operands: ClassVar[tuple[Operand, ...]]
     attrs: ClassVar[tuple[Attr, ...]]
-    types: ClassVar[dict[str, Operand]]  # whose types the body takes, by its parameters
+    types: ClassVar[dict[str, Operand]]  # parameters of the body that are types -> their operand
     _named: ClassVar[dict[str, Operand]]
     _outs: ClassVar[tuple[Operand, ...]]
     _ins: ClassVar[tuple[Operand, ...]]
@@ -177,8 +174,8 @@ class Instr:
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
-    # an engine executes it: reports count it, Python has a function for it, and its body gets
-    # scalars as arrays. Else it defines a handle or a number, or is control flow.
+    # a tile instruction: reports count it, Python has a function for it, and its body gets
+    # scalars as arrays. Any other page defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             not (
@@ -190,14 +187,14 @@ class Instr:
             )
         )
     )
-    # reports and limits count it: what waits for other cores, or lets them go on, too
+    # reports and limits count it: tile instructions, and waits and signals between cores
     reported: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             page.executes
             or (not CORES.isdisjoint(page.uses) and page.fifo_role is not FifoRole.OPENS)
         )
     )
-    # what it reads and writes are whole operands: its body is not recorded
+    # it reads and writes whole operands: its body is not recorded
     declared: ClassVar[Derived[bool]] = Derived(
         lambda page: bool(
             page.unexecuted
@@ -206,7 +203,7 @@ class Instr:
             or (page.results() and ALIASES not in page.traits and _moves(page))
         )
     )
-    # its result is a number that follows from its operands alone
+    # its result is a number that depends on its operands alone
     folds: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             {r.kind for r in page.results()} == {Kind.SCALAR}
@@ -214,7 +211,7 @@ class Instr:
             and BY_SCALAR not in page.traits
         )
     )
-    # what a rule sees of each operand and attribute that is not given
+    # the value for rules of each operand and attribute that is not given
     unset: ClassVar[Derived[dict[str, object]]] = Derived(
         lambda page: (
             {f.name: _unset(f) for f in (*page.operands, *page.attrs)}
@@ -239,7 +236,7 @@ class Instr:
         declared: dict[str, Operand | Attr] = {}
         for base in reversed(cls.__mro__):
             own = _own(base)
-            # a class that names inherited operands again gives their order; new ones replace them
+            # a class that repeats inherited operands defines their order; new operands replace them
             again = any(declared.get(k) is v for k, v in own.items())
             declared = own | declared | own if again else declared | own
         cls.operands = tuple(v for v in declared.values() if isinstance(v, Operand))
@@ -254,7 +251,7 @@ class Instr:
 
     @classmethod
     def _sort(cls) -> None:
-        """The operands by name and by role: asked for all the time."""
+        """Cache the operands by name and by role, because they are read all the time."""
         ins = (o for o in cls.operands if o.role in (Role.IN, Role.SCRATCH))
         cls._named = {o.name: o for o in cls.operands}
         cls._outs = cls._in_text(o for o in cls.operands if o.written)
@@ -271,12 +268,12 @@ class Instr:
 
     @classmethod
     def outs(cls) -> tuple[Operand, ...]:
-        """Operands the body writes, in text order."""
+        """Return the operands that the body writes, in text order."""
         return cls._outs
 
     @classmethod
     def ins(cls) -> tuple[Operand, ...]:
-        """Operands that text lists as inputs, in text order: those that are read, and scratch."""
+        """Return the operands that text lists as inputs, in text order: inputs and scratch."""
         return cls._ins
 
     @classmethod
@@ -285,69 +282,69 @@ class Instr:
 
     @classmethod
     def mnemonic(cls) -> str:
-        """The full name in the SSA and DPS forms."""
+        """Return the full name in the SSA and DPS forms."""
         return f"{cls.asm.dialect}.{cls.name}"
 
     @classmethod
     def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
-        """Whether cores of other blocks take part."""
+        """Return whether cores of other blocks take part."""
         return False
 
     @classmethod
     def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
-        """Whether what pipes wrote and what left the cache is in global memory behind it."""
+        """Return whether earlier writes of pipes and caches are in global memory afterwards."""
         return False
 
     @classmethod
     def names_second(cls, env: Env) -> bool:
-        """Whether the cube means the second vector core alone."""
+        """Return whether the cube addresses the second vector core alone."""
         return False
 
     @classmethod
     def python(cls) -> str:
-        """The name of the Python function."""
+        """Return the name of the Python function."""
         return cls.name.replace(".", "_")
 
     @classmethod
     def value_name(cls) -> str:
-        """The name under which Python kernels get a value of it: `exp`, `rowmax`, `to`."""
+        """Return the name of its value form in Python kernels: `exp`, `rowmax`, `to`."""
         return cls.verb or cls.python().removeprefix("t")
 
     @classmethod
     def operation(cls) -> str:
-        """A word of Python's `operator` module, min or max: that of `f`, if the page says none."""
+        """Return a name of Python's `operator` module, min or max; by default the name of `f`."""
         function: object = getattr(cls, "f", None)
         return cls.symbol or str(getattr(function, "__name__", "")).strip("_")
 
     @classmethod
     def summary(cls) -> str:
-        """What it does, in the first line of its page."""
+        """Return the first line of the page's docstring."""
         return (cls.__doc__ or "").strip().split("\n")[0]
 
     @classmethod
     def exists_on(cls, target: Target) -> bool:
-        """Whether the target has this instruction."""
+        """Return whether the target has this instruction."""
         lacking = any(name in target.lacks for name in (cls.name, cls.__name__))
         return target.follows(cls.targets) and not lacking
 
     @classmethod
     def homes(cls) -> tuple[str, ...]:
-        """The names of the targets that have it."""
+        """Return the names of the targets that have the instruction."""
         return tuple(t.name for t in TARGETS.values() if cls.exists_on(t))
 
     @classmethod
     def moves_on(cls, target: Target, path: Path) -> bool:
-        """Whether data may move this way on the target; where it has no paths listed, any way."""
+        """Return whether the target has this path; a target without listed paths has every path."""
         return target.follows(path.on) or not any(target.follows(p.on) for p in cls.paths)
 
     @classmethod
     def rules_on(cls, target: Target) -> tuple[Rule, ...]:
-        """The rules in force on the target; if it lacks the instruction, the one that says so."""
+        """Return the rules on the target; if it lacks the instruction, the rule that says so."""
         return _rules_on(cls, target)
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:
-        """The pipe that executes it for these operands; None: a path no target has."""
+        """Return the pipe that executes it for these operands; None for a path no target has."""
         if isinstance(cls.pipe, Pipe):
             return cls.pipe
         first, second = _ends(cls)
@@ -360,13 +357,13 @@ class Instr:
 
 @cache
 def _own(base: type) -> dict[str, Operand | Attr]:
-    """The operands and attributes that a class itself names."""
+    """Return the operands and attributes that a class itself names."""
     return {k: v for k, v in vars(base).items() if isinstance(v, Operand | Attr)}
 
 
 @cache
 def _types(base: type) -> dict[str, Operand]:
-    """The names that a class itself gives to types of its operands."""
+    """Return the names that a class itself gives to types of its operands."""
     return {k: v.of for k, v in vars(base).items() if isinstance(v, TypeOf)}
 
 
@@ -374,7 +371,7 @@ PAGES: list[type[Instr]] = []
 
 
 class OnTarget(Expr):
-    """The formula 'the target has the instruction': a rule of the targets that have it not."""
+    """The formula 'the target has the instruction': false, for targets that lack it."""
 
     def __init__(self, page: type[Instr]) -> None:
         self.page = page
@@ -403,7 +400,7 @@ def _of_narrow_vectors(page: type[Instr]) -> Iterator[Rule]:
 
 
 def _moves(page: type[Instr]) -> bool:
-    """Whether it writes into an operand."""
+    """Return whether the instruction writes into an operand."""
     return any(operand.role is Role.OUT for operand in page.operands)
 
 
@@ -419,16 +416,16 @@ def _rank(order: tuple[str, ...], name: str) -> int:
 
 
 def _ends(cls: type[Instr]) -> tuple[str, str]:
-    """The operands between which data moves: first read from memory, first written.
+    """Return the operands between which data moves: first input in memory, first output.
 
-    What reads no memory fills the operand that it writes: that is both.
+    An instruction that reads no memory fills its output, which is then both.
     """
     target = next(o.name for o in cls.operands if o.written)
     return next((o.name for o in cls.operands if o.role is Role.IN and o.in_memory), target), target
 
 
 def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
-    """Rules that follow from operand locations and from the table of paths."""
+    """Yield the rules for operand locations and for the table of paths."""
     for operand in cls.operands:
         if operand.fixed_loc is not None:
             yield from named("location", operand.loc == Const(operand.fixed_loc))

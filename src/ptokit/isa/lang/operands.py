@@ -1,4 +1,4 @@
-"""The fields of a page: operands with their roles, compile-time attributes, types left out."""
+"""The fields of a page: operands with their roles, attributes, and inference of omitted types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptokit.values.enumerations import Loc, Word
 
 
 class Role(Enum):
-    """What an instruction does with an operand."""
+    """The use that an instruction makes of an operand."""
 
     OUT = "written"
     INOUT = "read and written"
@@ -36,15 +36,15 @@ class Operand(Field):
     """A typed field of a page. In formulas it stands for its value, its attributes for properties.
 
     `default`: the value when not given; None makes it optional (absent). `key`: the word before it
-    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only location
-    it may have. `scalar`: the element type of a number; `whole`: it is an integer, `real`: a float.
-    `exact`: and no other one. `element`: a body gets the number as an array of one element of its
-    own type. `handle`: which handle it is. `in_memory`: there are bytes behind it. `counts`: of
-    which axis it counts elements, where text may count pairs of them: rows, cols, extents and
-    steps, in the order of the axes, or elements. `idle`: the targets that do without this scratch.
-    `storage`: on hardware it is taken as bytes, one behind the other, whether its boxes are whole
-    or not. `buffer`: it is written in place in SSA form, too. `also`: the type that its first use
-    may give a number whose definition says none.
+    in text (`addr = %a`, without `equals` `sizes [8, 8]`). `many`: a list. `loc`: the only legal
+    location. `scalar`: the element type of a number; `whole`: the number is an integer, `real`: a
+    float, `exact`: of type `scalar` only. `element`: a body gets the number as an array of one
+    element of the number's own type. `handle`: the type of a handle. `in_memory`: the operand has
+    bytes in memory. `counts`: the axis whose elements the number counts, where text may count pairs
+    of elements: rows, cols, extents and steps, in the order of the axes, or elements. `idle`: the
+    targets that do not use this scratch. `storage`: hardware takes the bytes one after another,
+    whether boxes are whole or not. `buffer`: written in place in SSA form, too. `also`: the type
+    that the first use may give a number whose definition has no type.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class Operand(Field):
         doc: str = "",
     ) -> None:
         super().__init__("?")
-        self.name = "?"  # until its page names it
+        self.name = "?"  # until the page sets its name
         self.counts, self.idle, self.storage, self.also = counts, idle, storage, also
         self.role, self.kind, self.default = role, kind, default
         self.in_memory = kind in IN_MEMORY
-        self.fresh = kind in STORED and not buffer  # written, it is a result in SSA form
+        self.fresh = kind in STORED and not buffer  # as an output, it is a result in SSA form
         self.key, self.many, self.fixed_loc, self.doc = key, many, loc, doc
         self.cpp_name, self.scalar, self.equals = cpp, scalar, equals
         self.real, self.element, self.exact, self.handle = real, element, exact, handle
@@ -90,7 +90,7 @@ class Operand(Field):
         return self.default is REQUIRED
 
     def accepts(self, given: Type) -> bool:
-        """Whether a value of this type may stand here."""
+        """Return whether a value of this type may be the operand."""
         if isinstance(given, HandleType) and self.handle is not None:
             return given == self.handle
         if isinstance(given, ScalarType) and self.exact:
@@ -101,7 +101,7 @@ class Operand(Field):
 
     @property
     def kind_name(self) -> str:
-        """The kind as messages call it."""
+        """The kind in the words of messages."""
         if self.handle is not None:
             return str(self.handle)
         if self.exact:
@@ -123,15 +123,16 @@ class Operand(Field):
 
     @property
     def changed(self) -> bool:
-        """Whether its bytes may be other ones behind the instruction."""
+        """True if the instruction may change the operand's bytes."""
         return self.written or self.role is Role.SCRATCH
 
 
 class Apart(NamedTuple):
-    """Operands that may not share bytes, in pairs, on targets of these names.
+    """A no-alias constraint: operands that must not overlap, in pairs, on these targets.
 
-    `placed`: nor may tiles whose addresses the program gives; else only handles on one tile count.
-    Without targets it is no error: only placement keeps them apart. `condition`: of the types.
+    `placed`: the constraint includes tiles whose addresses the program gives; else only handles on
+    one tile count. Without targets a violation is no error: only address assignment obeys the
+    constraint. `condition`: a formula about the types.
     """
 
     operands: tuple[Operand, ...]
@@ -150,9 +151,9 @@ class Apart(NamedTuple):
 
 
 class Spoiled(NamedTuple):
-    """An operand that is only read, which the code of these targets uses as room of its own.
+    """An input that the code of these targets uses as scratch.
 
-    Afterwards it is undefined, as scratch is, where `condition` holds of the types.
+    The input is undefined afterwards if `condition` holds for the types.
     """
 
     operand: Operand
@@ -166,14 +167,14 @@ class Spoiled(NamedTuple):
 
 
 class Attr(Field):
-    """A compile-time choice: one word of an enumeration, a bool, an int, a string or whole numbers.
+    """A compile-time choice: an enumeration member, a bool, an int, a string or whole numbers.
 
-    `key` is its name in text attributes; Python uses the field's own name. Without a default it
-    must be given. `cpp`: whether it is an argument of the C++ template. `quoted`: DPS text has the
-    word alone behind the types of operands. `newer`: its key in newer DPS text, `older`: in older.
-    `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
-    `family`: the attribute that spells the word of a string, `#pto.family<WORD>`.
-    `in_cpp`: the text in C++ of a value, where that is another one.
+    `key` is its name in text attributes; Python uses the field's own name. An attribute without a
+    default must be given. `cpp`: True for an argument of the C++ template. `quoted`: DPS text has
+    the value alone after the types of operands. `newer`: its key in newer DPS text, `older`: in
+    older. `bits`: the width of an int in text. `in_values`: the default in Python's value forms.
+    `family`: the attribute that spells the value of a string, `#pto.family<WORD>`. `in_cpp`:
+    returns the C++ text of a value.
     """
 
     def __init__(
@@ -189,13 +190,13 @@ class Attr(Field):
         bits: int = 64,
         family: str = "",
         in_values: object = None,
-        in_cpp: Callable[..., str] | None = None,  # of a value of that kind
+        in_cpp: Callable[..., str] | None = None,  # takes a value of type `kind`
     ) -> None:
         super().__init__("?")
         self.in_values, self.in_cpp = in_values, in_cpp
         self.cpp, self.quoted, self.bits = cpp, quoted, bits
         self.newer, self.older, self.family = newer, older, family
-        self.name = "?"  # as above
+        self.name = "?"  # until the page sets its name
         self.kind, self.default, self._key = kind, default, key
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -211,7 +212,7 @@ class Attr(Field):
 
 
 class TypeOf(Field):
-    """The type of an operand that is a number: for rules, and as a parameter of the body."""
+    """The type of an operand that is a number, for rules and as a parameter of the body."""
 
     def __init__(self, operand: Operand) -> None:
         super().__init__("?")
@@ -221,12 +222,12 @@ class TypeOf(Field):
         self._operand = name
 
 
-In = partial(Operand, Role.IN)  # an operand that is read
-# one that is written; elements outside what the body writes keep their bits
+In = partial(Operand, Role.IN)  # an input
+# an output; elements that the body does not write keep their bits
 Out = partial(Operand, Role.OUT)
 InOut = partial(Operand, Role.INOUT)
-# Room for what an instruction computes on the way: never read before, undefined afterwards. It
-# stands among the inputs in text and calls. Bodies do not use it: hardware does.
+# Storage for intermediate results: never read before, undefined afterwards. Scratch operands
+# stand among the inputs in text and calls. Hardware uses them, bodies do not.
 Scratch = partial(Operand, Role.SCRATCH)
 # a value that the instruction defines in every text form: a handle, a view, a number
 Result = partial(Operand, Role.RESULT)
@@ -234,18 +235,18 @@ Result = partial(Operand, Role.RESULT)
 
 @dataclass(frozen=True, eq=False)
 class Like:
-    """How to complete the type of an output that the text elides: as `model`, with changes."""
+    """The inference of an omitted output type: the type of `model`, with changes."""
 
     model: Field | None
     rows: Expr
     cols: Expr
     loc: Loc | None = None
     whole: bool = False
-    dtype: Callable[[DType], DType] | None = None  # of the completed output, by the model's
+    dtype: Callable[[DType], DType] | None = None  # element type of the model -> of the output
 
 
 def like(
     model: Field, dtype: Callable[[DType], DType] | None = None, *, whole: bool = False
 ) -> Like:
-    """The type of `model`, with its valid region."""
+    """Return the inference 'the type of `model`, with its valid region'."""
     return Like(model, model.valid.rows, model.valid.cols, whole=whole, dtype=dtype)

@@ -1,7 +1,7 @@
-"""The language of pages, which they import as a whole: `from ptokit.isa.lang.page import *`.
+"""The language of pages, for `from ptokit.isa.lang.page import *` in each page.
 
-With it come the words of Python that families are written with, and the types of tiles that
-examples share. What else one or two pages need they import by name.
+The module also exports Python functions that families use, and tile types that examples share.
+Pages import by name whatever only one or two of them need.
 """
 
 # ruff: noqa: F401, F403

@@ -1,4 +1,4 @@
-"""Paths: between which locations a page may move data, by which pipe, under which rules."""
+"""Paths: the locations between which a page moves data, with their pipe and rules."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ptokit.values.enumerations import Loc
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """One way data may move, source location to destination location, with its pipe and rules.
+    """A move from a source location to a destination location, with its pipe and rules.
 
-    `event` is the pipe by which the table of events calls it, if that is another one.
+    `event` is the pipe in the table of events, if it is another pipe.
     """
 
     source: Loc
@@ -37,7 +37,7 @@ def path(
     on: str | tuple[str, ...] = HARDWARE,
     event: Pipe | None = None,
 ) -> Path:
-    """A row of a page's table of paths."""
+    """Return a row of a page's table of paths."""
     targets = (on,) if isinstance(on, str) else on
     return Path(source, target, pipe, targets, on_targets(targets, rules), event)
 

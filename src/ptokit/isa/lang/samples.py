@@ -1,4 +1,4 @@
-"""Types of tiles for the examples of pages, and programs that are no page's own."""
+"""Tile types for the examples of pages, and example programs that belong to no page."""
 
 VEC_F32 = "!pto.tile_buf<vec, 16x32xf32>"
 VEC_I32 = "!pto.tile_buf<vec, 16x32xi32>"
@@ -23,7 +23,7 @@ VIEW_F32 = "!pto.tensor_view<16x32xf32>"
 
 
 def in_view(statements: str) -> str:
-    """A program of these on %view, a matrix in global memory; %one, %rows, %cols are numbers."""
+    """Return a program of `statements` on %view, a matrix; %one, %rows, %cols are numbers."""
     lines = "".join(f"  {line}\n" for line in statements.splitlines())
     return f"""\
 func.func @example(%x: !pto.ptr<f32>) {{

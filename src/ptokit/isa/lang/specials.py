@@ -1,4 +1,4 @@
-"""What families of pages say of NaN and infinities (`Instr.specials`)."""
+"""Texts that families of pages share about NaN and infinities (`Instr.specials`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties that a page declares: traits, its use of a pipe, the resources of its body."""
+"""Properties that a page declares: traits, its role for a FIFO, the resources of its body."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 
 class Trait(Enum):
-    """What analyses and passes know of an instruction besides its operands."""
+    """A property of an instruction, besides its operands, for analyses and passes."""
 
     ALLOCATES = "its result is new storage"
     READDRESSES = "its result is its input at another address"
@@ -45,7 +45,7 @@ BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT = list(Trait)[22:]
 
 
 class FifoRole(Enum):
-    """What an instruction is to a FIFO between two cores, which its attributes describe."""
+    """The role of an instruction for a FIFO between two cores, which its attributes describe."""
 
     OPENS = "sets up one end of a FIFO"
     RESERVES = "reserves the room of slots, under a name"
@@ -59,41 +59,41 @@ class FifoRole(Enum):
 
 
 OUTSIDE = -1  # in a route: before the op, and after it
-# From where to where control may go at an op with regions, by their numbers. What goes in are its
-# carried operands, what a region passes on are the values of its terminator, what comes out are
-# results. One that is missing is passed over.
+# Control-flow edges at an op with regions, by their numbers. An edge from OUTSIDE carries the op's
+# carried operands, an edge from a region the values of its terminator; values to OUTSIDE become
+# results. A missing region is skipped.
 Routes: TypeAlias = "tuple[tuple[int, int], ...]"
 
 
 class Resource(Enum):
-    """What a body takes of the machine besides operands and attributes, by its parameter's name.
+    """A resource of the machine that a body takes besides operands and attributes.
 
     A page declares it, `uses = (FIXPIPE,)`, and `run` has a parameter of that name.
     """
 
     FIXPIPE = "fixpipe"  # the reading of the fix-pipe in force
-    GATHERS = "gathers"  # what an index out of range gives on the target
-    ORDER = "order"  # in which order the target adds
-    CHIP = "chip"  # whether the target does as chips do where the CPU simulator does otherwise
-    TF32 = "tf32"  # whether the target has the mode of that name
-    SATURATED = "saturated_sums"  # whether trees of f16 give the largest number for what overflows
-    FINITE = "finite_pads"  # whether pads of floats are finite
-    FIRST = "first_columns"  # whether of a block in each row the first value counts
-    STREAMS = "mask_streams"  # whether masks with room for elements take a stream of bits
-    CLEARS = "zero_pads"  # whether a null pad is 0
-    BY_WORD = "words_first"  # whether floats become narrow integers by way of i32
-    ROOTS = "rounded_roots"  # whether reciprocal roots are rounded twice
-    KEEPS = "keeps_first"  # whether a partial search takes its second number only if it is better
-    SPACED = "spaced_biases"  # whether biases of f16 lie four bytes apart
+    GATHERS = "gathers"  # the policy of the target for an index out of range
+    ORDER = "order"  # the order of additions on the target
+    CHIP = "chip"  # True where the target follows chips and not the CPU simulator
+    TF32 = "tf32"  # True if the target has the TF32 mode
+    SATURATED = "saturated_sums"  # True if trees of f16 saturate
+    FINITE = "finite_pads"  # True if pads of floats are finite
+    FIRST = "first_columns"  # True if only the first value of a block in each row is used
+    STREAMS = "mask_streams"  # True if masks with a byte per element take a stream of bits
+    CLEARS = "zero_pads"  # True if a null pad is 0
+    BY_WORD = "words_first"  # True if floats become narrow integers through i32
+    ROOTS = "rounded_roots"  # True if reciprocal roots are rounded twice
+    KEEPS = "keeps_first"  # True if a partial search prefers its first number among equals
+    SPACED = "spaced_biases"  # True if biases of f16 lie four bytes apart
     REGISTERS = "registers"  # the registers of the core, by name
-    PRINTS = "prints"  # what writes numbers to standard output
-    FLAGS = "flags"  # the flags between its pipes
-    CORE = "core"  # its place in the launch
-    FIFO = "fifo"  # the end that this core has of the FIFO that the instruction is about
+    PRINTS = "prints"  # writes numbers to standard output
+    FLAGS = "flags"  # the flags between pipes of the core
+    CORE = "core"  # the core's ids in the launch
+    FIFO = "fifo"  # this core's end of the instruction's FIFO
     SIGNALS = "signals"  # the counters by which cores wait for one another
-    MACHINE = "machine"  # what makes tiles at addresses
+    MACHINE = "machine"  # makes tiles at addresses
     REGIONS = "regions"  # the regions of the op, as functions
-    FLOW = "flow"  # what repeats regions and chooses between them
+    FLOW = "flow"  # repeats regions and chooses between them
 
 
 FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]

@@ -1,4 +1,4 @@
-"""What the vector instructions share: element types, and rules that all of them have."""
+"""Element types and rules that vector instructions share."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ DTypes = tuple[DType, ...]
 F16_F32: DTypes = (f16, f32)
 FLOATS: DTypes = (f16, bf16, f32)
 NUMBERS: DTypes = (i8, u8, i16, u16, i32, u32, i64, u64, *FLOATS)
-# what the vector unit of each chip computes with
+# element types of the vector unit of each chip
 VEC_A2A3: DTypes = (i16, i32, f16, f32)
 VEC_A5: DTypes = NUMBERS
 
 
 def scratch_of_a2a3() -> Operand:
-    """Room for A2/A3 to compute in, which the other targets take and ignore."""
+    """Return a scratch operand for A2/A3, which the other targets accept and ignore."""
     return Scratch(Kind.TILE, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
 def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The element types of each target."""
+    """Restrict the element types on each target."""
     return tuple(on(t, dst.dtype.isin(*s)) for t, s in ((CPU, cpu), (A2A3, a2a3), (A5, a5)))
 
 
 def of_left(tile: Operand) -> tuple[Ruled, ...]:
-    """A left tile has the layout that the alias TileLeft has on the chip."""
+    """Require the layout that the alias TileLeft has on the chip."""
     zz, nz = tile.layout == ZZ, tile.layout == NZ
     return at(LEFT_ZZ, HARDWARE, zz), at(LEFT_NZ, HARDWARE, nz)
 
 
 def one_type(dst: Operand, *sources: Operand) -> Ruled:
-    """All operands have dst's element type."""
+    """Require dst's element type of all operands."""
     return both(*(source.dtype == dst.dtype for source in sources))
 
 
 def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """All operands have dst's valid region; their declared shapes may differ."""
+    """Require dst's valid region of all operands; their declared shapes may differ."""
     return tuple(
         named("shape", s.valid.rows == dst.valid.rows, s.valid.cols == dst.valid.cols)
         for s in sources
@@ -66,14 +66,14 @@ def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
 
 
 def over_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """As `same_region`, of bodies that read dst's valid region of all operands."""
+    """Require `same_region`, for bodies that read dst's valid region of all operands."""
     inside = (both(dst.valid.rows <= s.rows, dst.valid.cols <= s.cols) for s in sources)
     pairs = zip(sources, inside, strict=True)
     return tuple(of_types(same_region(dst, s), enough=enough) for s, enough in pairs)
 
 
 def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """All operands have dst's declared shape."""
+    """Require dst's declared shape of all operands."""
     return tuple(
         named("shape", s.rows == dst.rows, s.cols == dst.cols, help="declare both of one shape")
         for s in sources
@@ -81,7 +81,7 @@ def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
 
 
 class Exact(Expr):
-    """A number has an element type, but for the sign, or nobody says its type."""
+    """The formula that a number has an element type up to the sign, or no stated type."""
 
     def __init__(self, kind: TypeOf, dtype: Expr) -> None:
         self.kind, self.dtype = kind, dtype
@@ -103,13 +103,13 @@ class Exact(Expr):
 
 
 def exact(kind: TypeOf, tile: Operand) -> tuple[Ruled, ...]:
-    """The assembler converts no number: text gives it the tile's element type."""
+    """Require the tile's element type of a number: the assembler does not convert it."""
     help = "give the number the element type of the tile"
     return on(HARDWARE, named("element-type", Exact(kind, tile.dtype), help=help))
 
 
 def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
-    """Hardware computes on vector tiles."""
+    """Require vector tiles on hardware."""
     return on(HARDWARE, both(*(tile.loc == VEC for tile in tiles)))
 
 
@@ -120,22 +120,22 @@ AS_ROWS = (
 
 
 def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
-    """Hardware computes on row-major tiles."""
+    """Require row-major tiles on hardware."""
     rows = both(*(tile.layout == ND for tile in tiles))
     return on(HARDWARE, named("layout", rows, help=AS_ROWS))
 
 
 def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
-    """At level 3 nobody places a scratch tile that the program does not name."""
+    """Require the scratch tile at level 3, where no compiler assigns its address."""
     return at(LEVEL3, targets, named("level", tmp.given, help="give the scratch tile tmp"))
 
 
 def taken(tile: Operand, target: str, *dtypes: DType) -> tuple[Ruled, ...]:
-    """Element types that the assembler takes, but C++ does not."""
+    """Warn of element types that the assembler accepts and C++ refuses."""
     help = "the assembler takes this type here, C++ does not"
     return on(target, warns(named("element-type", ~tile.dtype.isin(*dtypes), help=help)))
 
 
 def pairs(dst: Operand, src: Operand, *table: tuple[object, tuple[object, ...]]) -> Expr:
-    """The element types are one of these (source, destinations)."""
+    """Return the formula that the element types are one of these (source, destinations)."""
     return either(*(both(src.dtype.isin(s), dst.dtype.isin(*ds)) for s, ds in table))

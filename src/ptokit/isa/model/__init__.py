@@ -1,1 +1,1 @@
-"""The machine and its data: element types, layouts, tile types, enumerations, targets."""
+"""The model of data and machine: tile types, views, enumerations, targets."""

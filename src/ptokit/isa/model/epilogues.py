@@ -1,4 +1,4 @@
-"""What the fix-pipe makes of an accumulator that the cube pushes: the modes of an epilogue."""
+"""Epilogues: the conversions of the fix-pipe for an accumulator that the cube core pushes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ptokit.values.layouts import DN, ND, NZ
 
 
 class EpilogueMode(NamedTuple):
-    """The element types that a mode takes and makes, and the parameters that it needs.
+    """The source and result element types of a mode, and the parameters that it needs.
 
-    `scale`: "scalar" for one of all columns, "vector" for one of each, "" for none.
+    `scale`: "scalar" for one for all columns, "vector" for one per column, "" for none.
     """
 
     taken: tuple[DType, ...]
@@ -39,7 +39,7 @@ CONVERSIONS = {
     "qf322hif8_pre_scalar": EpilogueMode((f32,), (hif8,), ONE),
     "qf322fp8_pre_scalar": EpilogueMode((f32,), (f8e4m3,), ONE),
 }
-LAYOUTS = {"nz2nd": ND, "nz2dn": DN, "nz2nz": NZ}  # of what is popped
+LAYOUTS = {"nz2nd": ND, "nz2dn": DN, "nz2nz": NZ}  # of the popped tile
 A5_MODES = (
     *("qs322bf16_pre_scalar", "qs322bf16_pre_vec"),
     *("qf322hif8_pre_scalar", "qf322fp8_pre_scalar"),
@@ -47,13 +47,13 @@ A5_MODES = (
 
 
 def clause_value(epilogue: str, key: str) -> str | None:
-    """The word of a key in the text of an epilogue: `quant = no_convert`."""
+    """Return the value of a key in the text of an epilogue: `quant = no_convert`."""
     found = re.search(rf"\b{key}\s*=\s*(\w+)", epilogue)
     return found[1] if found else None
 
 
 def mode_in_cpp(quant: str) -> str | None:
-    """The mode that C++ calls so, None if no epilogue has it: VREQ8 is `req8_vec`."""
+    """Return the mode with this C++ name, or None: VREQ8 is `req8_vec`."""
     if quant == "NoQuant":
         return NO_CONVERT
     plain = quant.lower()

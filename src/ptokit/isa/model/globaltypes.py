@@ -1,4 +1,4 @@
-"""Views of global memory: extents, strides, layout, and the matrix that they are."""
+"""Views of global memory: extents, strides, layout, and the logical matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptokit.values.layouts import IndexMap, Shape, axis, known, times
 
 
 class Steps(NamedTuple):
-    """Strides of a view in elements, each by the extent it belongs to."""
+    """Strides of a view in elements, named by the extent to which each belongs."""
 
     n0: int | None
     n1: int | None
@@ -29,8 +29,8 @@ class Steps(NamedTuple):
 class GlobalType:
     """A view of global memory: extents and strides in elements, up to five of them.
 
-    None stands for an extent or stride that is known only when the program runs. Shorter ranks are
-    right-aligned to five. `stated` is the layout the program gives, None if it does not.
+    None stands for an extent or stride that is known at run time only. Shorter ranks are
+    right-aligned to five. `stated` is the layout that the program gives, or None.
     """
 
     dtype: DType
@@ -38,7 +38,7 @@ class GlobalType:
     stride: tuple[int | None, ...] | None = None
     stated: GlobalLayout | None = None
     partition: bool = False
-    written: str = field(default="", compare=False)  # as of tiles
+    written: str = field(default="", compare=False)  # the spelling of older text, a memref
 
     def __str__(self) -> str:
         dims = "x".join("?" if n is None else str(n) for n in self.shape)
@@ -50,7 +50,7 @@ class GlobalType:
 
     @property
     def is_tile(self) -> bool:
-        """For formulas about entries of pipes, which are tiles or views."""
+        """False, for formulas about FIFO entries, which are tiles or views."""
         return False
 
     @property
@@ -64,46 +64,46 @@ class GlobalType:
 
     @property
     def static_extents(self) -> Static:
-        """The extents, for formulas that ask whether they agree with a list: ? always does."""
+        """The extents for formulas that compare them with a list: an unknown extent is equal."""
         return Static(self.shape)
 
     @property
     def static_strides(self) -> Static:
-        """The strides, as `static_extents`."""
+        """The strides, for comparisons as with `static_extents`."""
         return Static(self.stride or ())
 
     @property
     def count(self) -> int | None:
-        """How many elements it has; None where not known."""
+        """The number of elements, or None if unknown."""
         return times(*self.shape)
 
     @property
     def reach(self) -> int | None:
-        """Elements from the first one to behind the last one; None where not known."""
+        """Elements from the first element to the end of the last one, or None if unknown."""
         stride = self.stride or ()
         if None in (*self.shape, *stride) or len(stride) != len(self.shape):
             return None
         steps = zip(self.shape, stride, strict=True)
-        return 1 + sum((n - 1) * s for n, s in steps)  # type: ignore[operator]
+        return 1 + sum((n - 1) * s for n, s in steps)  # type: ignore[operator]  # none is None
 
     @property
     def begins(self) -> bool:
-        """Whether its first element is that of the array: older text says of others `offset`."""
+        """True if it starts at the start of its array; older text gives others an `offset`."""
         return "offset:" not in self.written
 
     @property
     def filled(self) -> bool:
-        """Whether no extent that is known is empty."""
+        """True if no known extent is 0."""
         return all(n is None or n > 0 for n in self.shape)
 
     @property
     def fixed(self) -> bool:
-        """Whether every extent is known."""
+        """True if every extent is known."""
         return None not in self.shape
 
     @property
     def flat(self) -> bool:
-        """Whether it is one line of memory whose length is known, for all that is known of it."""
+        """True if it may be one contiguous line of known length."""
         step = self.stride[-1] if self.stride else 1
         return self.fixed and all(n == 1 for n in self.shape[:-1]) and step in (1, None)
 
@@ -129,12 +129,12 @@ class GlobalType:
 
     @property
     def along(self) -> int | None:
-        """The extent along which parts follow one another: rows, or elements of one dimension."""
+        """The extent of the axis that is cut into parts: rows, or elements if the rank is 1."""
         return self.n4 if self.rank == 1 else self.n3
 
     @property
     def across(self) -> int | None:
-        """The last extent, beside that: 1 where there is one dimension."""
+        """The extent beside `along`: the last one, or 1 if the rank is 1."""
         return 1 if self.rank == 1 else self.n4
 
     @property
@@ -144,29 +144,29 @@ class GlobalType:
 
     @property
     def single_outer(self) -> bool | None:
-        """Whether at most one of the three outer extents is more than 1."""
+        """True if at most one of the three outer extents is more than 1; None if unknown."""
         outer = five(self.shape)[:3]
         return None if None in outer else outer.count(1) >= 2
 
     @property
     def buffer(self) -> bool:
-        """Whether text spells it as a memref: of those, assemblers compare no extents."""
+        """True if text spells it as a memref, whose extents assemblers do not compare."""
         return self.written.startswith("memref")
 
     @property
     def named_layout(self) -> bool:
-        """Whether the program gives its layout."""
+        """True if the program states the layout."""
         return self.stated is not None
 
     @property
     def layout(self) -> GlobalLayout | None:
-        """The stated layout, or the one the strides imply; None: unknown, or more than one."""
+        """The stated layout, or the layout that the strides imply; None: unknown or ambiguous."""
         if self.stated is not None or not self.stride:
             return self.stated
         (n3, n4), strides = five(self.shape)[-2:], self.stride
         m3, m4 = (None, *strides)[-2:]
         if self.made_of_boxes:
-            return None if self.outer == 1 else GlobalLayout.NZ  # one box lies as nd lies
+            return None if self.outer == 1 else GlobalLayout.NZ  # one box is nd as well
         row_major, col_major = known(n4, 1) or known(m4, 1), known(n3, 1) or known(m3, 1)
         if None in (n3, n4, m4) or (row_major and col_major):
             return None
@@ -174,7 +174,7 @@ class GlobalType:
 
     @property
     def made_of_boxes(self) -> bool:
-        """Whether its numbers are those of one matrix of boxes of 16 lines, without gaps."""
+        """True if extents and strides are those of a dense matrix of boxes of 16 lines."""
         if self.rank != 5 or self.stride is None or self.shape[0] != 1:
             return False
         wanted, dense = (16, 32 // self.dtype.size), list[int | None]((1,))
@@ -184,7 +184,7 @@ class GlobalType:
 
     @property
     def in_each_layout(self) -> tuple[GlobalType, ...]:
-        """Itself in each layout that its numbers imply, where they imply more than one."""
+        """The view in each layout that its numbers imply, if they imply more than one."""
         if self.stated is not None or self.layout is not None or self._open or self.stride is None:
             return ()
         one_line = 1 in (self.n3, self.n4) or self.steps.n3 == 1
@@ -198,28 +198,28 @@ class GlobalType:
 
     @property
     def boxed(self) -> bool:
-        """Whether the program states that it is made of boxes."""
+        """True if the program states the layout nz."""
         return self.stated is GlobalLayout.NZ
 
     @property
     def steps(self) -> Steps:
-        """The strides of the last four extents; None where not known."""
+        """The strides of the last five extents; None if unknown."""
         return Steps(*(*(None,) * 5, *(self.stride or ()))[-5:])
 
     @property
     def of_scales(self) -> bool:
-        """Whether the stated layout is one of scale factors."""
+        """True if the stated layout is one of scale factors."""
         return self.stated is not None and self.stated.name.startswith("MX")
 
     @property
     def _open(self) -> bool:
-        """Whether the layout is implied by numbers of which some are not known yet."""
+        """True if the layout follows from extents and strides that are not all known."""
         known = self.stride is not None and None not in (self.n3, self.n4, *self.stride[-2:])
         return self.stated is None and self.layout is None and not known
 
     @property
     def matrix(self) -> Shape:
-        """Rows and columns of the logical matrix; None where not known."""
+        """Rows and columns of the logical matrix; None if unknown."""
         if self._open and self.outer != 1:
             return Shape(None, None)
         rows, cols = axes_of(self.layout, self.rank)
@@ -229,7 +229,7 @@ class GlobalType:
 
 @dataclass(frozen=True)
 class _LaidOut(GlobalType):
-    """A view in one of the layouts that its numbers imply."""
+    """A view in one of the layouts that its extents and strides imply."""
 
     implied: GlobalLayout = GlobalLayout.ND
 
@@ -240,7 +240,7 @@ class _LaidOut(GlobalType):
 
 def _view_rules() -> tuple[Rule, ...]:
     v = Field("view")
-    # the accumulator stores numbers of 32 bits in blocks of 16, too
+    # the accumulator stores 32-bit elements in blocks of 16, too
     lines = either(
         v.dtype.bits < 8, v.n4 * v.dtype.bits == 256, both(v.dtype.bits == 32, v.n4 == 16)
     )
@@ -248,7 +248,7 @@ def _view_rules() -> tuple[Rule, ...]:
     steps = (v.steps.n2 == v.n4 * 16, v.steps.n3 == v.n4, v.steps.n4 == 1)
     bits = v.dtype.bits
     on_lines = both(v.steps.n1 * bits % 256 == 0, v.steps.n0 * bits % 256 == 0)
-    enough = (  # one box or one batch takes no step
+    enough = (  # a single box or batch has no step
         either(v.n1 <= 1, v.steps.n1 >= v.n2 * v.steps.n2),
         either(v.n0 <= 1, v.steps.n0 >= v.n1 * v.steps.n1),
     )
@@ -260,7 +260,7 @@ def _view_rules() -> tuple[Rule, ...]:
 BOXES = "nz has extents N, columns / C0, rows / 16, 16, C0, and boxes of 16 x C0 one after another"
 VIEW_RULES = tuple(rules_of(_view_rules()))
 
-# which of the five extents make up the rows of the logical matrix, and which the columns
+# the extents that form the rows of the logical matrix, and those that form the columns
 MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
     GlobalLayout.DN: ((3,), (0, 1, 2, 4)),
     GlobalLayout.NZ: ((2, 3), (0, 1, 4)),
@@ -274,7 +274,7 @@ MATRIX_AXES: dict[GlobalLayout, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def axes_of(layout: GlobalLayout | None, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The extents of the rows and of the columns."""
+    """Return the numbers of the extents that form the rows, and the columns, of the matrix."""
     if rank > 5:
         return tuple(range(rank - 1)), (rank - 1,)
     return MATRIX_AXES.get(layout or GlobalLayout.ND, ((0, 1, 2, 3), (4,)))
@@ -288,7 +288,7 @@ def five(extents: tuple[int | None, ...]) -> tuple[int | None, ...]:
 def global_map(
     layout: GlobalLayout | None, shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> IndexMap:
-    """The logical matrix of a global tensor as an index map."""
+    """Return the index map of the logical matrix of a global tensor."""
     digits = list(zip(shape, stride, strict=True))
     while len(digits) < 5:
         digits.insert(0, (1, digits[0][0] * digits[0][1] if digits else 1))
@@ -299,11 +299,11 @@ def global_map(
 DataType: TypeAlias = "TileType | GlobalType | ConvTileType"
 
 
-OPEN = 1 << 20  # what an extent is taken for that nobody gives
+OPEN = 1 << 20  # the value that is assumed for an unknown extent
 
 
 def widened(kind: GlobalType) -> GlobalType:
-    """A view with all extents and strides: what is open is as large as no kernel has it."""
+    """Return the view with all extents and strides known: an unknown extent becomes OPEN."""
     shape = tuple(OPEN if n is None else n for n in kind.shape)
     dense = tuple(prod(shape[n + 1 :]) for n in range(len(shape)))
     steps = zip(kind.stride or dense, dense, strict=True)

@@ -1,4 +1,4 @@
-"""The precision attributes: one enumeration for each function that hardware computes in two ways.
+"""The precision attributes: one enumeration per function with a fast and a precise algorithm.
 
 Text spells them `precisionType = #pto<div_precision high_precision>`, C++ as the first template
 argument, `TDIV<DivAlgorithm::HIGH_PRECISION>`.
@@ -13,7 +13,7 @@ from ptokit.values.enumerations import Word
 
 
 def _precision(name: str) -> type[Word]:
-    """The enumeration of one function: DEFAULT and HIGH."""
+    """Return the enumeration of one function: DEFAULT and HIGH."""
     members = {
         "DEFAULT": ("default", "DEFAULT"),
         "HIGH": ("high_precision", "HIGH_PRECISION", "high"),

@@ -1,4 +1,4 @@
-"""The targets as data: capacities, alignment, aliases and what each leaves undefined."""
+"""The targets as data: capacities, alignments, aliases, readings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SPACES: dict[Loc, str] = {
 }
 
 
-# Where sources disagree and programs need either answer: what a target does that has the reading.
+# Readings, for disputes in which programs need either answer: the behaviour of a target with one.
 LARGER_VIEWS, PEDANTIC, SATURATED_SUMS = "larger-views", "pedantic", "saturated-sums"
 FINITE_PADS, INFINITE_PADS = "finite-pads", "infinite-pads"
 FIRST_COLUMNS, ROW_BLOCKS = "first-columns", "row-blocks"
@@ -70,7 +70,7 @@ MASK_STREAMS, MASK_ROWS = "mask-streams", "mask-rows"
 ZERO_PADS = "zero-pads"
 WORDS_FIRST, ROUNDED_ROOTS = "words-first", "rounded-roots"
 KEEPS_FIRST = "keeps-first"
-AS = "as-"  # begins the readings that name the judge who decides
+AS = "as-"  # prefix of the readings that select a judge
 READINGS = {
     ZERO_PADS: "a load into a tile with a null pad clears all of the tile's other elements",
     LARGER_VIEWS: "a load of a view larger than a tile's valid region takes the upper left part",
@@ -88,9 +88,9 @@ READINGS = {
     **{f"{AS}{judge}": f"the verdict of {judge} decides" for judge in Judge},
 }
 
-INHERITED: Any = object()  # stands for a value of any type until the target is made
-# the facts of a target that is like no other one, where it does not give them
-DEFAULTS: dict[str, Any] = {  # Any: as above
+INHERITED: Any = object()  # Any: stands for a value of any type until the target is made
+# the values of a target that inherits from no other one
+DEFAULTS: dict[str, Any] = {  # Any: values of the fields of a target
     "arch": (),
     "lacks": (),
     "capacity": dict.fromkeys(SPACES.values(), 0),
@@ -121,7 +121,7 @@ DEFAULTS: dict[str, Any] = {  # Any: as above
 
 
 class _Has:
-    """A fact of a target: it has a reading, and not the one that undoes it."""
+    """A property of a target: true if it has `reading` and not the reading `unless`."""
 
     def __init__(self, reading: str, unless: str = "") -> None:
         self.reading, self.unless = reading, unless
@@ -132,44 +132,44 @@ class _Has:
 
 @dataclass(frozen=True)
 class Target:
-    """One machine a program can be checked for and run on.
+    """A machine for which a program can be checked and executed.
 
-    `like` another target it has all facts and obeys all rules of that one. It `lacks` instructions
-    (by the name of a page, or of the class of one form), element types and locations; other facts
-    that it gives replace those of the other target. `capacity` in bytes per memory space; 0: the
-    target has no such space. Every tile address must be a multiple of `alignment`. `left` is the
-    layout the alias TileLeft has there.
+    A target inherits all fields and rules of the target `like`; fields that it gives replace
+    inherited ones. It `lacks` instructions (by the name of a page, or of the class of one form),
+    element types and locations. `capacity` is in bytes per memory space; 0: the target has no such
+    space. Every tile address must be a multiple of `alignment`. `left` is the layout of the alias
+    TileLeft.
     """
 
     name: str
     title: str
     like: Target | None = None
     lacks: tuple[str | DType | Loc, ...] = ()
-    arch: tuple[str, ...] = INHERITED  # what programs call it, as `pto.target_arch`
+    arch: tuple[str, ...] = INHERITED  # its names in programs, as `pto.target_arch`
     capacity: dict[str, int] = INHERITED
-    usable: dict[str, int] = INHERITED  # what front ends leave to kernels, where that is less
+    usable: dict[str, int] = INHERITED  # bytes that front ends leave to kernels, if fewer
     left: Layout = INHERITED
     wide4: bool = INHERITED
     alignment: int = INHERITED
     gathers: GatherOOB = INHERITED  # an index outside: undefined on hardware, so reported
     order: Order = INHERITED  # of additions
-    pinned_left: bool = INHERITED  # a boxed Left tile has the alias's layout, whatever text says
-    registers: bool = INHERITED  # instructions read what others wrote to registers
-    chip: bool = INHERITED  # does as chips do where the CPU simulator does otherwise
+    pinned_left: bool = INHERITED  # a boxed left tile has the alias's layout, whatever text says
+    registers: bool = INHERITED  # instructions read registers that other instructions set
+    chip: bool = INHERITED  # follows chips where the CPU simulator differs
     tf32: bool = INHERITED  # has the mode that shortens f32 to TF32
     every_pair: bool = INHERITED  # the fix-pipe scales every pair, see `FixPipe`
-    readings: tuple[str, ...] = INHERITED  # chosen by name, of READINGS
+    readings: tuple[str, ...] = INHERITED  # names in READINGS or TRAITS
     kinds: bool = INHERITED  # a core has the cube unit or the vector unit, not both
-    releases: bool = INHERITED  # popping a tile from a pipe gives its slot back
-    separate: bool = INHERITED  # each vector core has signals of its own at the cube
-    most_signals: int = INHERITED  # of one number that a core has not waited for; 0: any number
-    serial: tuple[Pipe, ...] = INHERITED  # the pipes that finish an entry before the next starts
-    timed: bool = INHERITED  # the times of the target that it is like are of use for it
+    releases: bool = INHERITED  # popping a tile from a FIFO frees its slot
+    separate: bool = INHERITED  # each vector core has its own signals at the cube core
+    most_signals: int = INHERITED  # pending signals of one number at a core; 0: unlimited
+    serial: tuple[Pipe, ...] = INHERITED  # pipes that complete an entry before the next starts
+    timed: bool = INHERITED  # the cost model of the target `like` applies to it
     narrow_vectors: bool = INHERITED  # vector instructions compute with at most 32 bits
-    event_barriers: tuple[Pipe, ...] = INHERITED  # pipes that an event of one pipe is a barrier of
-    macros: dict[str, str] = INHERITED  # that C++ compilers define for it, with their values
-    dav: str = INHERITED  # its cores in names of macros: __DAV_C220_CUBE__; empty: none
-    infers_nz: bool = INHERITED  # a view of cells of 16 lines of 32 bytes is nz without saying so
+    event_barriers: tuple[Pipe, ...] = INHERITED  # pipes on which an event is a barrier
+    macros: dict[str, str] = INHERITED  # macros of C++ compilers for it, with their values
+    dav: str = INHERITED  # the cores' name in macros: __DAV_C220_CUBE__; empty: none
+    infers_nz: bool = INHERITED  # a view made of 16 x 32-byte boxes is nz without a stated layout
 
     def __post_init__(self) -> None:
         base = DEFAULTS if self.like is None else vars(self.like)
@@ -187,14 +187,14 @@ class Target:
 
     @property
     def is_chip(self) -> bool:
-        """Whether it is hardware, or like it, rather than a simulator."""
+        """True for hardware and targets that inherit from it, false for a simulator."""
         return self.follows(("a2a3", "a5"))
 
     def follows(self, names: tuple[str, ...] | None) -> bool:
-        """Return True if a declaration for the targets of these names, None: all, holds here.
+        """Return whether a declaration for the targets `names` (None: all) applies to this target.
 
-        It holds on them, on every target that is like one of them, and under readings of that name;
-        "a5, not sums of f16" names the targets that are like a5 and have no such reading.
+        It applies to these targets, to targets that inherit from them, and to their readings. The
+        name "a5, not sums of f16" means the targets that inherit from a5 and lack that trait.
         """
         if names is None:
             return True
@@ -209,22 +209,22 @@ class Target:
         return same or (self.like is not None and self.like._is(word))
 
     def at(self, level: int | None) -> Target:
-        """The target as it judges programs of a level (1, 2 or 3; None: of any)."""
+        """Return the target for programs of a level (1, 2 or 3; None: any level)."""
         return self if level is None else _at_level(self, LEVEL3 if level == 3 else LEVEL12)
 
     @property
     def level(self) -> int | None:
-        """The level of the programs that it judges; None: not asked for."""
+        """The level of the programs that the target judges, or None."""
         return 3 if LEVEL3 in self.readings else 2 if LEVEL12 in self.readings else None
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """A copy of a target of the table is that target itself."""
+        """Return the name of a target of the table: a copy is that target."""
         known = MACHINES.get(self.name) is self
         return (_of_table, (self.name,)) if known else super().__reduce__()
 
     @property
     def in_order(self) -> bool:
-        """Whether instructions take place one after the other, whatever their pipes."""
+        """True if instructions execute one after another, whatever their pipes."""
         return {*self.serial} == {*Pipe}
 
     larger_views = _Has(LARGER_VIEWS)
@@ -241,26 +241,26 @@ class Target:
 
     @property
     def judge(self) -> Judge | None:
-        """The source whose verdict decides; None: each of them may refuse a program."""
+        """The judge whose verdict decides; None: any judge may refuse a program."""
         return next((judge for judge in Judge if f"{AS}{judge}" in self.readings), None)
 
     def capacity_of(self, loc: Loc) -> int:
         return self.capacity[SPACES[loc]]
 
     def alias(self, loc: Loc) -> tuple[Layout, int]:
-        """Layout and fractal of the alias of an L0 location."""
+        """Return layout and fractal of the alias of an L0 location."""
         layout, fractal = ALIASES[loc]
         return (self.left if loc is LEFT else layout), fractal
 
     def resolve_any(self, kind: T) -> T | TileType | GlobalType:
-        """A tile or a view as this target lays it out; other types as they are."""
+        """Return a tile or a view as this target lays it out; other types unchanged."""
         if isinstance(kind, GlobalType) and not self.infers_nz:
             inferred = kind.stated is None and kind.layout is GlobalLayout.NZ
             return replace(kind, stated=GlobalLayout.ND) if inferred else kind
         return self.resolve(kind) if isinstance(kind, TileType) else kind
 
     def resolve(self, tile: TileType) -> TileType:
-        """`tile` as this target lays it out: the Left alias, 64-element 4-bit boxes."""
+        """Return the tile as this target lays it out: the Left alias, 64-element 4-bit boxes."""
         if self.wide4 and tile.dtype.packed:
             tile = replace(tile, wide4=True)
         if self.pinned_left and tile.loc is LEFT and tile.layout in (NZ, ZZ):
@@ -274,7 +274,7 @@ def _at_level(target: Target, level: str) -> Target:
 
 
 class Capacity(Expr):
-    """The bytes of the memory behind a tile's location, on the target that is asked about."""
+    """The bytes of the memory of a tile's location, on the target of the check."""
 
     def __init__(self, tile: Field) -> None:
         self.loc = tile.loc
@@ -296,7 +296,7 @@ class Capacity(Expr):
 
 
 def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
-    """The rules of an address that a program gives to a tile (SA-0352 to SA-0354)."""
+    """Return the rules for an explicit address of a tile (SA-0352 to SA-0354)."""
     memory = Capacity(tile)
     return when(
         memory > 0,
@@ -338,7 +338,7 @@ CPU_TARGET = Target(
     registers=False,
     macros={"__CPU_SIM": "1"},
 )
-# What the recordings were made with, where it is not the simulator of today.
+# The simulator with which the recordings were made, where it differs from today's.
 RECORDED_TARGET = Target(
     "recorded",
     "CPU simulator of the recordings",
@@ -390,7 +390,7 @@ A5_TARGET = Target(
 )
 
 
-# what chips like A5 may have instead, see `ptokit.isa.formula.rules.without`
+# traits of chips that inherit from A5, see `ptokit.isa.formula.rules.without`
 TRAITS = {
     F16_SUMS: "accumulators of floats are f16, and leave the cube unit as f16, i16, i8 or u8",
     NO_WIDE_CASTS: "no conversion from or to 64 bits",
@@ -403,8 +403,8 @@ def _kirin_macros(arch: str, name: str) -> dict[str, str]:
     return {"__NPU_ARCH__": arch, "__CCE_AICORE__": "310", **dict.fromkeys(there, "1")}
 
 
-# One core has the cube unit and the vector unit, so nothing passes between cores. The headers
-# define narrow floats away, and of A5's files they include all but those of these instructions.
+# One core has the cube unit and the vector unit, so cores exchange nothing. The headers
+# define narrow floats away, and include A5's files except those of these instructions.
 _KIRIN_LACKS = (
     *(bf16, hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2, SCALE_LEFT, SCALE_RIGHT),
     *("mgather", "mscatter", "tinterleave", "tdeinterleave", "tpairreducesum", "trandom"),
@@ -468,7 +468,7 @@ DEFAULT_TARGET = CPU_TARGET
 
 @cache
 def type_rules(target: Target) -> tuple[Rule, ...]:
-    """What holds for the types of all tiles on a target: it has their element type."""
+    """Return the rules for the types of all tiles on a target: no missing element type."""
     lacking = [d for d in target.lacks if isinstance(d, DType)]
     help = f"`ptokit explain {target}` lists what the target lacks"
     rules = named("element-type", ~Field("tile").dtype.isin(*lacking), help=help)
@@ -479,7 +479,7 @@ def _of_table(name: str) -> Target:
     return MACHINES[name]
 
 
-# the targets that "all" stands for, and every one that has a name
+# the targets that "all" means, and every target that has a name
 TARGETS: dict[str, Target] = {t.name: t for t in (CPU_TARGET, A2A3_TARGET, A5_TARGET)}
 FURTHER = {t.name: t for t in (KIRIN9030_TARGET, KIRINX90_TARGET)}
 MACHINES = ChainMap(FURTHER, TARGETS)

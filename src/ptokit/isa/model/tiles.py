@@ -1,4 +1,4 @@
-"""Tile types: what a tile is made of, the rules it must meet, and its index map.
+"""Tile types: fields, rules that every tile must meet, and index maps.
 
 Global views (`globaltypes`) and convolution tiles are the other shapes of data.
 """
@@ -60,9 +60,9 @@ class TileType(Rich):
     pad: PadValue | CustomPad = PadValue.NULL
     compact: CompactMode = CompactMode.NULL
     wide4: bool = False  # 4-bit boxes have 64 columns, as on A5, else 32
-    written: str = field(default="", compare=False)  # as older text spells it, a memref
-    pitch: int | None = field(default=None, compare=False)  # of rows, where a memref states it
-    around: Shape | None = None  # of a window in L0: the shape of the tile that it is cut from
+    written: str = field(default="", compare=False)  # the spelling of older text, a memref
+    pitch: int | None = field(default=None, compare=False)  # of rows, if a memref states it
+    around: Shape | None = None  # for a window in L0: the shape of the tile around it
 
     def __str__(self) -> str:
         valid = "" if self.valid == Shape(self.rows, self.cols) else f" valid {self.valid}"
@@ -71,7 +71,7 @@ class TileType(Rich):
 
     @property
     def declared(self) -> Shape:
-        """The declared shape of the tile whose lines these are: of a window, the one around it."""
+        """The declared shape; for a window in L0, that of the tile around it."""
         return self.around or Shape(self.rows, self.cols)
 
     @property
@@ -81,17 +81,17 @@ class TileType(Rich):
 
     @property
     def apart(self) -> bool:
-        """Whether a memref states that rows lie apart: only windows do so."""
+        """True if rows are not contiguous, which only a memref of a window states."""
         return self.rows > 1 and self.step != self.cols
 
     @property
     def closed(self) -> TileType:
-        """Valid as a whole where the valid region is left open: nothing says less."""
+        """The type with unknown valid extents replaced by the declared ones."""
         given = zip(self.valid, (self.rows, self.cols), strict=True)
         return replace(self, valid=Shape(*(n if valid is None else valid for valid, n in given)))
 
     def cut_from(self, source: TileType) -> TileType:
-        """As a window of `source`."""
+        """Return this type as a window of `source`."""
         if self.loc not in CUBE_OPERANDS or source.declared == Shape(self.rows, self.cols):
             return self
         return replace(self, around=source.declared)
@@ -133,18 +133,18 @@ class TileType(Rich):
 
     @cached_property
     def map(self) -> IndexMap:
-        """Where each element lives, in elements from the tile's address."""
+        """The map from each element to elements from the tile's address."""
         box = box_shape(self.layout, self.fractal, self.c0)
         return index_map(self.layout, self.rows, self.cols, box)
 
     @property
     def address(self) -> int | None:
-        """Where it is: known of a tile in memory, not of a type."""
+        """None: a type has no address, unlike a tile in memory."""
         return None
 
     @property
     def span(self) -> int:
-        """Elements of storage the layout reaches."""
+        """Elements of storage that the layout reaches."""
         return self.map.span
 
     @property
@@ -158,7 +158,7 @@ class TileType(Rich):
 
     @property
     def filled(self) -> bool:
-        """Whether no extent of the valid region that is known is empty."""
+        """True if no known extent of the valid region is 0."""
         return 0 not in (self.valid.rows, self.valid.cols)
 
     @property
@@ -172,7 +172,7 @@ class TileType(Rich):
 
 @dataclass(frozen=True)
 class MultiTileType(TileType):
-    """Several tiles of one type, its slots, one after another; the type says what each slot is."""
+    """Several tiles of one type, the slots, one after another; the base fields describe a slot."""
 
     count: int = 2
 
@@ -181,7 +181,7 @@ class MultiTileType(TileType):
 
     @property
     def slot(self) -> TileType:
-        """The type of each."""
+        """The type of each slot."""
         return TileType(**{f.name: getattr(self, f.name) for f in fields(TileType)})
 
     @property
@@ -206,15 +206,15 @@ def tile_type(
     pad: PadValue | CustomPad = PadValue.NULL,
     compact: CompactMode = CompactMode.NULL,
 ) -> TileType:
-    """A tile type; the valid region defaults to the whole tile."""
+    """Return a tile type; the valid region defaults to the whole tile."""
     shape = Shape(rows, cols) if valid is None else Shape(*valid)
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad, compact)
 
 
-# Tiles that text spells as vectors of MLIR; the pages that make them say what such a tile holds.
+# Tiles that text spells as MLIR vectors; the pages that make them state the content.
 VECTORS: dict[str, TileType] = {"vector<4xi16>": tile_type(VEC, i16, 1, 16, valid=(1, 4))}
 
-# The layout each L0 location has by its alias (TileLeft, TileRight, ...).
+# Layout and fractal of each L0 location's alias (TileLeft, TileRight, ...).
 ALIASES: dict[Loc, tuple[Layout, int]] = {
     LEFT: (NZ, 512),
     Loc.RIGHT: (Layout.ZN, 512),
@@ -255,7 +255,7 @@ def _box_rules() -> tuple[Rule, ...]:
     )
 
 
-BOX_RULES = of_allocations(_box_rules())  # storage alone may be parts of boxes
+BOX_RULES = of_allocations(_box_rules())  # a tile that is not allocated may have partial boxes
 TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 
 
@@ -263,9 +263,10 @@ TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 class ConvTileType:
     """A convolution tile: up to six extents stored row-major in L1.
 
-    Feature maps carry how they are unrolled: `padding` (left, right, top, bottom), and `filter`,
-    `stride`, `dilation` as (height, width); elements outside the map are `pad_value`. `repeat`
-    (stride, times, mode) and `into` (stride and first row in dst; A5) go to the repeat register.
+    Feature maps have the parameters of their unroll: `padding` (left, right, top, bottom), and
+    `filter`, `stride`, `dilation` as (height, width); elements outside the map are `pad_value`.
+    `repeat` (stride, times, mode) and `into` (stride and first row in dst; A5) go to the repeat
+    register.
     """
 
     dtype: DType
@@ -319,7 +320,7 @@ class ConvTileType:
         return Many(self.padding)
 
     def _from_end(self, place: int) -> int:
-        """An extent counted from the innermost; 1 where there are fewer, as rules may meet it."""
+        """Return an extent counted from the innermost; 1 if there are fewer extents."""
         return self.shape[-place] if place <= self.rank else 1
 
     @property
@@ -329,7 +330,7 @@ class ConvTileType:
 
     @property
     def images(self) -> int:
-        """Feature maps: N, or N x D."""
+        """The number of feature maps: N, or N x D."""
         return prod(self.shape[:-4])
 
     @property
@@ -347,7 +348,7 @@ class ConvTileType:
 
     @property
     def steps(self) -> Shape:
-        """How many positions the filter takes, down and across."""
+        """The number of positions of the filter, down and across."""
         left, right, top, bottom = self.padding
         reach = [d * (f - 1) + 1 for d, f in zip(self.dilation, self.filter, strict=True)]
         return Shape(
@@ -357,7 +358,7 @@ class ConvTileType:
 
     @property
     def matrix(self) -> Shape:
-        """K x N of the weight matrix a FRACTAL_Z tile holds; of a map, patches x their elements."""
+        """K x N of the weight matrix in a FRACTAL_Z tile; of a map, patches x their elements."""
         if self.layout in FRACTALS:
             return Shape(self.map.rows.extent, self.map.cols.extent)
         down, across = self.steps
@@ -366,7 +367,7 @@ class ConvTileType:
 
     @cached_property
     def map(self) -> IndexMap:
-        """The weight matrix (k, n) of a FRACTAL_Z tile: blocks of C0 rows, N columns."""
+        """The index map of the weight matrix (k, n) of FRACTAL_Z: blocks of C0 rows, N columns."""
         *outer, last = self.shape
         n = prod(outer[1:] if len(self.shape) == 4 else outer[-1:])
         blocks = prod(self.shape) // (n * last)

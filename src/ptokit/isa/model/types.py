@@ -1,4 +1,4 @@
-"""The types of values other than data: pointers, scalars, and types a page left out or unknown."""
+"""Types of values other than data: pointers, scalars, handles, and omitted or unknown types."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ptokit.values.dtypes import DTYPES, DType, i64, u8
 
 @dataclass(frozen=True)
 class PtrType:
-    """A pointer to global memory, or, as `space` says, to the memory of a location."""
+    """A pointer to global memory, or, according to `space`, to the memory of a location."""
 
     dtype: DType
     space: str = "gm"
-    by_number: bool = False  # made of an address
+    by_number: bool = False  # made from an integer address
 
     @property
     def offset(self) -> int | None:
-        """Where it points, in elements from the start of its array: only the run knows."""
+        """None: the offset in elements from the start of its array is known at run time only."""
         return None
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class ScalarType:
     """A number: `index`, `i1`, or any element type."""
 
     name: str
-    arrays: ClassVar[int] = 0  # in it, as of an array and a struct
+    arrays: ClassVar[int] = 0  # arrays in the type
 
     def __str__(self) -> str:
         return self.name
@@ -53,12 +53,12 @@ class ScalarType:
 
     @property
     def bits(self) -> int:
-        """Its width; of `index` 64."""
+        """The width in bits; 64 for `index`."""
         return 1 if self.name == "i1" else 64 if self.dtype is None else self.dtype.bits
 
     @property
     def element(self) -> DType:
-        """The type of an array that holds one such number."""
+        """The element type of an array that holds one such number."""
         return self.dtype or (u8 if self.name == "i1" else i64)
 
     @property
@@ -69,7 +69,7 @@ class ScalarType:
 
 @dataclass(frozen=True)
 class ArrayType:
-    """An array of the scalar unit by its extents: numbers, or event ids (of type `index`)."""
+    """An array of the scalar unit with its extents: numbers, or event ids (of type `index`)."""
 
     element: ScalarType
     shape: tuple[int, ...]
@@ -77,12 +77,12 @@ class ArrayType:
 
     @property
     def count(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return prod(self.shape)
 
     @property
     def rank(self) -> int:
-        """How many indices an element has."""
+        """The number of indices of an element."""
         return len(self.shape)
 
     @property
@@ -92,16 +92,16 @@ class ArrayType:
 
     @property
     def unit(self) -> DType:
-        """The type of its elements."""
+        """The type of the elements."""
         return self.element.element
 
     @property
     def nbytes(self) -> int:
-        """The bytes it takes."""
+        """The size in bytes."""
         return self.offset(self.count)
 
     def offset(self, index: int) -> int:
-        """Where element number `index` begins."""
+        """Return the byte offset of element number `index`."""
         return index * self.unit.size
 
     def __str__(self) -> str:
@@ -112,13 +112,13 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class StructType:
-    """Numbers of several types that the scalar unit keeps side by side, as C++ lays them out.
+    """A struct of the scalar unit, laid out as in C++.
 
     A field is a number, an array of numbers or another struct.
     """
 
     fields: tuple[Member, ...]
-    unit: ClassVar[DType] = u8  # as what its storage is declared
+    unit: ClassVar[DType] = u8  # the element type of its storage
     count: ClassVar[None] = None
 
     def __str__(self) -> str:
@@ -126,21 +126,21 @@ class StructType:
 
     @property
     def arrays(self) -> int:
-        """How many arrays it has, those of structs in it too."""
+        """The number of arrays, with those of inner structs."""
         return sum(part.arrays for part in self.fields)
 
     @property
     def align(self) -> int:
-        """Where it begins, its address is a multiple of so many bytes."""
+        """The alignment in bytes."""
         return max(map(_align, self.fields))
 
     @property
     def nbytes(self) -> int:
-        """The bytes it takes."""
+        """The size in bytes."""
         return -(-self.offset(len(self.fields)) // self.align) * self.align
 
     def offset(self, index: int) -> int:
-        """Where field number `index` begins; of the number of fields: where the last one ends."""
+        """Return the byte offset of field number `index`; for the number of fields, the end."""
         end = 0
         for part in self.fields[:index]:
             end = -(-end // _align(part)) * _align(part) + part.nbytes
@@ -148,7 +148,7 @@ class StructType:
         return -(-end // step) * step
 
     def place(self, path: tuple[int, ...]) -> tuple[ScalarType, int] | None:
-        """The number at a path, and its byte offset; None where no number is."""
+        """Return type and byte offset of the number at a path; None if no number is there."""
         return _place(self, path, 0)
 
 
@@ -156,7 +156,7 @@ Member: TypeAlias = "ScalarType | ArrayType | StructType"
 
 
 def _place(found: Member, path: tuple[int, ...], start: int) -> tuple[ScalarType, int] | None:
-    """`StructType.place` within a part that begins at `start`."""
+    """Return `StructType.place` for a member that starts at byte `start`."""
     if isinstance(found, ScalarType):
         return None if path else (found, start)
     parts = found.fields if isinstance(found, StructType) else (found.element,) * found.count
@@ -166,7 +166,7 @@ def _place(found: Member, path: tuple[int, ...], start: int) -> tuple[ScalarType
 
 
 def _align(field: Member) -> int:
-    """A field begins at a multiple of so many bytes."""
+    """Return the alignment of a field in bytes."""
     match field:
         case StructType():
             return field.align
@@ -178,7 +178,7 @@ def _align(field: Member) -> int:
 
 @dataclass(frozen=True)
 class HandleType:
-    """A handle without parameters: what it stands for is the runtime's affair."""
+    """A handle without parameters, whose content belongs to the run time."""
 
     name: str
 
@@ -193,7 +193,7 @@ HANDLES = {str(handle): handle for handle in (PIPE, SESSION, EVENT, PREFETCHING)
 
 @dataclass(frozen=True)
 class Elided:
-    """A type the text leaves out: `!pto.tile<...>`, `!pto.tile_buf<...>`, `dtype`, or nothing."""
+    """An omitted type: `!pto.tile<...>`, `!pto.tile_buf<...>`, `dtype`, or nothing."""
 
     spelling: str
 
@@ -221,7 +221,7 @@ I1, I32, I64 = ScalarType("i1"), ScalarType("i32"), ScalarType("i64")
 
 
 class Kind(Enum):
-    """What an operand may be."""
+    """The kind of value that an operand takes."""
 
     TILE = "tile"
     MULTI = "multi-tile"
@@ -233,11 +233,11 @@ class Kind(Enum):
     ARRAY = "array of numbers"
     STRUCT = "struct"
     HANDLE = "handle"
-    ENTRY = "tile or view"  # of a pipe
+    ENTRY = "tile or view"  # an entry of a FIFO
     ANY = "value"
 
     def accepts(self, given: Type) -> bool:
-        """Whether a value of type `given` may stand here; elided types may where they fit."""
+        """Return whether a value of type `given` may be the operand; omitted types if they fit."""
         if self is Kind.ANY:
             return True
         match given:
@@ -269,7 +269,7 @@ class Kind(Enum):
                 return False
 
 
-# how a value of a kind is elided
+# the omitted type of each kind of value
 ELISIONS: dict[Kind, Elided] = {
     Kind.TILE: Elided("!pto.tile<...>"),
     Kind.MULTI: Elided("!pto.multi_tile_buf<...>"),
@@ -287,7 +287,7 @@ ELISIONS: dict[Kind, Elided] = {
 
 
 def kind_of_elided(spelling: str) -> Kind:
-    """The kind of value whose type is elided as `spelling`."""
+    """Return the kind of value whose omitted type is spelled `spelling`."""
     if "view" in spelling or "memref" in spelling:
         return Kind.GLOBAL
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)

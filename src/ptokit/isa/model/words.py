@@ -1,4 +1,4 @@
-"""The enumerations of the ISA: the words an attribute, a location or a pipe may be.
+"""The enumerations of the ISA: the values of attributes, locations and pipes.
 
 Each member carries every spelling that exists: in text, in C++, and short for Python.
 """
@@ -11,7 +11,7 @@ from ptokit.values.enumerations import Word
 
 
 class PadMode(Word, mlir="padmode"):
-    """What a load is asked to pad with."""
+    """The padding of a load."""
 
     NULL = ("PadNull", "", "null")
     FIRST_ELEM = ("PadFirstElem", "", "first")
@@ -19,7 +19,7 @@ class PadMode(Word, mlir="padmode"):
 
 
 class LoadCachePolicy(Word, mlir="load_cache_policy"):
-    """Whether a load leaves what it read in the L2 cache."""
+    """The L2 cache policy of a load: the default, or without leaving data in L2."""
 
     DEFAULT = ("default", "", "default")
     L2_BYPASS = ("l2_bypass", "", "l2_bypass")
@@ -49,7 +49,7 @@ class Pipe(Word, mlir="pipe", cpp_type="pipe_t"):
 
 S, V, M, FIX = Pipe.S, Pipe.V, Pipe.M, Pipe.FIX
 MTE1, MTE2, MTE3 = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3
-# Between these an instruction of several parts orders them itself, with flags of id 0.
+# Pairs of pipes whose flag 0 an instruction of several hardware instructions uses itself.
 INNER_PAIRS = frozenset({(V, S), (S, V), (MTE2, S), (S, MTE3), (MTE3, S), (V, MTE3), (MTE3, V)})
 
 
@@ -61,7 +61,7 @@ class KernelKind(Word, mlir="kernel_kind", cpp_type="KernelKind"):
 
 
 CUBE, VECTOR = KernelKind.CUBE, KernelKind.VECTOR
-# the signals by which all cores of some kinds meet
+# the signals with which all cores of some kinds synchronise
 MEETING_SIGNALS: dict[tuple[KernelKind, ...], tuple[int, ...]] = {
     (VECTOR,): (14,),
     (CUBE,): (11,),
@@ -70,7 +70,7 @@ MEETING_SIGNALS: dict[tuple[KernelKind, ...], tuple[int, ...]] = {
 
 
 class AccToVecMode(Word, mlir="acc_to_vec_mode", cpp_type="AccToVecMode"):
-    """Which vector core's buffer receives an accumulator window, or how it is split over both."""
+    """The vector core that receives an accumulator window, or its split over both."""
 
     SINGLE_VEC0 = "single_mode_vec0", "SingleModeVec0"
     SINGLE_VEC1 = "single_mode_vec1", "SingleModeVec1"
@@ -79,14 +79,14 @@ class AccToVecMode(Word, mlir="acc_to_vec_mode", cpp_type="AccToVecMode"):
 
 
 class AtomicType(Word, mlir="atomic_type", cpp_type="AtomicType", bare=True):
-    """How a store combines with what memory holds."""
+    """The combination of a stored value with the value in memory."""
 
     NONE = "atomic_none", "AtomicNone", "none"
     ADD = "atomic_add", "AtomicAdd", "add"
 
 
 class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2, 3)):
-    """Unit flag of moves and stores out of acc: wait for products, at last let them go on."""
+    """Unit flag of moves and stores out of acc: wait for products, with FINAL let them continue."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
     PARTIAL = "partial", "Partial"
@@ -94,7 +94,7 @@ class Phase(Word, mlir="st_phase", cpp_type="STPhase", bare=True, numbers=(0, 2,
 
 
 class AccPhase(Word, mlir="acc_phase", cpp_type="AccPhase", bare=True, numbers=(0, 2, 3)):
-    """Unit flag of matrix instructions: wait for moves out of acc, at last let them go on."""
+    """Unit flag of matrix instructions: wait for moves out of acc, with FINAL let them continue."""
 
     UNSPECIFIED = "unspecified", "Unspecified"
     PARTIAL = "partial", "Partial"
@@ -107,7 +107,7 @@ class GlobalLayout(
     cpp_type="Layout",
     numbers=(0, 1, 2, 6, 4, 5, 9, 7, 8, 12, 19, 17, 14, 18, 16),
 ):
-    """How the five extents of a global tensor form a matrix."""
+    """The layout by which the five extents of a global tensor form a matrix."""
 
     ND = "nd", "ND"
     DN = "dn", "DN"
@@ -127,14 +127,14 @@ class GlobalLayout(
 
 
 class TInsertMode(Word, mlir="tinsert_mode", cpp_type="TInsertMode", numbers=(2, 3)):
-    """In how many parts an insert into L1 is issued; no effect on data."""
+    """The number of parts in which an insert into L1 is issued; no effect on data."""
 
     SPLIT2 = "split2", "SPLIT2"
     SPLIT4 = "split4", "SPLIT4"
 
 
 class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern", numbers=range(1, 8)):
-    """Which indices a masked gather selects; the digits count from the right."""
+    """The indices that a masked gather selects; the digits count from the right."""
 
     P0101 = "P0101", "P0101"
     P1010 = "P1010", "P1010"
@@ -146,7 +146,7 @@ class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern", numbers=ran
 
     @property
     def period(self) -> int:
-        """Indices repeat with this period."""
+        """The period after which the selected indices repeat."""
         return {"P0101": 2, "P1010": 2, "P1111": 1}.get(self.text, 4)
 
     @property
@@ -156,21 +156,21 @@ class MaskPattern(Word, mlir="mask_pattern", cpp_type="MaskPattern", numbers=ran
 
 
 class GatherAxis(Word, mlir="gather_axis", cpp_type="GatherAxis"):
-    """Whether a masked gather selects columns of each row, or whole rows."""
+    """The axis of a masked gather: columns of each row, or whole rows."""
 
     ROW = "row", "GATHER_ROW"
     COL = "col", "GATHER_COL"
 
 
 class ScatterAxis(Word, mlir="scatter_axis", cpp_type="ScatterAxis"):
-    """Whether a masked scatter fills columns of each row, or whole rows."""
+    """The axis of a masked scatter: columns of each row, or whole rows."""
 
     ROW = "row", "SCATTER_ROW"
     COL = "col", "SCATTER_COL"
 
 
 class CmpMode(Word, mlir="cmp", cpp_type="CmpMode", bare=True):
-    """How elements are compared."""
+    """The comparison of elements."""
 
     EQ = "eq", "EQ", "eq", "equal"
     NE = "ne", "NE", "ne", "not_equal"
@@ -181,7 +181,7 @@ class CmpMode(Word, mlir="cmp", cpp_type="CmpMode", bare=True):
 
 
 class RoundMode(Word, mlir="round_mode", cpp_type="RoundMode", bare=True):
-    """Which neighbour a conversion takes for a value between two."""
+    """The rounding of a value between two neighbours in a conversion."""
 
     NONE = "NONE", "CAST_NONE", "none"
     RINT = "RINT", "CAST_RINT", "rint"
@@ -193,7 +193,7 @@ class RoundMode(Word, mlir="round_mode", cpp_type="RoundMode", bare=True):
 
 
 class ShortF32(Word, mlir="short_f32", cpp_type="ShortF32"):
-    """The bits of the mantissa that a product keeps of each f32, and how it rounds to them."""
+    """The mantissa bits that a product keeps of each f32, and the rounding to them."""
 
     RINT_10 = "rint_10", "RINT_10"
     ROUND_10 = "round_10", "ROUND_10"
@@ -202,7 +202,7 @@ class ShortF32(Word, mlir="short_f32", cpp_type="ShortF32"):
 
 
 class SaturationMode(Word, mlir="saturation_mode", cpp_type="SaturationMode", bare=True):
-    """Whether a conversion takes the nearest value in range, or wraps and overflows."""
+    """The treatment of a value out of range in a conversion: the nearest value, or overflow."""
 
     ON = "ON", "ON", "on"
     OFF = "OFF", "OFF", "off"
@@ -221,34 +221,34 @@ class Asymmetric(Word, mlir="quant_type", cpp_type="QuantType", bare=True, numbe
 
 
 class MxFormat(Word, mlir="quant_type", cpp_type="part of MxQuantAlg", bare=True):
-    """The elements that a quantisation by groups makes."""
+    """The element format that a quantisation by groups produces."""
 
     FP8 = "MXFP8", "Fp8E4M3", "mxfp8", "OcpMxFp8E4M3", "NvMxFp8E4M3"
     FP4 = "MXFP4_E2M1", "Fp4E2M1", "mxfp4_e2m1", "OcpMxFp4E2M1", "NvMxFp4E2M1"
 
 
 class MxFp8(Word, mlir="quant_type", cpp_type="QuantType", bare=True):
-    """What the older function for quantisations by groups makes."""
+    """The element format that the older function for quantisations by groups produces."""
 
     FP8 = "MXFP8", "MXFP8", "mxfp8"
 
 
 class MxScale(Word, mlir="quant_scale_alg", cpp_type="part of MxQuantAlg", bare=True):
-    """How a quantisation by groups finds the exponent of a group: OCP truncates, NV rounds up."""
+    """The exponent of a group in a quantisation by groups: OCP truncates, NV rounds up."""
 
     OCP = "OCP", "Ocp", "ocp", "OcpMxFp8E4M3", "OcpMxFp4E2M1"
     NV = "NV", "Nv", "nv", "NvMxFp8E4M3", "NvMxFp4E2M1"
 
 
 class VecStoreMode(Word, mlir="vec_store_mode", cpp_type="VecStoreMode", bare=True):
-    """Whether a quantisation by groups also stores the exponents for a product: NZ does."""
+    """The stores of a quantisation by groups: NZ also stores the exponents for a product."""
 
     ND = "ND", "ND", "nd"
     NZ = "NZ", "NZ", "nz"
 
 
 class GroupAxis(Word, mlir="mx_group_axis", bare=True):
-    """Along which axis the elements of a group follow one another: down a column, along a row."""
+    """The axis along which the elements of a group lie: down a column, along a row."""
 
     DOWN = "axis0", "0"
     ALONG = "axis1", "1"
@@ -257,8 +257,9 @@ class GroupAxis(Word, mlir="mx_group_axis", bare=True):
 class Order(Enum):
     """A reading of the order in which floats are added: D8 and E33 of the disputes.
 
-    A product begins with the accumulator, but in RECORDED, which adds it last. A row is added from
-    left to right, in f32 (CPU, RECORDED) or in its own type (LEFT), or as the chips do, in trees.
+    A product starts with the accumulator, except in RECORDED, which adds it last. A row is added
+    from left to right, in f32 (CPU, RECORDED) or in its own type (LEFT), or as the chips do, in
+    trees.
     """
 
     CPU = "cpu"
@@ -269,7 +270,7 @@ class Order(Enum):
 
 
 class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB", bare=True, numbers=(1, 2, 3, 0)):
-    """What becomes of an element whose index lies outside the destination."""
+    """The treatment of an element whose index lies outside the destination."""
 
     SKIP = "skip", "Skip"
     CLAMP = "clamp", "Clamp"
@@ -278,7 +279,7 @@ class ScatterOOB(Word, mlir="scatter_oob", cpp_type="ScatterOOB", bare=True, num
 
 
 class PrintFormat(Word, mlir="print_format", cpp_type="PrintFormat"):
-    """The places of a number that is printed, and those behind the point."""
+    """The width of a printed number, and its decimal places."""
 
     WIDTH8_PRECISION4 = "width8_precision4", "Width8_Precision4"
     WIDTH8_PRECISION2 = "width8_precision2", "Width8_Precision2"
@@ -290,14 +291,14 @@ class PrintFormat(Word, mlir="print_format", cpp_type="PrintFormat"):
 
 
 class Coalesce(Word, mlir="coalesce", cpp_type="Coalesce", bare=True, numbers=(1, 0)):
-    """Whether indices name elements or rows of global memory."""
+    """The unit of indices: elements or rows of global memory."""
 
     ELEM = "elem", "Elem"
     ROW = "row", "Row"
 
 
 class AtomicOp(Word, mlir="scatter_atomic_op", cpp_type="ScatterAtomicOp", bare=True):
-    """What a scatter does with the element that is there."""
+    """The combination of a scattered element with the element in memory."""
 
     NONE = "none", "None"
     ADD = "add", "Add"
@@ -306,7 +307,7 @@ class AtomicOp(Word, mlir="scatter_atomic_op", cpp_type="ScatterAtomicOp", bare=
 
 
 class ScatterConflict(Word, mlir="scatter_conflict", cpp_type="ScatterConflict", numbers=(1, 0)):
-    """Which of several elements with one index stays."""
+    """The element that remains if several have one index."""
 
     DEFAULT = "default", "Default"
     LAST = "last", "Last"
