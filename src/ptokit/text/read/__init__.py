@@ -1,1 +1,1 @@
-"""Text to program: every spelling of every form."""
+"""The reader: text in any spelling of any form becomes a program."""

@@ -1,7 +1,7 @@
-"""Attributes: reading every family, and the values of a page's attributes.
+"""Attributes: the syntax of every family, and the values of a page's attributes.
 
-A value nobody interprets is `Raw`: text that is printed back as it stands. A string attribute is a
-plain `str`, a number an `int` or `float`.
+A value that no page interprets is `Raw`: text that is printed back as it stands. A string attribute
+is a plain `str`, a number an `int` or `float`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNIT = Raw("unit")
 
 
 class FunctionType(Raw):
-    """`(T, U) -> V`, with the types."""
+    """The function type `(T, U) -> V`, with its types."""
 
     taken: tuple[Type, ...] = ()
     results: tuple[Type, ...] = ()
@@ -45,7 +45,7 @@ class Given:
 
 
 def dictionary(cursor: Cursor) -> list[Given]:
-    """`{key = value, flag, "quoted.key" = value}`."""
+    """Read `{key = value, flag, "quoted.key" = value}`."""
     opened = cursor.i
     cursor.expect("{")
     found: list[Given] = []
@@ -69,7 +69,7 @@ def dictionary(cursor: Cursor) -> list[Given]:
 
 
 def attached(cursor: Cursor) -> Given:
-    """`#word=value` or `#pto.name<word>` after the operands."""
+    """Read `#word=value` or `#pto.name<word>` after the operands."""
     at = cursor.i
     text = cursor.texts[at]
     cursor.i += 1
@@ -116,7 +116,7 @@ def read_value(cursor: Cursor) -> object:
 
 
 def _bracketed(cursor: Cursor, at: int) -> object:
-    """A list, a dictionary, or a word between angle brackets, as raw text."""
+    """Read a list, a dictionary, or a word between angle brackets, as raw text."""
     if cursor.texts[at] == "<" and cursor.texts[at + 2] == ">":
         cursor.i += 3
         return Raw(f"<{cursor.texts[at + 1]}>")
@@ -125,7 +125,7 @@ def _bracketed(cursor: Cursor, at: int) -> object:
 
 
 def _function_type(cursor: Cursor) -> FunctionType:
-    """`(T, U) -> V`."""
+    """Read `(T, U) -> V`."""
     at = cursor.i
     taken = cursor.types()
     cursor.expect("->")
@@ -155,7 +155,7 @@ class Typed:
 
 
 def numeral(text: str) -> int | float | None:
-    """The number that a token spells; None when it spells none that 64 bits hold."""
+    """Return the number that a token spells; None if it spells none that 64 bits hold."""
     if len(text) > 64 or not text.isascii():
         return None
     try:
@@ -172,7 +172,7 @@ def _numeral(text: str) -> int | float:
 
 
 def generic(given: list[Given]) -> dict[str, object]:
-    """Attributes of a module or function, or ones of another dialect: values kept as they are."""
+    """Return uninterpreted attributes: those of modules, functions and other dialects."""
     found: dict[str, object] = {}
     for item in given:
         value = item.value
@@ -183,7 +183,7 @@ def generic(given: list[Given]) -> dict[str, object]:
 
 
 def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
-    """Give the op its attributes, defaults dropped, and their places."""
+    """Set the attributes of the op, without those equal to their default, and their spans."""
     page = op.page
     found: dict[str, object] = {}
     for item in given:
@@ -210,7 +210,7 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
 
 
 def attribute_of(page: type[Instr], key: str) -> Attr | None:
-    """The page's attribute that `key` names: its text key or its field name, underscores aside."""
+    """Return the page's attribute with this text key or field name, ignoring underscores."""
     for attr in page.attrs:
         if key in (attr.key, attr.name, attr.older):
             return attr
@@ -223,7 +223,7 @@ def attribute_of(page: type[Instr], key: str) -> Attr | None:
 
 
 def require_no_slip(cursor: Cursor, page: type[Instr], item: Given) -> None:
-    """An attribute that the page does not have is kept, but not one that is nearly one it has."""
+    """Raise PtoError if an unknown attribute is almost one that the page has; else it is kept."""
     keys = {name: a.key for a in page.attrs for name in (a.key, a.name)}
     near = [] if "." in item.key else nearest(item.key, keys)
     help = f"did you mean {keys[near[0]]}?" if near else None
@@ -236,7 +236,7 @@ WANTED = {"bool": "true or false", "int": "an integer", "str": "a string", "tupl
 
 
 def interpret(cursor: Cursor, kind: type[object], item: Given) -> object:
-    """The value as the kind of the attribute."""
+    """Return the value converted to the kind of the attribute; PtoError if it does not fit."""
     value = item.value.value if isinstance(item.value, Typed) else item.value
     if issubclass(kind, Word):
         return _word(cursor, kind, value, item)
@@ -253,20 +253,20 @@ def interpret(cursor: Cursor, kind: type[object], item: Given) -> object:
 
 
 def member(kind: type[Word], value: object) -> Word | None:
-    """The member that the value spells, in any family, quoted, bare or by number."""
+    """Return the member that the value spells, in any family, quoted, bare or by number."""
     if isinstance(value, int):
         return kind.numbered(value)
     return kind.named(_spelling(value))
 
 
 def _spelling(value: object) -> str:
-    """The word alone."""
+    """Return the word alone, without its family."""
     match = FAMILY.match(str(value))
     return match[3] if match else str(value).strip("<>")
 
 
 def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
-    """The member that the value spells, or what could have been meant."""
+    """Return the member that the value spells; PtoError, with the options, if there is none."""
     found = member(kind, value)
     match = FAMILY.match(str(value))
     family = (match[1] or match[2]) if match else kind.mlir
@@ -291,18 +291,18 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
 
 
 def _namesakes(kind: type[Word]) -> Iterator[type[Word]]:
-    """The words that the same attribute has in other forms of an instruction."""
+    """Yield the enumerations that other forms of an instruction have for the same attribute."""
     return (w for w in Word.__subclasses__() if w is not kind and w.mlir == kind.mlir)
 
 
 def _meaning(kind: type[Word]) -> str:
-    """What words are, in a few words."""
+    """Return the first line of an enumeration's docstring, for the middle of a sentence."""
     doc = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
     return doc[:1].lower() + doc[1:]
 
 
 def _slip(family: str, wanted: str) -> bool:
-    """Whether a name is nearly that of an enumeration, and of no other one."""
+    """Return whether a name is almost that of an enumeration, and of no other one."""
     if family == wanted or not nearest(family, [wanted]):
         return False
     return all(family != other.mlir for other in Word.__subclasses__())

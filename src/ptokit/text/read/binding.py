@@ -1,6 +1,6 @@
-"""Binding what was written to what a page declares: which operand is which.
+"""Operand binding: the assignment of written items to the operands of a page.
 
-Operands with a real default are filled before optional ones.
+Operands with a default are filled before optional operands.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
 
 
 class UnknownOperandType(Exception):
-    """An operand has a type this version does not know: nobody can say what the op means."""
+    """An operand has a type that ptokit does not know, so the op is kept as an opaque op."""
 
 
 def of_another_level(kind: Type) -> bool:
-    """Whether no page takes such a type: an unknown one, or a buffer of text that is lowered."""
+    """Return whether no page takes a type: an opaque type, or a buffer of lowered text."""
     return isinstance(kind, OpaqueType) or bool(getattr(kind, "written", ""))
 
 
 def missing(page: type[Instr], call: Call) -> list[str]:
-    """The attributes that must be given and are not."""
+    """Return the keys of required attributes that are not given."""
     needed = [a for a in page.attrs if a.required]
     if not needed:
         return []
@@ -48,7 +48,7 @@ def has_attribute(page: type[Instr], key: str) -> bool:
 
 
 def spelled(page: type[Instr], given: Given) -> bool:
-    """Whether a word that is written for an attribute of the page is one of its words."""
+    """Return whether a value for an attribute of the page is a member of its enumeration."""
     attr = attribute_of(page, given.key)
     if attr is None or not issubclass(attr.kind, Word):
         return True
@@ -57,7 +57,7 @@ def spelled(page: type[Instr], given: Given) -> bool:
 
 
 def as_operands(sig: Signature, call: Call) -> None:
-    """A number in the attributes may be an operand of the page: `{offset = 7 : i32}`."""
+    """Bind numbers among the attributes to operands of the page: `{offset = 7 : i32}`."""
     for given in [*call.attrs]:
         value = given.value.value if isinstance(given.value, Typed) else given.value
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -71,7 +71,7 @@ def as_operands(sig: Signature, call: Call) -> None:
 
 
 def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
-    """The ways to read the items as operands, likeliest first."""
+    """Yield the ways to read the items as operands, the most likely first."""
     if call.outs is not None:
         outs = sig.outs or (() if results else sig.results)
         late = tuple(s for s in sig.ins if s.name in sig.page.asm.outs)
@@ -82,7 +82,7 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
         return
     if results or not sig.fresh:
         yield ((sig.ssa, call.items),)
-        if len(sig.bare) < len(sig.ssa):  # an old value that is not given is undefined
+        if len(sig.bare) < len(sig.ssa):  # an absent old value is undefined
             yield ((sig.bare, call.items),)
     if not results and sig.outs:
         if call.generic:
@@ -94,7 +94,7 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
 
 
 def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
-    """The operands; a parameter of the fix-pipe stands behind indices where its type says so."""
+    """Return the inputs; a fix-pipe parameter comes last where the types of the items say so."""
     words = dict(sig.page.asm.words)
     late = tuple(s for s in sig.ins if s.name in words and s.kind is Kind.SCALAR)
     moved = (*(s for s in sig.ins if s not in late), *late)
@@ -108,27 +108,27 @@ def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
 
 
 def _of_64_bits(kind: Type | None) -> bool:
-    """Return True for an integer as wide as a parameter of the fix-pipe."""
+    """Return whether a type is an integer as wide as a parameter of the fix-pipe."""
     return isinstance(kind, ScalarType) and kind != INDEX and kind.bits == 64
 
 
 def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None:
-    """Give the operands the types that stand after the colon."""
+    """Assign the types after the colon to the operands, or to the results."""
     types = call.types or []
     items = call.items
     every = sorted((*items, *call.index), key=lambda i: i.at) if call.index else items
     if call.results is None and _only_results(sig, call, results):
         call.results = types
         return
-    behind = types[len(sig.results) :]  # those of operands with keywords: `addr = %a : T, i64`
+    behind = types[len(sig.results) :]  # types of keyed operands: `addr = %a : T, i64`
     keyed = [item for group in call.keyed.values() for item in group]
-    if len(behind) == 1 < len(keyed):  # one type for all that say how much is valid
+    if len(behind) == 1 < len(keyed):  # one type for all valid extents
         keyed = [item for key, group in call.keyed.items() if key != "addr" for item in group]
         behind = behind * len(keyed)
     if call.results is None and not items and sig.results and len(keyed) == len(behind):
         call.results = types[: len(sig.results)]
         items, types = keyed, behind
-    if sig.page.asm.uniform and results and not call.results:  # `: T` is also that of the results
+    if sig.page.asm.uniform and results and not call.results:  # `: T` types results, too
         call.results = [t for t in types if Kind.TILE.accepts(t[0])][:1] * results
         if len(types) == 1:
             items = [i for i, s in zip(items, sig.ssa, strict=False) if s.kind is Kind.TILE]
@@ -140,10 +140,10 @@ def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None
                 item.type, item.type_at = kind, at
         return
     elif call.results is None and 0 < results == len(types) - len(items) and not call.index:
-        types, call.results = types[: len(items)], types[len(items) :]  # `: T, U` has them too
+        types, call.results = types[: len(items)], types[len(items) :]  # `: T, U` includes results
     named = [item for item in items if item.value is not None]
     if len(types) < len(items) > len(named) == len(types):
-        items = named  # numbers are of the type that their places want
+        items = named  # a number has the type of its operand
     numbers = len(types) < len(items) > len(named) and sig.page.asm.typed is None
     if numbers or (len(types) > len(items) and len(types) != len(every)):
         message = f"{counted(len(every), 'operand')}, but {counted(len(types), 'type')}"
@@ -154,7 +154,7 @@ def give_types(cursor: Cursor, sig: Signature, call: Call, results: int) -> None
 
 
 def _only_results(sig: Signature, call: Call, results: int) -> bool:
-    """Whether the types without an arrow are those of the results."""
+    """Return whether types without an arrow belong to the results."""
     types = call.types or []
     if not sig.results or len(types) != len(sig.results):
         return False
@@ -167,7 +167,7 @@ def _only_results(sig: Signature, call: Call, results: int) -> bool:
 
 
 def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
-    """Slots with their items, or None when number or kinds do not fit."""
+    """Return slots with their items, or None if number or kinds do not match."""
     pairs: Pairs = []
     for slots, items in reading:
         places = slots
@@ -187,7 +187,7 @@ def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
 
 
 def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | None:
-    """Slots that keywords and brackets name."""
+    """Return the slots that keywords and brackets name, with their items; None on a mismatch."""
     pairs: Pairs = []
     for slot in slots:
         key = slot.key or slot.name
@@ -213,7 +213,7 @@ def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | Non
 
 
 def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
-    """Slots with items by position: the first choice of optional ones whose kinds fit."""
+    """Return slots with items by position, for the first choice of optional slots that matches."""
     for chosen in choices(places, len(items)):
         placed = place(chosen, items)
         if all(accepts(slot, item) for slot, group in placed for item in group):
@@ -222,7 +222,7 @@ def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
 
 
 def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
-    """Which slots are given when `count` items are: defaults before optional ones."""
+    """Yield the slots that `count` items fill: those with a default before optional ones."""
     if count == len(places):
         yield places
         return
@@ -239,7 +239,7 @@ def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
 
 
 def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
-    """Slots with their items; a list takes what the others leave."""
+    """Return slots with their items; a list takes all items that no other slot takes."""
     extra = len(items) - len(chosen) + 1
     pairs: Pairs = []
     at = 0
@@ -256,13 +256,13 @@ def accepts(slot: Slot, item: Item) -> bool:
 
 
 def points(slot: Slot, kind: Type) -> bool:
-    """Whether an argument, a memref of no stated memory, stands where a pointer is wanted."""
+    """Return whether a memref of no stated memory is the argument for a pointer."""
     written = kind.written if isinstance(kind, GlobalType) else ""
     return slot.kind is Kind.PTR and bool(written) and "address_space" not in written
 
 
 def item_type(item: Item) -> Type:
-    """The type of an item as far as one knows."""
+    """Return the type of an item, as far as it is known."""
     if item.value is None:
         usual = F32 if isinstance(item.number, float) else INDEX
         return item.type if isinstance(item.type, ScalarType) else usual

@@ -1,7 +1,7 @@
-"""Reading functions of several blocks: labels, branches to them, what holds of the whole graph.
+"""Functions of several blocks: labels, branches, and checks of the control-flow graph.
 
-Labels are found first. A block is read after those that every way to it passes, wherever it stands
-in the text: so values are defined before their uses.
+Labels are found first. A block is read after the blocks that dominate it, wherever it stands in the
+text, so that values are defined before their uses.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ptokit.text.read.parser import Parser
 
 
 class Heads(NamedTuple):
-    """The tokens at which labelled blocks begin, what each block names, where the body ends."""
+    """The tokens of labels, the labels that each block names, and the token that ends the body."""
 
     at: list[int]
-    named: list[list[str]]  # of the part before the first label, then of each block
+    named: list[list[str]]  # for the part before the first label, then for each block
     end: int
 
 
 def read_blocks(p: Parser, args: list[Value], opened: int, before: list[str]) -> list[Block]:
-    """The blocks of a function up to its closing brace, the entry first, then in text order."""
+    """Read the blocks of a function up to its closing brace: the entry, then in text order."""
     p.body, p.labels = opened, {}
     entry = Block(args)
     if p.texts[p.i][:1] == "^":
@@ -45,13 +45,13 @@ def read_blocks(p: Parser, args: list[Value], opened: int, before: list[str]) ->
 
 
 def _others(p: Parser, opened: int) -> list[Block]:
-    """The blocks behind the first one, which was read."""
+    """Read the blocks after the entry, which was read before."""
     heads = _heads(p)
     labels = _labels(p)
     numbers = {p.texts[at]: n for n, at in enumerate(heads.at, 1)}
     ways = [[numbers[label] for label in named if label in numbers] for named in heads.named]
     order = dict.fromkeys(reverse_postorder(ways))
-    ways[0] += [n for n in numbers.values() if n not in order]  # those that nothing leads to
+    ways[0] += [n for n in numbers.values() if n not in order]  # unreachable blocks
     for number in [*order, *(n for n in reverse_postorder(ways) if n not in order)][1:]:
         block = labels.get(p.texts[heads.at[number - 1]])
         if block is not None and not block.ops:
@@ -62,7 +62,7 @@ def _others(p: Parser, opened: int) -> list[Block]:
 
 
 def read_region(p: Parser, args: list[Value], opened: int, before: list[str]) -> Block:
-    """The first block of an op's region, which holds the others."""
+    """Read the blocks of an op's region; return the first, which holds the rest."""
     around = p.body, p.labels
     p.body, p.labels = p.i - 1, {}
     block = Block(args)
@@ -77,7 +77,7 @@ def read_region(p: Parser, args: list[Value], opened: int, before: list[str]) ->
 
 
 def _heads(p: Parser) -> Heads:
-    """Where the labels of the function stand, but for that of its entry."""
+    """Find the labels of the function, except the label of its entry."""
     found = Heads([], [[]], 0)
     depth, i = 0, p.body + 1
     entry = i
@@ -94,7 +94,7 @@ def _heads(p: Parser) -> Heads:
 
 
 def _is_head(p: Parser, at: int) -> bool:
-    """Whether the label at a token begins a block: `^name:` or `^name(%a: T):`."""
+    """Return whether the label at a token starts a block: `^name:` or `^name(%a: T):`."""
     i, depth = at + 1, 0
     while p.texts[i] == "(" or (depth and p.texts[i]):
         depth += (p.texts[i] == "(") - (p.texts[i] == ")")
@@ -105,7 +105,7 @@ def _is_head(p: Parser, at: int) -> bool:
 
 
 def _labels(p: Parser) -> dict[str, Block]:
-    """The labelled blocks of the function, with their arguments; found when first asked for."""
+    """Return the labelled blocks of the function, with their arguments; found on first use."""
     if p.labels:
         return p.labels
     here = p.i
@@ -127,12 +127,12 @@ def _labels(p: Parser) -> dict[str, Block]:
 
 
 def _head(p: Parser, block: Block) -> list[str]:
-    """Step over the label of a block; gives the comments before its first op."""
+    """Step over the label of a block; return the comments before its first op."""
     at = p.i
     _, lines = p.gap(at)
     block.label = p.texts[at]
     p.i += 1
-    if p.texts[p.i] == "(" and at > p.body + 1:  # those of the entry are the function's
+    if p.texts[p.i] == "(" and at > p.body + 1:  # the entry's arguments are the function's
         p.skip_balanced()
     p.expect(":")
     p.reached = p.i
@@ -142,7 +142,7 @@ def _head(p: Parser, block: Block) -> list[str]:
 
 
 def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op ^bb1(%a : T)`, `op %condition, ^bb1, ^bb2(%a, %b : T, U)`."""
+    """Read `op ^bb1(%a : T)` or `op %condition, ^bb1, ^bb2(%a, %b : T, U)`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     *chosen, passed = page.operands
@@ -168,7 +168,7 @@ def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
 
 
 def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`."""
+    """Read `op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`."""
     op = Op(forms[0], spans={"": p.span(at)})
     *_, passed = op.page.operands
     flag = next(o for o in op.page.operands if o is not passed)
@@ -202,7 +202,7 @@ def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
 
 
 def _successor(p: Parser, op: Op) -> list[Value]:
-    """`^bb1(%a, %b : T, U)`: gives the op its label, and the values, which must fit the block."""
+    """Read `^bb1(%a, %b : T, U)` into the op's successors; return the values for the block."""
     at = p.i
     block = _named(p, op)
     items: list[Item] = []
@@ -220,7 +220,7 @@ def _successor(p: Parser, op: Op) -> list[Value]:
 
 
 def _named(p: Parser, op: Op) -> Block:
-    """Step over a label, which the op goes to: its block."""
+    """Step over a label, add it to the op's successors, and return its block."""
     label = p.texts[p.i]
     if label[:1] != "^":
         p.fail("expected a label, ^name")
@@ -240,7 +240,7 @@ def _named(p: Parser, op: Op) -> Block:
 
 
 def _fits(p: Parser, block: Block, values: Sequence[Value], at: int) -> None:
-    """The values passed must be as many as the block has arguments, and of their types."""
+    """Require as many values as the block has arguments, and of their types."""
     if len(values) != len(block.args):
         message = f"{block.label}: expected {counted(len(block.args), 'value')}, got {len(values)}"
         raise p.wrong("operand-count", message, at)
@@ -249,7 +249,7 @@ def _fits(p: Parser, block: Block, values: Sequence[Value], at: int) -> None:
 
 
 def with_successors(p: Parser, op: Op, opened: int) -> Op:
-    """A branch in generic form with the labels `[^bb1, ^bb2]`, whose blocks its values must fit."""
+    """Read the labels `[^bb1, ^bb2]` of a branch in generic form; values must fit the blocks."""
     here, p.i = p.i, opened
     p.expect("[")
     blocks = [_named(p, op) for _ in p.elements("]", opened)]
@@ -269,7 +269,7 @@ def with_successors(p: Parser, op: Op, opened: int) -> Op:
 
 
 def check_blocks(p: Parser, func: Func) -> None:
-    """Each block must end by leaving, and what it uses must be defined on every way to it."""
+    """Require a terminator at the end of each block, and definitions that dominate their uses."""
     blocks = [func.body, *func.blocks]
     for block in blocks:
         for op in block.ops[:-1]:
@@ -290,5 +290,5 @@ def check_blocks(p: Parser, func: Func) -> None:
 
 
 def _place(p: Parser, block: Block) -> Span:
-    """Where the label of a block stands."""
+    """Return the place of a block's label."""
     return p.span(p.texts.index(block.label, p.body))

@@ -1,4 +1,4 @@
-"""Ops that are all words: `op[<A>, <B>, %x]` and `op <A>`; how they are read."""
+"""Ops without operand lists, `op[<A>, <B>, %x]` and `op <A>`, and ops on an element."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Parts: TypeAlias = "tuple[Op, list[Given]]"
 
 
 def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:
-    """What must stand between the brackets: words and numbers, then operands."""
+    """Return the parts required between the brackets: enumerations and numbers, then operands."""
     required = [a for a in page.attrs if a.required]
     return [*required, *(s for s in signature(page).ins if s.required)]
 
 
 def bracket_rest(page: type[Instr]) -> list[Attr | Slot]:
-    """What may follow: numbers that the page places, then operands."""
+    """Return the optional parts after them: numbers that the page orders, then operands."""
     placed = [a for a in page.attrs if not a.required and a.name in page.asm.order]
     return [*placed, *(s for s in signature(page).ins if not s.required)]
 
@@ -56,7 +56,7 @@ def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> 
 
 
 def _completed(p: Parser, op: Op, given: list[Given]) -> Op:
-    """The op with its words, and with the attributes behind them."""
+    """Bind the words, and the attributes after them, to the op."""
     given += dictionary(p) if p.texts[p.i] == "{" else []
     bind_attributes(p, op, given)
     return op
@@ -69,7 +69,7 @@ def _read_part(
     spans: dict[str, Span],
     given: list[Given],
 ) -> None:
-    """One word, number or operand."""
+    """Read one word, number or operand."""
     if isinstance(part, Attr):
         given.append(_word(p, part))
         return
@@ -84,7 +84,7 @@ def _read_part(
 
 
 def _word(p: Parser, attr: Attr) -> Given:
-    """A word in any family; for a string attribute the word itself is the value."""
+    """Read a word of any family; for a string attribute the word is the value."""
     at = p.i
     value = read_value(p)
     if attr.kind is str:
@@ -94,7 +94,7 @@ def _word(p: Parser, attr: Attr) -> Given:
 
 
 def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op[<A>, #pto.name<B>, %x]`, or the same without brackets."""
+    """Read `op[<A>, #pto.name<B>, %x]`, or the same without brackets."""
     opened = p.i
     bracket = p.accept("[")
     parts = _read_parts(p, forms[0], at, results)
@@ -103,19 +103,19 @@ def read_bracketed(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
 
 
 def read_angled(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op <A>`."""
+    """Read `op <A>`."""
     return _completed(p, *_read_parts(p, forms[0], at, results))
 
 
 def with_types(page: type[Instr]) -> list[str]:
-    """The operands whose types an op on an element lists: what has the element first."""
+    """Return the operands whose types an op on an element lists: first the buffer."""
     order = page.asm.order
     handle = order[order.index(page.asm.brackets[0]) - 1]
     return [handle, *(n for n in order if n not in (handle, *page.asm.brackets))]
 
 
 def _otherwise(op: Op, name: str) -> bool:
-    """Whether an element is one of no buffer that is known: of a memref beyond two extents too."""
+    """Return whether an element belongs to no known buffer, so that the op is kept as opaque."""
     kind, indices = op.bound(name)[0].type, op.bound(op.page.asm.brackets[0])
     written = str(getattr(kind, "written", ""))
     nowhere = bool(written) and "address_space" not in written
@@ -123,12 +123,12 @@ def _otherwise(op: Op, name: str) -> bool:
 
 
 def element_type(kind: Type) -> Type:
-    """The type of an element where text does not say it: that of a buffer's, or index."""
+    """Return the type of an element if text omits it: that of the buffer's elements, or index."""
     return ScalarType(kind.dtype.name) if isinstance(kind, TileType | GlobalType) else INDEX
 
 
 def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
-    """`[%i, %j]`."""
+    """Read `[%i, %j]`."""
     opened = p.i
     p.expect("[")
     items = [read_item(p, p.names) for _ in p.elements("]", opened)]
@@ -142,7 +142,7 @@ def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
 
 
 def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %a[%i] : T -> U`, `op %x, %a[%i] : T, U`, `op %a[%i], %x : T, U`."""
+    """Read `op %a[%i] : T -> U`, `op %x, %a[%i] : T, U` or `op %a[%i], %x : T, U`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     items = _indexed(p, page, op)
@@ -151,7 +151,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     kinds: dict[str, tuple[Type, int]] = {}
     for number, name in enumerate(typed):
         if number and not p.accept(","):
-            break  # the type of the handle says it
+            break  # inferred from the type of the handle
         kinds[name] = p.type(), p.i - 1
     op.page = page = _of_buffer(forms, op, items, kinds[typed[0]][0])
     for name, item in items.items():
@@ -181,7 +181,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
 def _of_buffer(
     forms: Sequence[type[Instr]], op: Op, items: Mapping[str, Item], written: Type
 ) -> type[Instr]:
-    """The form that takes the buffer with the element, by its type or what is `written` of it."""
+    """Return the form that takes the buffer, by its type or by the type `written` for it."""
     name = with_types(op.page)[0]
     handle = items[name].value
     for page in forms:
@@ -192,7 +192,7 @@ def _of_buffer(
 
 
 def _indexed(p: Parser, page: type[Instr], op: Op) -> dict[str, Item]:
-    """The operands as written, indices in brackets; lists of indices go to the op at once."""
+    """Read the operands, with indices in brackets; lists of indices go into the op at once."""
     items: dict[str, Item] = {}
     for name in page.asm.order:
         indexed, operand = name in page.asm.brackets, page.operand(name)

@@ -1,4 +1,4 @@
-"""Views of memrefs as lowered text writes them: parts and casts."""
+"""Views of memrefs in lowered text: parts and casts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS_AND_COLUMNS = 2
 
 
 def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
+    """Read `op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
     call = Call(at, [read_item(p, p.names)])
     offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
     call.keyed = {"offsets": offsets, "sizes": sizes, "steps": steps}
@@ -42,7 +42,7 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
 
 
 def _require_rank(p: Parser, call: Call, whole: TileType) -> None:
-    """Parts of buffers in more than two dimensions are not judged."""
+    """Raise UnknownOperandType for a buffer of rank 3 or more, PtoError for a wrong rank."""
     rank = buffer_rank(whole)
     if rank > ROWS_AND_COLUMNS:
         raise UnknownOperandType
@@ -53,7 +53,7 @@ def _require_rank(p: Parser, call: Call, whole: TileType) -> None:
 
 
 def _read_types(p: Parser, call: Call) -> GlobalType | TileType:
-    """`: T to U`; the second one, which is that of a view or of a tile."""
+    """Read `: T to U`; return U, which is a view or a tile."""
     p.expect(":")
     call.types = [(p.type(), p.i - 1)]
     p.expect("to")
@@ -68,7 +68,7 @@ def _has_steps(page: type[Instr]) -> bool:
 
 
 def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %a : T to U`."""
+    """Read `op %a : T to U`."""
     call = Call(at, [read_item(p, p.names)])
     kind = _read_types(p, call)
     of_tiles = [page for page in forms if WINDOW in page.traits]
@@ -77,9 +77,9 @@ def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
 
 
 def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %a to offset: [%o], sizes: [16, %n], strides: [%s, 1] : T to U`.
+    """Read `op %a to offset: [%o], sizes: [16, %n], strides: [%s, 1] : T to U`.
 
-    Of a buffer in a memory that the text does not say it is kept as written.
+    The op on a buffer whose memory the text does not state is kept as an opaque op.
     """
     call = Call(at, [read_item(p, p.names)])
     p.expect("to")

@@ -1,4 +1,4 @@
-"""Makes the op of a bound call: operands, types (which must agree), results, attributes."""
+"""Construction of the op of a bound call: operands, types (which must agree), results."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ptokit.text.read.names import Names, of_rank, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
 ADDRESSES = frozenset({EXPOSES, RECOVERS})
-Named = tuple[str, int]  # a result as written: its name and its token
+Named = tuple[str, int]  # a written result: its name and its token
 
 
 def build(
     cursor: Cursor, names: Names, forms: Sequence[type[Instr]], call: Call, results: list[Named]
 ) -> Op:
-    """The op that `call` writes."""
+    """Return the op that `call` writes, in the form of `forms` that fits."""
     sig, pairs = fitting_form(cursor, forms, call, len(results))
     operands: dict[str, tuple[Value, ...]] = {}
     spans = {"": cursor.span(call.at)}
     rebound: Value | None = None
     for slot, items in pairs:
         values = tuple(_value(names, slot, item) for item in items)
-        if slot.operand.role.value == "defined":  # a handle in outs(...): its name changes meaning
+        if slot.operand.role.value == "defined":  # a handle in outs(...): the name is redefined
             rebound = values[0]
             continue
         if items:
@@ -69,12 +69,12 @@ def _types(op: Op, call: Call) -> Iterator[Type]:
 
 
 def _in_tiles(kind: Type) -> bool:
-    """Whether it points into the memory of tiles, where text of the level below has addresses."""
+    """Return whether a pointer leads into tile memory, which only lowered text has."""
     return isinstance(kind, PtrType) and kind.space != "gm"
 
 
 def _dialect(page: type[Instr], call: Call) -> str:
-    """The version that spells attributes so; "" if no attribute is spelled so."""
+    """Return the version of the dialect that spells attributes so; "" if all versions do."""
     keys = {item.key for item in call.attrs}
     if page.asm.inside_until and call.outs and call.attrs:
         inside = any(item.at < call.outs[0].at for item in call.attrs)
@@ -93,7 +93,7 @@ def _attribute(key: str, items: list[Item]) -> Given:
 
 
 def _value(names: Names, slot: Slot, item: Item) -> Value:
-    """The value an item stands for, its type checked against the one written here."""
+    """Return the value of an item, after comparing its type with the type written here."""
     value = item.value
     if value is None:
         given = item.type is not None and not isinstance(item.type, Elided)
@@ -105,7 +105,7 @@ def _value(names: Names, slot: Slot, item: Item) -> Value:
         names.agree(value, item.type, item.type_at)
     if isinstance(value.type, Elided):
         names.serve(value, slot.operand, item.at)
-    elif names.flat:  # its type may have come only from this line
+    elif names.flat:  # this line may be the only one with the type
         names.require(value, slot.operand, item.at)
     return value
 
@@ -137,19 +137,19 @@ def _results(
 
 
 def expect_results(cursor: Cursor, page: type[Instr], count: int, results: list[Named]) -> None:
-    """The op must define as many values as the text names."""
+    """Raise PtoError unless the op defines as many values as the text names."""
     if len(results) != count:
         message = f"{page.mnemonic()}: expected {counted(count, 'result')}, got {len(results)}"
         raise cursor.wrong("operand-count", message, results[0][1])
 
 
 def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Type]:
-    """The written types of the results, or elided ones."""
+    """Return the written types of the results, or omitted ones."""
     written = call.results or []
     if not written:
         return [s.scalar or ELISIONS.get(s.kind, UNKNOWN) for s in slots]
     if len(written) != len(slots):
-        if not slots:  # destination first: the type of the destination, again
+        if not slots:  # destination first: the type repeats that of the destination
             return []
         message = f"{counted(len(slots), 'result')}, but {counted(len(written), 'type')}"
         raise cursor.wrong("operand-count", message, written[0][1])
@@ -163,7 +163,7 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
 
 
 def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:
-    """A result has a type of the kind that the page says, or one that is not known."""
+    """Raise PtoError if a known result type is not of the kind that the page declares."""
     if not operand.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
         message = f"{operand.name}: expected {operand.wanted}, got {kind}"
         raise cursor.wrong("type-mismatch", message, at)
@@ -172,7 +172,7 @@ def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:
 def _unnamed(
     names: Names, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
 ) -> Value:
-    """The result of a handle op that names none: the handle it was given means the result now."""
+    """Return the result of a handle op that names none: the name of its handle means the result."""
     source = rebound
     if source is None and slots[0].kind is Kind.TILE:
         source = next((v for _, v in op.values() if Kind.TILE.accepts(v.type)), None)

@@ -1,9 +1,8 @@
-"""Reading what stands after a mnemonic, whichever of its forms that is.
+"""The syntax after a mnemonic, for all forms of text.
 
 One grammar covers the forms: operands with brackets, keywords and literals; `ins(...) outs(...)`
-groups; the generic form's parentheses; attributes; regions; types of operands and of results.
-
-A call holds what was read, before anyone knows what it means.
+groups; the generic form's parentheses; attributes; regions; types of operands and of results. A
+Call holds the parts before they are bound to a page.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from ptokit.text.read.signature import keywords
 from ptokit.text.types.parts import DIGITS
 from ptokit.values.enumerations import Word
 
-FLAGS = {"overflow": "overflowFlags", "fastmath": "fastmath"}  # what arith says before its types
+FLAGS = {"overflow": "overflowFlags", "fastmath": "fastmath"}  # flags of arith before the types
 
 
 class Item:
-    """An operand as written: a value or a number, its token, and the type written for it."""
+    """A written operand: a value or a number, its token, and the type written for it."""
 
     __slots__ = ("at", "number", "type", "type_at", "value")
 
@@ -39,7 +38,7 @@ class Item:
 
 @dataclass(slots=True)
 class Call:
-    """Everything written after the mnemonic at token `at`."""
+    """The parts written after the mnemonic at token `at`."""
 
     at: int
     items: list[Item] = field(default_factory=list[Item])
@@ -51,12 +50,12 @@ class Call:
     results: list[tuple[Type, int]] | None = None
     regions: list[Block] = field(default_factory=list[Block])
     generic: bool = False
-    apart: bool = False  # each operand has its type behind it
-    clause: bool = False  # an operand stands behind the types with a word: `fp %f : T`
+    apart: bool = False  # each operand is followed by its type
+    clause: bool = False  # an operand with a keyword follows the types: `fp %f : T`
 
 
 def flags(cursor: Cursor) -> Given:
-    """`overflow<nsw, nuw>`: what an attribute in braces says too."""
+    """Read `overflow<nsw, nuw>`, the short spelling of an attribute."""
     at, word = cursor.i, cursor.texts[cursor.i]
     cursor.i += 1
     value = Raw(f"#arith.{word}{read_value(cursor)}")
@@ -64,7 +63,7 @@ def flags(cursor: Cursor) -> Given:
 
 
 def read_signature(cursor: Cursor, call: Call) -> None:
-    """`: (T, U) -> V`, `: T, U -> V`, `: T`, `-> V`, or nothing."""
+    """Read `: (T, U) -> V`, `: T, U -> V`, `: T`, `-> V`, or nothing."""
     if cursor.accept(":"):
         call.types = cursor.listed_types()
     if cursor.accept("->"):
@@ -72,7 +71,7 @@ def read_signature(cursor: Cursor, call: Call) -> None:
 
 
 def read_item(cursor: Cursor, names: Names) -> Item:
-    """A value, a number, or an address `@tile(0x1000)`."""
+    """Read a value, a number, or an address `@tile(0x1000)`."""
     at = cursor.i
     text = cursor.texts[at]
     cursor.i += 1
@@ -98,7 +97,7 @@ def read_item(cursor: Cursor, names: Names) -> Item:
 
 
 def typed(names: Names, item: Item, kind: Type, at: int) -> Value:
-    """The value of an item whose type stands at token `at`: a number is one of that type."""
+    """Return the value of an item whose type stands at token `at`; a number becomes a constant."""
     if item.value is None:
         return names.literal(item.number, kind, item.at)
     names.agree(item.value, kind, at)
@@ -106,14 +105,14 @@ def typed(names: Names, item: Item, kind: Type, at: int) -> Value:
 
 
 def in_brackets(cursor: Cursor, names: Names) -> list[Item]:
-    """`[%a, 4]`."""
+    """Read `[%a, 4]`."""
     opened = cursor.i
     cursor.expect("[")
     return [read_item(cursor, names) for _ in cursor.elements("]", opened)]
 
 
 def in_angles(cursor: Cursor, names: Names) -> list[Item]:
-    """`<<<%x, %y, 4>>>`."""
+    """Read `<<<%x, %y, 4>>>`."""
     for _ in range(3):
         cursor.expect("<")
     items = [read_item(cursor, names)]
@@ -125,14 +124,14 @@ def in_angles(cursor: Cursor, names: Names) -> list[Item]:
 
 
 def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
-    """Read up to the end of the op, one of `forms`: operands, attributes and types."""
+    """Read the parts of an op of one of `forms`: operands, attributes and types."""
     reader = CallReader(cursor, names, forms, at)
     reader.read()
     return reader.call
 
 
 class CallReader:
-    """Reads the call whose mnemonic stands at token `at` and means one of `forms`."""
+    """The reader of one call, whose mnemonic at token `at` means one of `forms`."""
 
     __slots__ = ("call", "cursor", "forms", "names")
 
@@ -140,7 +139,7 @@ class CallReader:
         self.cursor, self.names, self.forms, self.call = cursor, names, forms, Call(at)
 
     def read(self) -> None:
-        """All parts, with commas between operands, then the types."""
+        """Read all parts, with commas between operands, then the types."""
         cursor = self.cursor
         comma = True  # at the start, or after a comma: an operand may follow
         while True:
@@ -160,7 +159,7 @@ class CallReader:
             self.call.attrs += dictionary(cursor)
 
     def _part(self) -> bool:
-        """Read an operand, a group of operands or attributes, if one begins here."""
+        """Read an operand, a group of operands or attributes, if one starts here."""
         cursor, call = self.cursor, self.call
         text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
         if cursor.at_operand():
@@ -193,7 +192,7 @@ class CallReader:
         return read_item(self.cursor, self.names)
 
     def _side(self) -> None:
-        """`ins(...)` or `outs(...)`."""
+        """Read `ins(...)` or `outs(...)`."""
         cursor, call = self.cursor, self.call
         outputs = cursor.texts[cursor.i] == "outs"
         cursor.i += 1
@@ -205,14 +204,14 @@ class CallReader:
             call.outs = call.outs or []
 
     def _at_keyword(self) -> bool:
-        """Whether the word before a bracket is of this op; else it begins the next statement."""
+        """Return whether the word before a bracket belongs to this op, not to the next one."""
         text = self.cursor.texts[self.cursor.i]
         if any(text in keywords(page) for page in self.forms):
             return True
         return not ("." in text or self.cursor.begins_line() or lookup(text))
 
     def _keyword(self, width: int = 2) -> None:
-        """`key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute outside of braces."""
+        """Read `key = %value`, `key = [%a, %b]`, `key [%a, %b]`, or an attribute without braces."""
         cursor, at = self.cursor, self.cursor.i
         key = cursor.texts[at]
         cursor.i += width
@@ -229,7 +228,7 @@ class CallReader:
             self.call.attrs.append(Given(key, at, value, value_at, cursor.i - 1))
 
     def _keyword_type(self, key: str) -> None:
-        """The type that may stand behind an operand with a keyword: `key = %value : T`."""
+        """Read the optional type after an operand with a keyword: `key = %value : T`."""
         items = self.call.keyed.get(key)
         if items and self.cursor.accept(":"):
             self._type_of(items[0])
@@ -238,19 +237,19 @@ class CallReader:
         item.type, item.type_at = self.cursor.type(), self.cursor.i - 1
 
     def _group(self) -> list[Item]:
-        """`(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each; `fp %c : T` is named."""
+        """Read `(%a, %b[%r, %c], {attr = 1} : T, U)`, or a type after each operand."""
         cursor, call = self.cursor, self.call
         opened = cursor.i
         cursor.expect("(")
         found: list[Item] = []
         indexed = len(call.index)
-        with_type = 0  # how many of `found` have their types
+        with_type = 0  # items of `found` that have their types
         for _ in cursor.elements(")", opened):
             found += self._element(opened)
             if cursor.texts[cursor.i] == ":":
                 call.apart = call.apart or with_type > 0
                 with_type = self._group_types(found, call.index[indexed:], with_type)
-            while self._at_clause():  # behind the types no comma stands before it
+            while self._at_clause():  # no comma separates a clause from types
                 found.append(self._named_item())
                 if cursor.texts[cursor.i] == ":":
                     with_type = self._group_types(found, call.index[indexed:], with_type)
@@ -258,7 +257,7 @@ class CallReader:
         return [item for item in found if item not in named]
 
     def _element(self, opened: int) -> list[Item]:
-        """What stands between two commas of a group; attributes go to the call."""
+        """Read one element of a group; attributes and keywords go to the call."""
         cursor, call = self.cursor, self.call
         text, after = cursor.texts[cursor.i], cursor.texts[cursor.i + 1]
         if text == "{":
@@ -281,7 +280,7 @@ class CallReader:
         return []
 
     def _operand(self) -> Item:
-        """An operand of a group with the indices, the word and the attributes behind it."""
+        """Read an operand of a group with its indices, its flag and its attributes."""
         cursor, call, item = self.cursor, self.call, self._item()
         if cursor.texts[cursor.i] == "[":
             call.index += in_brackets(cursor, self.names)
@@ -292,13 +291,13 @@ class CallReader:
         return item
 
     def _flag(self) -> Given:
-        """A word alone: the attribute of that name is true."""
+        """Read a single word: the attribute of that name is true."""
         at = self.cursor.i
         self.cursor.i += 1
         return Given(self.cursor.texts[at], at, True, at, at)
 
     def _quoted(self) -> Given:
-        """`"row"`: the word alone says which attribute it is."""
+        """Read `"row"`, a member that only one attribute has."""
         at, word = self.cursor.i, self.cursor.texts[self.cursor.i].strip('"')
         attrs = ((a.key, a.kind) for page in self.forms for a in page.attrs)
         key = next((k for k, kind in attrs if issubclass(kind, Word) and kind.named(word)), None)
@@ -308,11 +307,11 @@ class CallReader:
         return Given(key, at, word, at, at)
 
     def _clauses(self) -> dict[str, tuple[str, ...]]:
-        """The words around operands, and which operands these are."""
+        """Return the keywords of clauses, each with the operands inside."""
         return {word: operands for page in self.forms for word, operands in page.asm.clauses}
 
     def _inside(self) -> list[Item]:
-        """`recv(%a, %b)`: each item by the name of its operand; the last one takes the rest."""
+        """Read `recv(%a, %b)` into keyed operands; the last operand takes the rest."""
         cursor, keyed = self.cursor, self.call.keyed
         operands = self._clauses()[cursor.texts[cursor.i]]
         cursor.i += 1
@@ -327,7 +326,7 @@ class CallReader:
         return items
 
     def _behind(self) -> None:
-        """`word(%a)` or `word(%a : T)` behind all else."""
+        """Read `word(%a)` or `word(%a : T)` at the end."""
         cursor = self.cursor
         word, opened = cursor.texts[cursor.i], cursor.i + 1
         cursor.i += 1
@@ -343,7 +342,7 @@ class CallReader:
         return texts[i][:1].isalpha() and texts[i + 1][:1] == "%"
 
     def _named_item(self) -> Item:
-        """`fp %c`: an operand with the word that names it."""
+        """Read `fp %c`: an operand with its keyword."""
         word = self.cursor.texts[self.cursor.i]
         self.cursor.i += 1
         item = self._item()
@@ -352,16 +351,16 @@ class CallReader:
         return item
 
     def _named_by(self, word: str) -> str:
-        """The operand that a word before it names: `pre_quant` is short for preQuantScalar."""
+        """Return the operand of a keyword: `pre_quant` is short for preQuantScalar."""
         flat = word.replace("_", "")
         operands = (o for page in self.forms for o in page.ins())
         named = (o.name for o in operands if (o.cpp_name or "").lower().startswith(flat))
         return next(named, word)
 
     def _group_types(self, found: list[Item], index: list[Item], with_type: int) -> int:
-        """Types after a colon go to the operands behind the first `with_type`, then to indices.
+        """Read types for the operands after the first `with_type`, then for indices.
 
-        How many operands have a type then: all. PtoError where their number is another one.
+        Return the number of operands that have a type then. PtoError if the numbers do not match.
         """
         cursor, colon = self.cursor, self.cursor.i
         cursor.i += 1

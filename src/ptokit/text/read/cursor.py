@@ -1,6 +1,6 @@
-"""The reader's place in the tokens: look, accept, expect, and say precisely what is wrong.
+"""The reader's position in the tokens: look ahead, accept, expect, and report syntax errors.
 
-Tokens come from one regular expression that covers every character; comments are set aside.
+One regular expression that covers every character cuts the tokens; comments are set aside.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptokit.text.types.parts import DIGITS, LEVELS, BadType, in_angles
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named
 
-# what may stand between angle brackets: anything but them and values; `->` is no bracket
+# the text between angle brackets: no brackets and no values; `->` is no bracket
 INNER = r"(?:[^<>%]++|(?<=-)>)*+"
 ANGLES = in_angles(INNER)
 WORD = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)*+"
@@ -53,18 +53,18 @@ WHOLE_TOKEN = rf"""
       | .
       | \Z
     )"""
-# `#nd = #pto.layout<nd>`: a line that gives an attribute a name
+# `#nd = #pto.layout<nd>`: an attribute alias
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
 ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
-LONGEST = 1 << 20  # characters that names of a program may stand for
+LONGEST = 1 << 20  # characters in the expansion of a program's aliases
 TOO_LONG = f"alias expands to more than {LONGEST:,} characters"
 NESTED = "write out some of the nested aliases"
-AHEAD = 4  # empty tokens at the end: a reader that looks ahead need not ask whether it may
+AHEAD = 4  # empty tokens at the end, so that lookahead needs no bounds check
 IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
 
 
 class Comment(NamedTuple):
-    """A comment: the index of the token after it, where it starts, and its text with the marker."""
+    """A comment: the index of the token after it, its start, and its text with the marker."""
 
     before: int
     start: int
@@ -73,10 +73,10 @@ class Comment(NamedTuple):
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a source, closed by empty ones, with their offsets, and the comments.
+    """The tokens of a source, followed by empty ones, with their offsets, and the comments.
 
-    `marks` holds, for each comment, the index of the token after it. `attributes` are those that
-    have names, by these; the lines that name them stay where they are, as comments do.
+    `marks` holds, for each comment, the index of the token after it. `attributes` has the
+    attributes with an alias by name; the lines that define aliases stay in place, as comments do.
     """
 
     source: Source
@@ -90,12 +90,12 @@ class Tokens:
         return self.starts[index] + len(self.texts[index])
 
     def span(self, first: int, last: int | None = None) -> Span:
-        """The place of a token, or of tokens `first` to `last`."""
+        """Return the place of a token, or of tokens `first` to `last`."""
         at = first if last is None else last
         return Span(self.source, self.starts[first], self.starts[at] + len(self.texts[at]))
 
     def spans(self, first: int, places: Iterable[tuple[str, int, int]]) -> dict[str, Span]:
-        """By name, the place from one token to another, both counted from token `first`."""
+        """Return places by name, each from one token to another, counted from token `first`."""
         source, texts, starts = self.source, self.texts, self.starts
         spans: dict[str, Span] = {}
         for name, start, last in places:
@@ -104,7 +104,7 @@ class Tokens:
         return spans
 
     def joined(self, first: int, last: int) -> str:
-        """The text of tokens `first` to `last` on one line, without the comments in between."""
+        """Return the text of tokens `first` to `last` on one line, without comments between."""
         pieces: list[str] = []
         for at in range(first, last + 1):
             token = self.texts[at]
@@ -114,13 +114,13 @@ class Tokens:
         return "".join(pieces)
 
     def comments_in(self, first: int, last: int) -> list[Comment]:
-        """The comments that stand before token `last` and not before token `first`."""
+        """Return the comments before token `last` and not before token `first`."""
         marks = self.marks
         return self.comments[bisect_left(marks, first) : bisect_left(marks, last)] if marks else []
 
 
 def tokenise(source: Source) -> Tokens:
-    """Cut `source` into tokens. A character of no token is a token of its own."""
+    """Cut `source` into tokens. A character that starts no token is a token of its own."""
     named = _named(source)
     pieces: list[str] = _token(frozenset(named)).findall(source.text)
     texts = list(map(str.lstrip, pieces))
@@ -132,9 +132,9 @@ def tokenise(source: Source) -> Tokens:
 
 
 def _named(source: Source) -> dict[str, str]:
-    """The attributes that lines of the source give names, those above in the place of theirs.
+    """Return the attribute aliases of the source, with earlier aliases expanded.
 
-    PtoError where names of names stand for more text than a program has.
+    PtoError if the expansion is longer than any program.
     """
     found: dict[str, str] = {}
     grown = 0
@@ -151,7 +151,7 @@ def _named(source: Source) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _token(named: frozenset[str]) -> re.Pattern[str]:
-    """The expression, where attributes have these names."""
+    """Return the expression for tokens, given the names of attribute aliases."""
     alias = "|".join(rf"\#{name}\b" for name in sorted(named)) or r"(?!)"
     return re.compile(WHOLE_TOKEN.replace("ALIAS", alias), re.VERBOSE | re.DOTALL)
 
@@ -159,7 +159,7 @@ def _token(named: frozenset[str]) -> re.Pattern[str]:
 def _without_comments(
     source: Source, texts: list[str], starts: array[int], named: dict[str, str]
 ) -> Tokens:
-    """Set the comments apart."""
+    """Separate the comments from the other tokens."""
     likely = {t for t in set(texts) if _may_be_comment(t) and t[1:] not in named}
     at: list[int] = []
     if likely:
@@ -173,7 +173,7 @@ def _without_comments(
 
 
 def _may_be_comment(text: str) -> bool:
-    """Whether a token is one, wherever it stands or on a line of its own."""
+    """Return whether a token is a comment, at any place or on a line of its own."""
     if text[:1] == "#":
         return not (text.startswith("#pto") and IS_ATTRIBUTE.fullmatch(text))
     return text[:2] == "//"
@@ -196,7 +196,7 @@ BRACKETS = re.compile(r"<|(?<!-)>")
 INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
-# an attribute that is spaced out, or cut short, so that it is a comment
+# an attribute with spaces inside, or cut short, which the tokeniser takes for a comment
 SPACED = re.compile(
     r"#\s*pto\s*(?:\.\s*(\w*)\s*(?:<\s*(\w*)\s*>?)?|<\s*(\w*)\s*(\w*)\s*>?|(?![\w.<]))"
     r"|#(?=\s*(?:[}\])>,]|$))|#\s*\w+\s*(?=[<}\]])(?:<[^<>}]*>?)?"
@@ -205,18 +205,18 @@ BUILTIN_TYPES = ("index", "dtype", "none")
 
 
 class Lost(PtoError):
-    """Nothing more can be read in the function: a brace is missing, or there are too many."""
+    """The rest of the function cannot be read: a brace is missing, or superfluous."""
 
 
 class Enough(Exception):
     """The limit of errors for one text is reached."""
 
 
-UNNAMED = "<loc"  # begins a tile type whose name is left out
+UNNAMED = "<loc"  # starts a tile type without its name
 
 
 class Cursor:
-    """Tokens, the index `i` of the current one, and the type aliases read so far."""
+    """The tokens, the index `i` of the current token, and the type aliases read so far."""
 
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
@@ -224,52 +224,52 @@ class Cursor:
         self.i = 0
         self.depth = 0
         self.aliases: dict[str, Type] = {}
-        self.spelled = 0  # characters that aliases in types stand for
-        self.modules = 0  # that the cursor is in
+        self.spelled = 0  # characters in the expansion of type aliases
+        self.modules = 0  # modules around the cursor
 
     def span(self, first: int, last: int | None = None) -> Span:
         return self.tokens.span(first, last)
 
     def begins_line(self, index: int | None = None) -> bool:
-        """Whether the token at `index`, or the current one, is the first of its line."""
+        """Return whether the token at `index`, or the current one, is the first of its line."""
         at = self.i if index is None else index
         tokens = self.tokens
         return at == 0 or "\n" in tokens.source.text[tokens.end(at - 1) : tokens.starts[at]]
 
     def accept(self, text: str) -> bool:
-        """Step over the token if it is `text`."""
+        """Step over the token and return True if it is `text`."""
         if self.texts[self.i] == text:
             self.i += 1
             return True
         return False
 
     def expect(self, text: str, opened: int | None = None) -> None:
-        """Step over `text`; `opened` is the bracket that it closes."""
+        """Step over `text`, else raise PtoError; `opened` is the bracket that `text` closes."""
         if self.texts[self.i] != text:
             self.fail(f"expected {text!r}", opened)
         self.i += 1
 
     def at_operand(self) -> bool:
-        """Whether a value or a number starts here."""
+        """Return whether a value or a number starts here."""
         text = self.texts[self.i]
         return text != "->" and (text[:1] in ("%", "@", "-") or text[:1] in DIGITS)
 
     def elements(self, closing: str, opened: int) -> Iterator[None]:
-        """Yields once for each element of a list with commas, until the bracket that closes it."""
+        """Yield once for each element of a comma-separated list, until its closing bracket."""
         while not self.accept(closing):
             yield
             if not self.accept(",") and self.texts[self.i] != closing:
                 self.fail(f"expected ',' or {closing!r}", opened)
 
     def types(self) -> list[tuple[Type, int]]:
-        """`(T, U)` or `T`, each with the place where it ends."""
+        """Read `(T, U)` or `T`, each with the token where it ends."""
         opened = self.i
         if not self.accept("("):
             return [(self.type(), self.i - 1)]
         return [(self.type(), self.i - 1) for _ in self.elements(")", opened)]
 
     def listed_types(self) -> list[tuple[Type, int]]:
-        """`(T, U)` or `T, U`, as above."""
+        """Read `(T, U)` or `T, U`, each with the token where it ends."""
         if self.texts[self.i] == "(":
             return self.types()
         found = [(self.type(), self.i - 1)]
@@ -286,7 +286,7 @@ class Cursor:
         return text
 
     def fail(self, message: str, opened: int | None = None, help: str | None = None) -> NoReturn:
-        """A syntax error at the current token."""
+        """Raise a syntax error at the current token."""
         self.no_remark(message)
         found = self.texts[self.i]
         shown = (
@@ -300,7 +300,7 @@ class Cursor:
         raise PtoError(Diagnostic("syntax-error", text, span, help=help, notes=notes))
 
     def no_remark(self, wanted: str) -> None:
-        """A syntax error if `# pto . name<word>` was meant here, which is a comment."""
+        """Raise a syntax error if a comment here, `# pto . name<word>`, was meant as attribute."""
         for remark in self.tokens.comments_in(self.i, self.i + 1):
             begin = self.tokens.end(self.i - 1) if self.i else 0
             line = self.tokens.source.text[begin : remark.start]
@@ -322,22 +322,22 @@ class Cursor:
     def wrong(
         self, slug: str, message: str, at: int, help: str | None = None, end: int | None = None
     ) -> PtoError:
-        """A diagnostic at token `at`, or at those from it to `end`."""
+        """Return a diagnostic at token `at`, or at the tokens from `at` to `end`."""
         return error(slug, message, self.span(at, end), help=help)
 
     def give_up(self, problem: PtoError) -> NoReturn:
-        """Report that nothing behind the cursor is worth reading."""
+        """Raise `problem`, after which no further text is read."""
         raise problem
 
     def enter(self) -> None:
-        """One bracket or region deeper."""
+        """Go one bracket or region deeper; `Lost` beyond the limit."""
         self.depth += 1
         if self.depth > DEEPEST:
             message = f"regions or brackets nested more than {DEEPEST} deep"
             raise Lost(self.wrong("nesting-too-deep", message, self.i).diagnostics)
 
     def type(self) -> Type:
-        """Step over a type."""
+        """Read a type."""
         text = self.texts[self.i]
         known = SPELLED.get(text) or self.aliases.get(text)
         if known is None:
@@ -354,7 +354,7 @@ class Cursor:
         return self.type_spelled(text, self.tokens.starts[self.i])
 
     def type_spelled(self, text: str, base: int) -> Type:
-        """The type of this spelling, which begins at this character of the source."""
+        """Return the type with this spelling, which starts at offset `base` of the source."""
         whole = self._unaliased(text)
         if whole[:4] == UNNAMED:
             whole = f"!pto.tile_buf{whole}"
@@ -366,11 +366,11 @@ class Cursor:
             help = bad.help
             if text[:1] == "!" and "." not in text:
                 help = did_you_mean(text, list(self.aliases)) or help
-                self.aliases[text] = UNKNOWN  # one error is enough
+                self.aliases[text] = UNKNOWN  # report it once
             raise error(bad.slug, bad.message, span, help=help) from None
 
     def _unaliased(self, text: str) -> str:
-        """The spelling of a type, those that it holds in place of their aliases."""
+        """Return the spelling of a type with the aliases in it expanded."""
         if "#" in text:
             named = self.tokens.attributes
             text = ATTRIBUTE_ALIAS.sub(lambda m: named.get(m[1], m[0]), text)
@@ -386,7 +386,7 @@ class Cursor:
         return whole
 
     def _require_shallow(self, spelling: str) -> None:
-        """A type nests no deeper than its text could be read."""
+        """Report a type that nests deeper than the reader allows."""
         depth = deepest = 0
         for bracket in BRACKETS.findall(spelling):
             depth += 1 if bracket == "<" else -1
@@ -396,7 +396,7 @@ class Cursor:
             self.give_up(self.wrong("nesting-too-deep", message, self.i))
 
     def at_type(self) -> bool:
-        """Whether the current token can begin a type."""
+        """Return whether the current token can start a type."""
         text = self.texts[self.i]
         return (
             text[:1] == "!"
@@ -407,7 +407,7 @@ class Cursor:
         )
 
     def skip_balanced(self) -> None:
-        """Step over the bracket at the cursor and everything inside it."""
+        """Step over the bracket at the cursor and everything inside."""
         stack = [self.i]
         self.i += 1
         while stack:
@@ -423,7 +423,7 @@ class Cursor:
             self.i += 1
 
     def skip_location(self) -> None:
-        """Step over a trailing `loc(...)`, which says nothing about the program."""
+        """Step over a trailing `loc(...)`, which has no meaning for the program."""
         if self.texts[self.i] == "loc" and self.texts[self.i + 1] == "(":
             self.i += 1
             self.skip_balanced()

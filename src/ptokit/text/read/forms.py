@@ -1,6 +1,6 @@
-"""Choosing the form that was written, and saying what is wrong when none fits.
+"""Overload resolution: the choice of the page that a call means, or the error if none fits.
 
-The forms of a mnemonic are tried in order; the first whose operands fit in number and kind wins.
+The pages of a mnemonic are tried in order; the first whose operands fit in number and kind wins.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from ptokit.values.enumerations import Loc
 def fitting_form(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> tuple[Signature, Pairs]:
-    """Return the form that fits, and its operands with what was written for them.
+    """Return the page that fits, and its operands with the items for them.
 
-    A form without a word for an attribute is not meant if another form has one. A form that gives
-    other result types than the text is taken only if no other form fits.
+    A page whose enumeration lacks a written member loses against one that has it. A page with
+    result types other than those written is taken only if no other page fits.
     """
     likely, selected = _likeliest(forms, call)
-    named = forms[0].mnemonic()  # forms of another name are meant where no other fits
+    named = forms[0].mnemonic()  # pages of another mnemonic come last
     others = [page for page in forms if page not in likely and page.mnemonic() != named]
     for some in (likely, others):
         found = _fit(cursor, some, selected, forms, call, results)
@@ -64,7 +64,7 @@ def _fit(
     call: Call,
     results: int,
 ) -> tuple[Signature, Pairs] | None:
-    """Return the first of `forms` that fits; `every` has all forms of the mnemonic."""
+    """Return the first of `forms` that fits; `every` has all pages of the mnemonic."""
     fitting: tuple[Signature, Pairs] | None = None
     meant = [g for g in call.attrs if any(has_attribute(page, g.key) for page in every)]
     written = call.results
@@ -79,7 +79,7 @@ def _fit(
         if missing(page, call):
             continue
         if call.types is not None:
-            call.results = written  # what another form took for results
+            call.results = written  # another form may have changed it
             give_types(cursor, sig, call, results)
         for reading in readings(sig, call, results):
             pairs = match(sig, reading, call)
@@ -95,12 +95,12 @@ def _fit(
 def _likeliest(
     forms: Sequence[type[Instr]], call: Call
 ) -> tuple[Sequence[type[Instr]], Sequence[type[Instr]]]:
-    """The forms that may be meant, the likeliest first; and those that an attribute selects."""
+    """Return the pages to try, the most likely first, and those that an attribute selects."""
     named = [page for page in forms if page.mnemonic() == forms[0].mnemonic()]
     if len(forms) > 1 and call.attrs:
         forms = _by_words(forms, call)
     selected = [p for p in forms if p.asm.selected and _selected(p, call)]
-    if call.keyed:  # something is named that perhaps only a page of another name has
+    if call.keyed:  # perhaps only a page of another mnemonic has the keyword
         return forms, selected
     typed = call.apart and [p for p in forms if _typed_last(p, call) or _in_place(p, call)]
     by_place = [p for p in typed or () if p not in named]
@@ -108,26 +108,26 @@ def _likeliest(
 
 
 def _by_words(forms: Sequence[type[Instr]], call: Call) -> Sequence[type[Instr]]:
-    """The forms that have all attributes and words of the text; else those without one last."""
+    """Return the pages with all written attributes and members; else those without members last."""
     every = [p for p in forms if all(has_attribute(p, g.key) and spelled(p, g) for g in call.attrs)]
     lacking = [p for p in forms if not all(spelled(p, g) for g in call.attrs)]
     return every or [*(p for p in forms if p not in lacking), *lacking]
 
 
 def _selected(page: type[Instr], call: Call) -> bool:
-    """Whether the text has the attribute that means this form, its word in any spelling."""
+    """Return whether the text has the attribute value that selects this page, in any spelling."""
     return any((g.key, _bare(str(g.value))) == page.asm.selected for g in call.attrs)
 
 
 def _bare(word: str) -> str:
-    """`inplace` of `"inplace"` and `#pto.tfillpad_mode<in_place>`."""
+    """Return the bare word: `inplace` for `"inplace"` and `#pto.tfillpad_mode<in_place>`."""
     return word.strip('">').rpartition("<")[2].replace("_", "")
 
 
 def _typed_last(page: type[Instr], call: Call) -> bool:
-    """Whether an operand that the form must have stands last in text, with a type of its own."""
+    """Return whether a required operand stands last in text, with a type of its own."""
     words, last = dict(page.asm.words), item_type(call.items[-1]) if call.items else None
-    # a tile in vec may be scratch of another form, one elsewhere is meant as the operand
+    # a tile in vec may be scratch of another form, a tile elsewhere is the operand
     wanted = Loc.VEC if isinstance(last, TileType) and last.loc is Loc.VEC else None
     return any(
         words.get(slot.name) == TYPED_LAST
@@ -138,7 +138,7 @@ def _typed_last(page: type[Instr], call: Call) -> bool:
 
 
 def _in_place(page: type[Instr], call: Call) -> bool:
-    """Whether tiles stand where operands of the page must be, and the page says where they must."""
+    """Return whether the tiles have the locations that operands of the page require."""
     wanted = {o.fixed_loc for o in page.ins() if o.fixed_loc is not None}
     types = map(item_type, call.items)
     locs = [t.loc for t in types if isinstance(t, TileType)]
@@ -146,7 +146,7 @@ def _in_place(page: type[Instr], call: Call) -> bool:
 
 
 def _gives(sig: Signature, call: Call) -> bool:
-    """Whether results may be of the types written for them."""
+    """Return whether results may have the types written for them."""
     written = zip((*sig.results, *sig.fresh), call.results or (), strict=False)
     return all(slot.kind is Kind.ANY or slot.operand.accepts(kind) for slot, (kind, _) in written)
 
@@ -154,7 +154,7 @@ def _gives(sig: Signature, call: Call) -> bool:
 def _misfit(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> PtoError | UnknownOperandType:
-    """Why no form fits."""
+    """Return the error if no page fits."""
     items = [*call.items, *call.index, *(i for g in call.keyed.values() for i in g)]
     if any(of_another_level(item_type(i)) for i in (*items, *(call.outs or ()))):
         return UnknownOperandType()
@@ -207,20 +207,20 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
 
 
 def _before(sig: Signature) -> list[Slot]:
-    """The inputs that stand inside `ins(...)`."""
+    """Return the inputs inside `ins(...)`."""
     asm = sig.page.asm
     return [s for s in sig.ins if s.key not in asm.behind and s.name not in asm.outs]
 
 
 def _written(sig: Signature) -> list[Slot]:
-    """The operands that stand inside `outs(...)`."""
+    """Return the operands inside `outs(...)`."""
     return [*(sig.outs or sig.results), *(s for s in sig.ins if s.name in sig.page.asm.outs)]
 
 
 def _wrong_kind(
     cursor: Cursor, forms: Sequence[type[Instr]], call: Call, results: int
 ) -> PtoError | None:
-    """The first operand of a kind its slot does not take, in the first form that fits in number."""
+    """Return the error about an operand of a wrong kind, for the first page that fits in number."""
     for page in forms:
         sig = signature(page)
         named = [(s, call.keyed[s.key]) for s in sig.ssa if s.key in call.keyed]
@@ -233,7 +233,7 @@ def _wrong_kind(
 
 
 def _by_number(reading: Reading, call: Call) -> Pairs:
-    """Slots with their items whatever their kinds; nothing where the numbers do not fit."""
+    """Return slots with their items, ignoring kinds; nothing if the numbers do not match."""
     pairs: Pairs = []
     for slots, items in reading:
         bracketed = [s for s in slots if s.indexed] if call.index else []

@@ -30,9 +30,9 @@ SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes"
 
 
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """The op in generic form; its name, the token at `at`, is behind the cursor."""
+    """Read the op in generic form; its name, the token at `at`, is before the cursor."""
     if forms[0].asm.shape == "switch" or any(f.asm.shape == "memref_part" for f in forms):
-        raise UnknownOperandType  # where its values go stands in attributes: it is kept as it is
+        raise UnknownOperandType  # attributes say where values go: keep the op as text
     call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
     if (listing := _listing(forms, call)) is not None:
         return _of_groups(p, listing, call, results, _with_listed(p, listing, call))
@@ -57,7 +57,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
 
 
 def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, int]:
-    """All that stands behind the name, and the token where labels may stand."""
+    """Read the parts after the name; also return the token where labels may stand."""
     call = Call(at, generic=True)
     opened = p.i
     p.expect("(")
@@ -83,14 +83,14 @@ def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, i
 
 
 def _listing(forms: Sequence[type[Instr]], call: Call) -> type[Instr] | None:
-    """The page of which an attribute gives operands, the extents of a window."""
+    """Return the page one of whose list operands is given by an attribute, as extents are."""
     keys = {g.key for g in call.attrs}
     of = (page for page in forms for slot in signature(page).ssa if slot.many and slot.key in keys)
     return next(of, None)
 
 
 def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Slot, list[Item]]]:
-    """The operands in the order of the page, of which an attribute lists some as numbers."""
+    """Return the operands in the order of the page; an attribute lists some as numbers."""
     _agree(p, call)
     given = {g.key: g for g in call.attrs}
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
@@ -114,7 +114,7 @@ def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Slot, l
 
 
 def _sizes(text: str) -> list[int]:
-    """The numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]> : vector<3xi32>`."""
+    """Return the numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]> : vector<3xi32>`."""
     listed = LISTED.search(text)
     return [int(n) for n in re.findall(r"[0-9]{1,9}", TYPED.sub("", listed[1]))] if listed else []
 
@@ -122,7 +122,7 @@ def _sizes(text: str) -> list[int]:
 def _segmented(
     p: Parser, forms: Sequence[type[Instr]], call: Call, results: list[Named], sizes: list[int]
 ) -> Op:
-    """Operands whose counts are given, one count for each operand of the page."""
+    """Read operands with segment sizes, one size for each operand of the page."""
     _agree(p, call)
     for page in forms:
         sig = signature(page)
@@ -141,7 +141,7 @@ def _segmented(
 
 
 def _called(page: type[Instr], sig: Signature) -> list[list[Slot]]:
-    """The order in which the page's own form lists inputs and outputs, if it has one for all."""
+    """Return the order of operands in the page's own syntax, if it orders all of them."""
     slots, order = [*sig.ins, *sig.outs], page.asm.order
     if any(s.name not in order for s in slots):
         return []
@@ -149,7 +149,7 @@ def _called(page: type[Instr], sig: Signature) -> list[list[Slot]]:
 
 
 def _counts(operands: int, sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """The sizes as they are, or with zeros elsewhere: other versions have other operands."""
+    """Yield the sizes, then sizes with zeros inserted: other versions have other operands."""
     if len(sizes) == operands:
         yield tuple(sizes)
     given = [size for size in sizes if size]
@@ -196,7 +196,7 @@ def _of_groups(
 
 
 def read_plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
-    """An op of an irregular shape: operands in the order of the page, or what their types allow."""
+    """Read an op of irregular syntax: operands in page order, or in an order that types allow."""
     slots = signature(page).ins
     written = signature(page).outs
     if written and len(call.items) == len(slots) + len(written) <= FEW:
@@ -223,7 +223,7 @@ def read_plain(p: Parser, page: type[Instr], call: Call, results: list[Named]) -
 
 
 def _constant(p: Parser, page: type[Instr], call: Call, results: list[Named]) -> Op:
-    """A number, whose spelling the type of the result interprets."""
+    """Read a constant; the type of the result determines the meaning of its number."""
     (attr,) = page.attrs
     given = next((g for g in call.attrs if g.key == attr.key), None)
     number = (
@@ -246,7 +246,7 @@ def _agree(p: Parser, call: Call) -> None:
 
 
 def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
-    """Attributes, regions and results."""
+    """Bind attributes, regions and results to the op."""
     bind_attributes(p, op, call.attrs)
     op.regions = call.regions
     types = [kind for kind, _ in call.results or []]

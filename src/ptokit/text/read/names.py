@@ -1,4 +1,4 @@
-"""Names and types of values: scopes, definitions and uses, and the completion of elided types."""
+"""Names and types of values: scopes, definitions and uses, and inference of omitted types."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Names:
         self.scopes: list[list[str]] = []
         self.gone: dict[str, Value] = {}
         self.free: dict[str, Value] = {}
-        self.completed: dict[Value, int] = {}  # where a type that completed a definition stands
-        self.kinds: dict[Value, Operand] = {}  # the first operand each value of elided type is for
+        self.completed: dict[Value, int] = {}  # the token of an inferred type
+        self.kinds: dict[Value, Operand] = {}  # the first operand that a value of omitted type is
         self.literals: dict[tuple[object, Type], Op] = {}
-        self.constants: dict[Value, object] = {}  # the numbers that are values here
+        self.constants: dict[Value, object] = {}  # the numbers of constants
         self.unnamed: list[Value] = []
-        self.undefined: set[str] = set()  # names that were reported: once is enough
-        self.rebound: dict[Value, str] = {}  # the name that the text uses for a value
+        self.undefined: set[str] = set()  # names that were reported
+        self.rebound: dict[Value, str] = {}  # the name in text of a renamed value
 
     def open(self) -> None:
         self.scopes.append([])
@@ -68,7 +68,7 @@ class Names:
             self.gone[name] = self.table.pop(name)
 
     def resolve(self, at: int) -> Value:
-        """The value that the token `%name` at `at` names."""
+        """Return the value that the token `%name` at `at` names."""
         name = self.cursor.texts[at][1:]
         value = self.table.get(name)
         if value is None:
@@ -84,7 +84,7 @@ class Names:
         return value
 
     def define(self, name: str, kind: Type, at: int) -> Value:
-        """A new value named `name` by the token at `at`."""
+        """Return a new value named `name`, defined by the token at `at`."""
         known = self.table.get(name)
         if known is not None:
             raise self._redefined(known, at)
@@ -99,7 +99,7 @@ class Names:
             self.define(name, UNKNOWN, at)
 
     def rebind(self, old: Value, kind: Type, at: int) -> Value:
-        """From here on the name of `old` means a new value."""
+        """Return a new value, which the name of `old` means from here on."""
         value = Value(old.name, kind, self.cursor.span(at))
         self.unnamed.append(value)
         self.rebound[value] = old.name
@@ -109,13 +109,13 @@ class Names:
         return value
 
     def anonymous(self, kind: Type) -> Value:
-        """A result that the text does not name."""
+        """Return a result that the text does not name."""
         value = Value("", kind)
         self.unnamed.append(value)
         return value
 
     def literal(self, number: float | None, kind: Type, at: int) -> Value:
-        """The value of a number in operand position: one constant at the function's start."""
+        """Return the value of a number as operand: one constant at the start of the function."""
         number = self.number(number, kind, at)
         key = (repr(number), kind)
         op = self.literals.get(key)
@@ -129,7 +129,7 @@ class Names:
         return op.results[0]
 
     def number(self, number: float | None, kind: Type, at: int) -> float | None:
-        """The number that a literal means in a type: of floats hexadecimal digits are the bits."""
+        """Return the number that a literal means in a type; hexadecimal floats are bits."""
         text, help = self.cursor.texts[at], None
         if isinstance(kind, ScalarType) and kind.is_float and number is not None:
             if "x" not in text.lower():
@@ -145,7 +145,7 @@ class Names:
         raise self.cursor.wrong("type-mismatch", message, at, help=help)
 
     def agree(self, value: Value, written: Type, at: int) -> None:
-        """A use of `value` is written with a type; it must be the one of the definition."""
+        """Require that the type `written` for a use of `value` is the type of its definition."""
         known = value.type
         if written is known or written == known:
             return
@@ -161,7 +161,7 @@ class Names:
             raise self._mismatch(value, written, at)
 
     def _first_use_types(self, value: Value, written: Type, at: int) -> bool:
-        """Give a number the other type that its page allows, if this use of it is the first."""
+        """Give a number the other type that its page allows, if this use is the first."""
         texts, name = self.cursor.texts, f"%{value.name}"
         uses = [i for i in range(at) if texts[i] == name][-2:]
         if len(uses) < 2 or texts[uses[0] + 1] != "=":
@@ -174,7 +174,7 @@ class Names:
         return True
 
     def serve(self, value: Value, operand: Operand, at: int | None = None) -> None:
-        """A value of elided type is used for `operand`, which says what kind of value it is."""
+        """Infer the kind of a value of omitted type from its use as `operand`."""
         if not isinstance(value.type, Elided):
             return
         self.kinds.setdefault(value, operand)
@@ -184,13 +184,13 @@ class Names:
             self.require(value, operand, at)
 
     def require(self, value: Value, operand: Operand, at: int) -> None:
-        """The value must be of the operand's kind."""
+        """Raise PtoError unless the value is of the operand's kind."""
         if not operand.accepts(value.type):
             message = f"%{value.name}: expected {operand.wanted}, got {value.type}"
             raise self.cursor.wrong("type-mismatch", message, at)
 
     def finish(self, func: Func) -> None:
-        """The function ends: complete numbers, place and name what the text leaves out."""
+        """Complete the function: infer types of numbers, place constants, and name values."""
         ops = (op for op in func.walk() if isinstance(op, Op) and _has_beside_tile(op.page))
         undecided = {v for op in ops for v in _beside_tiles(op)}
         for value, operand in self.kinds.items():
@@ -211,7 +211,7 @@ class Names:
         func.args[:0] = self.free.values()
 
     def _rename(self, op: OpaqueOp) -> None:
-        """Use the new names in the text of an unknown op."""
+        """Use the new names in the text of an opaque op."""
         for value in op.uses:
             if value in self.rebound:
                 old = re.escape(self.rebound[value])
@@ -257,13 +257,13 @@ class Names:
 
 @cache
 def _has_beside_tile(page: type[Instr]) -> bool:
-    """Whether an operand of the page may be a number of the element type of a tile."""
+    """Return whether the page has a tile, and a number that may take its element type."""
     numbers = [o for o in page.operands if o.kind is Kind.SCALAR and o.scalar is None]
     return bool(numbers) and any(o.kind is Kind.TILE for o in page.operands)
 
 
 def _beside_tiles(op: Op) -> Iterator[Value]:
-    """Give numbers for which the text has `dtype` the element type of the tile; those left over."""
+    """Infer `dtype` of numbers from the op's tile; yield the numbers that have no such tile."""
     operands = [(op.page.operand(name), value) for name, value in op.values()]
     if not any(operand.kind is Kind.TILE for operand, _ in operands):
         return
@@ -277,7 +277,7 @@ def _beside_tiles(op: Op) -> Iterator[Value]:
 
 
 def fits(elided: Elided, other: Type) -> bool:
-    """Whether a type can be what `elided` stands for."""
+    """Return whether the omitted type `elided` may stand for another type."""
     if not elided.spelling:
         return True
     kind = kind_of_elided(elided.spelling)
@@ -287,7 +287,7 @@ def fits(elided: Elided, other: Type) -> bool:
 
 
 def of_rank(kind: Type, lengths: set[int]) -> Type:
-    """What a view of one extent means in older text if that is how many numbers describe it."""
+    """Return the view with as many extents as numbers describe it, for a rank in older text."""
     if not isinstance(kind, GlobalType) or kind.partition or kind.shape == (1,):
         return kind
     is_rank = kind.rank == 1 and lengths == {*kind.shape}
@@ -295,7 +295,7 @@ def of_rank(kind: Type, lengths: set[int]) -> Type:
 
 
 def _same_buffer(known: Type, written: Type) -> bool:
-    """Whether a memref, which says no layout and no valid region, may be this value's type."""
+    """Return whether a memref, which has no layout and valid region, may be this value's type."""
     if isinstance(written, OpaqueType):
         written = in_global_memory(written)
         if written == known:
@@ -308,7 +308,7 @@ def _same_buffer(known: Type, written: Type) -> bool:
 
 
 def pointer_to(kind: Type) -> Type:
-    """What a memref means where a pointer stands: a pointer to its elements."""
+    """Return the pointer to a memref's elements, where a memref is used as a pointer."""
     match kind:
         case TileType():
             return PtrType(kind.dtype, kind.loc.text)
@@ -319,7 +319,7 @@ def pointer_to(kind: Type) -> Type:
 
 
 def _definition_after(tokens: Tokens, at: int) -> int | None:
-    """The next token that defines the name used at `at`."""
+    """Return the next token that defines the name used at `at`."""
     text = tokens.texts[at]
     for i in range(at + 1, len(tokens.texts) - 2):
         if tokens.texts[i] == text and tokens.texts[i + 1] == "=":
@@ -328,7 +328,7 @@ def _definition_after(tokens: Tokens, at: int) -> int | None:
 
 
 def _name(value: Value, wanted: str, taken: set[str]) -> None:
-    """A name no other value of the function has."""
+    """Give the value a name that no other value of the function has."""
     name, count = wanted, 0
     while name in taken:
         count += 1

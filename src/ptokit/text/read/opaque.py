@@ -1,7 +1,7 @@
-"""Ops this version does not know: where they end, what they use and define, their regions.
+"""Opaque ops, which ptokit does not know: their end, their uses and definitions, their regions.
 
-The text is kept as written. An op ends where the next statement begins: on a new line, outside of
-brackets, at something that can begin one.
+The text is kept as written. An op ends where the next statement starts: on a new line, outside of
+brackets, at a token that can start one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REGION = "\0"
 
 
 def read_opaque(p: Parser, start: int, at: int, results: list[Named]) -> OpaqueOp:
-    """The op whose mnemonic is the token at `at`."""
+    """Read the op whose mnemonic is the token at `at`."""
     reader = _Opaque(p, at)
     p.names.open()
     reader.read()
@@ -32,7 +32,7 @@ def read_opaque(p: Parser, start: int, at: int, results: list[Named]) -> OpaqueO
 
 
 class _Opaque:
-    """The walk over the tokens of one unknown op."""
+    """The walk over the tokens of one opaque op."""
 
     def __init__(self, p: Parser, at: int) -> None:
         self.p, self.at = p, at
@@ -49,7 +49,7 @@ class _Opaque:
         p.i = self.at + 1
         while not self._ended():
             text = p.texts[p.i]
-            if text == "{" and begins_region(p, p.i):  # here: regions nest, and so do calls
+            if text == "{" and begins_region(p, p.i):  # calls this reader for inner ops
                 self.pieces.append(p.tokens.source.text[self.from_ : p.tokens.starts[p.i]])
                 self.regions.append(p.region([]))
                 self.from_ = p.tokens.end(p.i - 1)
@@ -86,12 +86,12 @@ class _Opaque:
         return not waits and p.begins_line() and begins(p, p.i, sure=False)
 
     def text(self, end: int) -> str:
-        """The text, with a mark for each region."""
+        """Return the text, with a mark for each region."""
         last = self.p.tokens.source.text[self.from_ : self.p.tokens.end(end)]
         return REGION.join((*self.pieces, last))
 
     def _name(self, at: int) -> None:
-        """A use; or `%x = ...`, which names a value for the op's regions."""
+        """Note a use, or define `%x = ...`, a name for the op's regions."""
         p = self.p
         name = p.texts[at][1:]
         known = p.names.table.get(name) or p.names.table.get(f"{name}#0")
@@ -104,7 +104,7 @@ class _Opaque:
 
 
 def _types(p: Parser, arrow: int | None, colon: int | None, end: int, count: int) -> list[Type]:
-    """The types of the results where the text ends with them, else unknown ones."""
+    """Return the types of the results if the text ends with them, else unknown types."""
     unknown: list[Type] = [UNKNOWN] * count
     if not count:
         return unknown

@@ -1,4 +1,4 @@
-"""Reading one op, whatever its form; a broken one is noted and left behind."""
+"""The reader of one op in any form; a broken op is reported and skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ptokit.text.types.parts import WHOLE
 
 
 def read_operation(p: Parser, block: Block) -> AnyOp | None:
-    """The op at the cursor; a broken one is noted and left behind."""
+    """Read the op at the cursor; report and skip a broken one, and return None."""
     first, depth, scopes = p.i, p.depth, len(p.names.scopes)
     try:
         return _operation(p)
@@ -42,7 +42,7 @@ def read_operation(p: Parser, block: Block) -> AnyOp | None:
 
 
 def _operation(p: Parser) -> AnyOp:
-    """The op at the cursor."""
+    """Read the op at the cursor."""
     start, line = p.i, line_of(p, p.i)
     if line and (again := repeated(p, start, line)) is not None:
         return again
@@ -54,7 +54,7 @@ def _operation(p: Parser) -> AnyOp:
 
 
 def _new(p: Parser, start: int) -> AnyOp:
-    """An op that is read for the first time."""
+    """Read an op that no earlier statement repeats."""
     results = _results(p) if p.texts[start][:1] == "%" else []
     at = p.i
     name = p.texts[at]
@@ -90,19 +90,19 @@ def _new(p: Parser, start: int) -> AnyOp:
 
 
 def _of_another_level(problem: PtoError, forms: tuple[type[Instr], ...]) -> bool:
-    """Whether what is wrong are types that the instruction has elsewhere."""
+    """Return whether the error is about types that the instruction has at another level."""
     slugs = {d.slug for d in problem.diagnostics}
     return OTHERWISE_KEPT in forms[0].traits and slugs <= {"type-mismatch", "operand-count"}
 
 
 @lru_cache(maxsize=4096)
 def _forms(name: str) -> tuple[type[Instr], ...]:
-    """The forms that a token names, quoted or not."""
+    """Return the pages that a token names, quoted or not."""
     return lookup(unquoted(name) if name[:1] == '"' else name)
 
 
 def _results(p: Parser) -> list[Named]:
-    """`%a, %b:2 =`."""
+    """Read `%a, %b:2 =`."""
     found: list[Named] = []
     while True:
         at = p.i

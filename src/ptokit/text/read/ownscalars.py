@@ -1,6 +1,7 @@
-"""Scalar operations in the newest dialect's spelling: a word behind the operands gives the sign.
+"""Scalar operations in the newest dialect: a word after the operands gives the signedness.
 
-They are pages of other dialects in another spelling. On values of the level below they are kept.
+They are pages of other dialects in another spelling. On values of the level below tiles they are
+kept as opaque ops.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Forms: TypeAlias = "Sequence[tuple[type[Instr], OwnName]]"
 
 @lru_cache(maxsize=4096)
 def own_forms(name: str) -> Forms:
-    """The pages that have `name` as one of their own."""
+    """Return the pages that have `name` as their name in the newest dialect."""
     dialect, _, bare = name.strip('"').replace("_", ".").partition(".")
     return [
         (page, own)
@@ -42,13 +43,13 @@ def own_forms(name: str) -> Forms:
 
 
 def on_numbers(p: Parser) -> bool:
-    """Whether the first operand is a number: of some names there is a form on tiles too."""
+    """Return whether the first operand is a number: some names also have a form on tiles."""
     value = p.names.table.get(p.texts[p.i + (p.texts[p.i] == "(")][1:])
     return value is not None and isinstance(value.type, ScalarType)
 
 
 def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op lt %a, %b signed overflow<nsw> {key = value} : T -> U`, without what the page lacks."""
+    """Read `op lt %a, %b signed overflow<nsw> {key = value} : T -> U`; most parts are optional."""
     shape = forms[0][0].asm.shape
     if shape == "constant":
         op = SHAPES[shape](p, [page for page, _ in forms], at, results)
@@ -82,7 +83,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """The op in generic form, where the sign is an attribute."""
+    """Read the op in generic form, where the signedness is an attribute."""
     if forms[0][0].asm.shape == "constant":
         op = read_generic(p, [page for page, _ in forms], at, results)
         op.dialect = OWN_SINCE
@@ -100,7 +101,7 @@ def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def _words(p: Parser, given: list[Given], forms: Forms) -> str:
-    """What stands between the operands and the types; gives the word of the sign."""
+    """Read the words between operands and types; return the word of the signedness."""
     sign = ""
     while (text := p.texts[p.i]) != ":":
         if text in SIGNS and not sign:
@@ -118,7 +119,7 @@ def _words(p: Parser, given: list[Given], forms: Forms) -> str:
 
 
 def _control(p: Parser, forms: Forms) -> Given:
-    """`round(z)` or `sat` of a conversion; what no page has is of threads."""
+    """Read `round(z)` or `sat` of a conversion; UnknownOperandType for options of threads."""
     at, word = p.i, p.texts[p.i]
     p.i += 1
     if p.accept("("):
@@ -132,7 +133,7 @@ def _control(p: Parser, forms: Forms) -> Given:
 
 
 def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) -> type[Instr]:
-    """The page of an operation on such numbers."""
+    """Return the page of an operation on numbers of these types and this signedness."""
     if not kinds or not all(isinstance(kind, ScalarType) for kind in kinds):
         raise UnknownOperandType
     signs = sorted({s for _, own in forms for s in own.signs})
@@ -148,7 +149,7 @@ def _chosen(p: Parser, forms: Forms, sign: str, kinds: Sequence[Type], at: int) 
 
 
 def _predicate(page: type[Instr], given: Given, sign: str) -> Given:
-    """The predicate of a comparison in the words of the page, where the sign is a letter of it."""
+    """Return the predicate of a comparison as the page spells it, with the sign as a letter."""
     if page.asm.shape != "compare" or given.key not in ("", page.attrs[0].key):
         return given
     kind = page.attrs[0].kind

@@ -1,4 +1,4 @@
-"""Reading blocks and statements, with their comments; `operation` reads the op of each."""
+"""Blocks and statements, with their comments; `operation` reads the op of each statement."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST = 20  # diagnostics of one text
 
 
 class Parser(Cursor):
-    """A cursor that knows the names of the function it is in, and what was wrong so far.
+    """A cursor with the names of the current function, and the diagnostics so far.
 
-    `operation` reads the op at the cursor into no block; None: it is broken, noted and left behind.
-    `blocks` reads a region up to its closing brace: its first block, which holds the others.
+    `operation` reads the op at the cursor, or reports a broken one and returns None. `blocks` reads
+    a region up to its closing brace and returns its first block, which holds the rest.
     """
 
     def __init__(self, tokens: Tokens, operation: ReadOp, blocks: ReadBlocks) -> None:
@@ -32,16 +32,16 @@ class Parser(Cursor):
         self.operation, self.blocks = operation, blocks
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
-        self.broken: list[Block] = []  # blocks of which something was left out
-        # the other blocks of the function or region at the cursor, once looked for
+        self.broken: list[Block] = []  # blocks with a broken statement
+        # the labelled blocks of the function or region at the cursor, found on first use
         self.labels: dict[str, Block] = {}
-        self.body = 0  # the brace that opens it
-        self.reached = 0  # the end of the last statement or brace behind the cursor
+        self.body = 0  # the brace that opens the function or region
+        self.reached = 0  # the end of the last statement or brace before the cursor
 
     # blocks
 
     def fill(self, block: Block, opened: int, before: list[str]) -> None:
-        """Statements up to the closing brace, or to the next label with its comments."""
+        """Read statements up to the closing brace, or to the next label with its comments."""
         while before and not before[0]:
             before = before[1:]
         while self.texts[self.i] != "}" and self.texts[self.i][:1] != "^":
@@ -60,9 +60,9 @@ class Parser(Cursor):
     def region(
         self, args: list[tuple[Named, Type]], op: Op | None = None, remarks: Sequence[str] = ()
     ) -> Block:
-        """`{ ... }` with block arguments. A comment after the brace is the op's.
+        """Read `{ ... }` with block arguments. A comment after the brace belongs to the op.
 
-        `remarks` are those before the brace, which go inside.
+        `remarks` are the comments before the brace, which go inside.
         """
         opened = self.i
         self.enter()
@@ -84,7 +84,7 @@ class Parser(Cursor):
         except PtoError as problem:
             values = []
             self._without_arguments(problem, [at for (_, at), _ in args])
-        if self.i > self.reached:  # behind the label
+        if self.i > self.reached:  # after the label
             after, more = self.gap(self.i)
             before = [*before, *([after] if after else []), *more]
         block = self.blocks(self, values, opened, before)
@@ -95,7 +95,7 @@ class Parser(Cursor):
         return block
 
     def _without_arguments(self, problem: PtoError, args: list[int]) -> None:
-        """Go on in a region whose arguments, or the label with them, are wrong."""
+        """Report wrong arguments of a region, or a wrong label, and go on inside."""
         self.note(problem)
         for at in args:
             self.guess(at, at + 1)
@@ -106,7 +106,7 @@ class Parser(Cursor):
             self.guess(self.reached, self.i)
 
     def label(self) -> list[Value]:
-        """`^bb0(%a: T):` at the start of a block."""
+        """Read `^bb0(%a: T):` at the start of a block."""
         values: list[Value] = []
         if self.texts[self.i][:1] != "^":
             return values
@@ -126,7 +126,7 @@ class Parser(Cursor):
     # statements
 
     def statement(self, block: Block, before: list[str]) -> list[str]:
-        """Read one op into `block`; gives the comments on lines of their own that follow it."""
+        """Read one op into `block`; return the comments on lines of their own after it."""
         first = self.i
         op = self.operation(self, block)
         if op is None:
@@ -134,11 +134,11 @@ class Parser(Cursor):
         end = self._first_region(first) if op.regions else self.i
         inner = self.inside(first, end) if isinstance(op, Op) else ()
         if op.regions and inner and op.comments.after == inner[-1] != self.gap(end)[0]:
-            inner = inner[:-1]  # it ends the head of a switch, whose regions begin with `case`
+            inner = inner[:-1]  # the comment belongs to the head of a switch, before `case`
         block.ops.append(op)
         if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
             number = op.page.attrs[0].name
-            if number in op.attrs:  # generic text may leave it out
+            if number in op.attrs:  # generic text may omit the number
                 self.names.constants[op.results[0]] = op.attrs[number]
         while self.accept(";"):
             pass
@@ -152,19 +152,19 @@ class Parser(Cursor):
         return following
 
     def note(self, problem: PtoError) -> None:
-        """Report it at the end; one diagnostic for a place."""
+        """Add diagnostics to the report, one for each place."""
         known = {d.span for d in self.problems}
         self.problems += (d for d in problem.diagnostics if d.span not in known)
         if len(self.problems) >= MOST:
             raise Enough
 
     def give_up(self, problem: PtoError) -> NoReturn:
-        """Report it alone."""
+        """Report a problem and stop reading."""
         self.note(problem)
         raise Enough
 
     def guess(self, first: int, last: int) -> None:
-        """Every name in these tokens that nobody defined stands for a value of unknown type."""
+        """Define every undefined name in these tokens as a value of unknown type."""
         for i in range(first, last):
             if self.texts[i][:1] == "%":
                 self.names.guess(self.texts[i][1:], i)
@@ -173,7 +173,7 @@ class Parser(Cursor):
         return any(b is block for b in self.broken)
 
     def begins_statement(self, index: int | None = None) -> bool:
-        """Whether `%name` at the token, or at the cursor, begins `%name = ...`."""
+        """Return whether `%name` at the token, or at the cursor, starts `%name = ...`."""
         i = self.i if index is None else index
         while self.texts[i][:1] == "%" and self.texts[i + 1] == ",":
             i += 2
@@ -183,23 +183,23 @@ class Parser(Cursor):
         return packed or self.texts[i + 1] == "="
 
     def token_of(self, span: Span | None, default: int) -> int:
-        """The token that starts where `span` does."""
+        """Return the token that starts where `span` does."""
         return default if span is None else bisect_left(self.tokens.starts, span.start)
 
     # comments
 
     def inside(self, first: int, end: int) -> tuple[str, ...]:
-        """Comments between the tokens of a statement or head of several lines, up to `end`."""
+        """Return comments between tokens of a statement or head of several lines, up to `end`."""
         tokens = self.tokens
         return tuple(c.text for c in tokens.comments_in(first + 1, end)) if tokens.marks else ()
 
     def _first_region(self, first: int) -> int:
-        """The token behind the first brace of an op: comments from there on are its region's."""
+        """Return the token after the first brace of an op; later comments belong to the region."""
         braces = (i for i in range(first, self.i) if self.texts[i] == "{")
         return next(braces, first) + 1
 
     def gap(self, i: int) -> tuple[str | None, list[str]]:
-        """What stands before token `i`: a comment on the line before, and lines of their own."""
+        """Return the comment on the line before token `i`, and the comment lines between."""
         tokens = self.tokens
         start = tokens.end(i - 1) if i else 0
         stop = tokens.starts[i]

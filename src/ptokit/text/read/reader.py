@@ -1,7 +1,7 @@
-"""Reading programs: one liberal grammar for every level, module or not, functions or flat.
+"""Programs: one liberal grammar for every level, module or not, functions or flat.
 
-`read` raises PtoError with a diagnostic for each statement that cannot be read, twenty at most. Ops
-it does not know are kept; legality is the checker's business.
+`read` raises PtoError with a diagnostic for each statement that it cannot read, twenty at most.
+Unknown ops are kept; the checker decides on legality.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ MODULES = (MODULE, GENERIC_MODULE)
 PARTS = (*FUNCS, *MODULES)
 DICTIONARY = re.compile(r"\{[^{}]*\}")
 SIGNED = re.compile(r"si(?:4|8|16|32|64)\b")  # newer assemblers tell si8 from i8
-SECTION = re.compile(r"//\s*-----")  # what other tools split a file at: names begin anew
+SECTION = re.compile(r"//\s*-----")  # other tools split a file here: names start anew
 
 
 def read(text: str, name: str = "<text>") -> Module:
-    """The program in `text`; `name` is what messages call it."""
+    """Return the program in `text`; messages call the text `name`. PtoError for errors."""
     p = Parser(tokenise(Source(name, text)), read_operation, read_region)
     if "\0" in text:
         at = text.index("\0")
         raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
-    with gc_disabled():  # to look for garbage would take a quarter of the time
+    with gc_disabled():  # garbage collection would take a quarter of the time
         try:
             module = _whole(p)
         except Enough:
@@ -57,7 +57,7 @@ def read(text: str, name: str = "<text>") -> Module:
 
 
 def _whole(p: Parser) -> Module:
-    """The program, as far as it can be read; what is wrong with it is noted."""
+    """Read the program as far as possible, and report errors."""
     try:
         return _program(p)
     except PtoError as problem:
@@ -79,7 +79,7 @@ def _program(p: Parser) -> Module:
 
 
 def _top(p: Parser, comments: list[str], aliases: tuple[Alias, ...] = ()) -> Module:
-    """Functions and modules up to the end of the text; a module alone is the program."""
+    """Read functions and modules up to the end of the text; a single module is the program."""
     parts, trailing, own = _parts(p, comments, "", aliases)
     if len(parts) == 1 and isinstance(parts[0], Module):
         return replace(parts[0], trailing=(*parts[0].trailing, *trailing))
@@ -87,7 +87,7 @@ def _top(p: Parser, comments: list[str], aliases: tuple[Alias, ...] = ()) -> Mod
 
 
 def _aliases(p: Parser, before: list[str]) -> tuple[tuple[Alias, ...], list[str]]:
-    """`!left = !pto.tile_buf<...>` at the top; also gives the comments after the last."""
+    """Read `!left = !pto.tile_buf<...>` at the top; also return the comments after the last."""
     found: list[Alias] = []
     while p.texts[p.i][:1] == "!" and p.texts[p.i + 1] == "=":
         at = p.i
@@ -117,7 +117,7 @@ def _alias(p: Parser, name: str, at: int) -> Type:
 
 
 def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
-    """`module [@name] [attributes {...}] { functions }`, and the comments after it."""
+    """Read `module [@name] [attributes {...}] { functions }`, and the comments after it."""
     first, quoted = p.i, p.texts[p.i] == GENERIC_MODULE
     attrs, name = (generic(_head(p)), "") if quoted else _module_head(p)
     opened = p.i
@@ -148,7 +148,7 @@ def _module(p: Parser, before: list[str]) -> tuple[Module, list[str]]:
 
 
 def _module_head(p: Parser) -> tuple[dict[str, object], str]:
-    """The attributes of a module, and its name."""
+    """Read the attributes of a module, and its name."""
     p.i += 1
     name = p.texts[p.i]
     p.i += name[:1] == "@"
@@ -157,7 +157,7 @@ def _module_head(p: Parser) -> tuple[dict[str, object], str]:
 
 
 def _head(p: Parser) -> list[Given]:
-    """`"name"() <{properties}> (` in generic form, up to the region."""
+    """Read `"name"() <{properties}> (` in generic form, up to the region."""
     p.i += 1
     p.expect("(")
     p.expect(")")
@@ -170,7 +170,7 @@ def _head(p: Parser) -> list[Given]:
 
 
 def _tail(p: Parser) -> list[Given]:
-    """`) {attributes} : () -> ()`, what stands behind the region."""
+    """Read `) {attributes} : () -> ()`, the part after the region in generic form."""
     p.expect(")")
     given = dictionary(p) if p.texts[p.i] == "{" else []
     for text in (":", "(", ")", "->", "(", ")"):
@@ -181,9 +181,9 @@ def _tail(p: Parser) -> list[Given]:
 def _parts(
     p: Parser, before: list[str], end: str, aliases: tuple[Alias, ...]
 ) -> tuple[list[Func | Module], tuple[str, ...], tuple[Alias, ...]]:
-    """Functions and modules up to `end`, the comments after the last, and aliases of no module.
+    """Read functions and modules up to `end`; also return trailing comments, and aliases.
 
-    `aliases` stand before the first part. Those before a module are the module's.
+    `aliases` stand before the first part. The aliases before a module belong to the module.
     """
     parts: list[Func | Module] = []
     around = p.modules
@@ -215,7 +215,7 @@ def _parts(
 def _named_function(
     p: Parser, before: list[str], known: Sequence[Func | Module], end: str
 ) -> tuple[Func, list[str]]:
-    """A function whose name no other one of the module has, and the comments after it."""
+    """Read a function, whose name must be unique in the module, and the comments after it."""
     if p.texts[p.i] not in FUNCS:
         p.fail(f"expected {FUNC}, {MODULE}" + (f" or {end!r}" if end else ""))
     quoted = p.texts[p.i] == GENERIC_FUNC
@@ -226,7 +226,7 @@ def _named_function(
 
 
 def _resume(p: Parser, first: int, end: str) -> None:
-    """After a function that is broken: on to the next one, or to the end of the module."""
+    """Skip a broken function: go on to the next one, or to the end of the module."""
     p.depth = 0
     if p.texts[first] in FUNCS and p.reached <= first:
         _body_without_head(p, first + 1)
@@ -240,7 +240,7 @@ def _resume(p: Parser, first: int, end: str) -> None:
 
 
 def _body_without_head(p: Parser, first: int) -> None:
-    """The body of a function whose head is broken."""
+    """Read the body of a function whose head is broken, for further errors."""
     i = first
     while p.texts[i] not in ("", *FUNCS) and not (p.texts[i] == "{" and begins_region(p, i)):
         i += 1
@@ -259,7 +259,7 @@ def _symbol(p: Parser, func: Func) -> int:
 
 
 def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
-    """`func.func [private] @name(%a: T, ...) [-> types] [attributes {...}] [{ ... }]`."""
+    """Read `func.func [private] @name(%a: T, ...) [-> types] [attributes {...}] [{ ... }]`."""
     first = p.i
     p.i += 1
     visibility = p.word("a name") if p.texts[p.i] in ("private", "public", "nested") else ""
@@ -293,7 +293,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
 
 
 def _generic_function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
-    """`"func.func"() <{function_type = (T) -> U, sym_name = "f"}> ({ ^bb0(%a: T): ... }) : ...`."""
+    """Read `"func.func"() <{function_type = (T) -> U, sym_name = "f"}> ({ ^bb0(%a: T): ... })`."""
     at = p.i
     given = _head(p)
     p.names = Names(p, flat=False)
@@ -321,7 +321,7 @@ def _generic_function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
 
 
 def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
-    """Give a function in generic form the name and the types that its attributes say."""
+    """Set the name and the types of a function in generic form from its attributes."""
     attrs = {item.key: item.value for item in given}
     name, kind = attrs.pop("sym_name", None), attrs.pop("function_type", None)
     if not isinstance(name, str) or not isinstance(kind, FunctionType):
@@ -344,7 +344,7 @@ def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
 
 
 def _arguments(p: Parser, func: Func) -> bool:
-    """Reads `(%a: T {attrs}, ...)` or, in a declaration, `(T, ...)`; whether names are given."""
+    """Read `(%a: T {attrs}, ...)` or, in a declaration, `(T, ...)`; return whether it has names."""
     opened = p.i
     p.expect("(")
     named = p.texts[p.i][:1] == "%"
@@ -365,7 +365,7 @@ def _arguments(p: Parser, func: Func) -> bool:
 
 
 def _results(p: Parser, func: Func) -> None:
-    """Reads `T` or `(T {attrs}, ...)`."""
+    """Read `T` or `(T {attrs}, ...)`."""
     opened = p.i
     if not p.accept("("):
         func.results = (p.type(),)
@@ -390,10 +390,10 @@ def _body(p: Parser, func: Func) -> None:
 
 
 def _finish(p: Parser, func: Func) -> None:
-    """What holds of a whole function whose body was read."""
+    """Complete and check a function whose body was read."""
     if func.declared:
         return
-    if not p.problems:  # what they leave unknown is not completed
+    if not p.problems:  # after an error types may stay unknown
         p.names.finish(func)
     if not any(map(p.is_broken, (func.body, *func.blocks))):
         check_blocks(p, func)
@@ -402,7 +402,7 @@ def _finish(p: Parser, func: Func) -> None:
 
 
 def _check_return(p: Parser, func: Func, block: Block) -> None:
-    """What the function returns must be what its head says."""
+    """Require that a return has the values that the head of the function declares."""
     last = block.terminator
     values: list[Value] = []
     at = p.i - 1
@@ -419,13 +419,13 @@ def _check_return(p: Parser, func: Func, block: Block) -> None:
 
 
 def _flat(p: Parser, before: list[str]) -> Module:
-    """Ops without a function: their free names become the arguments."""
+    """Read ops without a function: their free names become the arguments."""
     p.names = Names(p, flat=True)
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
         first = p.i
         if p.problems and p.texts[first] in PARTS:
-            return _top(p, [])  # what stood before was no statement
+            return _top(p, [])  # the text before was no statement
         try:
             before = _line(p, func.body, before)
         except Lost:
@@ -440,7 +440,7 @@ def _flat(p: Parser, before: list[str]) -> Module:
 
 
 def _line(p: Parser, block: Block, before: list[str]) -> list[str]:
-    """What may stand outside of functions; gives the comments that follow it."""
+    """Read a statement or directive outside of functions; return the comments after it."""
     text = p.texts[p.i]
     if text in ("}", *PARTS):
         p.fail("expected an operation")
@@ -450,7 +450,7 @@ def _line(p: Parser, block: Block, before: list[str]) -> list[str]:
 
 
 def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:
-    """`.arg %a : T` and `.const %c = 0 : index` of the PTO-AS form."""
+    """Read `.arg %a : T` or `.const %c = 0 : index` of the PTO-AS form."""
     word, at = p.texts[p.i], p.i + 1
     if word not in (".arg", ".const"):
         p.fail("expected an operation, .arg or .const")

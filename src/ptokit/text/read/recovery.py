@@ -1,7 +1,7 @@
-"""Going on after a statement that cannot be read: where the next one begins, what stays unknown.
+"""Error recovery: the start of the next statement after a broken one, and names left unknown.
 
-Each broken statement is reported once and gives no further errors: the names that it defines are
-known, of a type that agrees with every use.
+Each broken statement is reported once. Its results are defined with a type that agrees with every
+use, so that they cause no further errors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ENDS = ("=", ",", ":", ")", "]", "}")  # after a word that is no mnemonic
 
 
 def skip(p: Parser, first: int) -> None:
-    """Leave the broken statement that starts at token `first`; regions on the way are read."""
+    """Skip the broken statement that starts at token `first`; its regions are read."""
     define_results(p, first)
     start = p.i = max(first + 1, p.reached)
     opened: list[str] = []
@@ -37,7 +37,7 @@ def skip(p: Parser, first: int) -> None:
 
 
 def _ended(p: Parser, opened: list[str]) -> bool:
-    """Whether another statement or a function begins at the cursor."""
+    """Return whether another statement or a function starts at the cursor."""
     text = p.texts[p.i]
     if text in FUNCS or (text == ";" and not opened):
         return True
@@ -45,18 +45,18 @@ def _ended(p: Parser, opened: list[str]) -> bool:
 
 
 def _region(p: Parser, start: int) -> None:
-    """The region at the cursor, of a head that begins at token `start`."""
+    """Read the region at the cursor, whose head starts at token `start`."""
     p.names.open()
     p.guess(start, p.i)
     try:
         p.region([])
-    except Lost:  # the brace may be wrong as well
+    except Lost:  # the brace itself may be wrong
         raise Lost(()) from None
     p.names.close()
 
 
 def _closed(opened: list[str], text: str) -> bool:
-    """Close the bracket; False if it is the brace of a block around the statement."""
+    """Close the bracket; False for the closing brace of a block around the statement."""
     if text in (CLOSING[b] for b in opened):
         while CLOSING[opened.pop()] != text:
             pass
@@ -65,7 +65,7 @@ def _closed(opened: list[str], text: str) -> bool:
 
 
 def define_results(p: Parser, first: int) -> None:
-    """The names before `=`, of a directive or an alias: what they stand for is unknown."""
+    """Define the names before `=`, also of a directive or an alias, as unknown."""
     if p.texts[first][:1] == "!":
         p.aliases.setdefault(p.texts[first], UNKNOWN)
     i = first + (p.texts[first][:1] == ".")
@@ -80,9 +80,9 @@ def define_results(p: Parser, first: int) -> None:
 
 
 def begins(p: Parser, i: int, *, sure: bool) -> bool:
-    """Whether the token, the first of its line, can be the first of a statement.
+    """Return whether the token, the first of its line, can start a statement.
 
-    `sure`: brackets are open, so that it may as well go on with the one before.
+    `sure`: brackets are open, so the token may belong to the previous statement.
     """
     text, following = p.texts[i], p.texts[i + 1]
     first = text[:1]
@@ -103,12 +103,12 @@ def begins(p: Parser, i: int, *, sure: bool) -> bool:
 
 
 def _carries(p: Parser, i: int) -> bool:
-    """Whether `%name = %other` stands there, as in a list of loop-carried values."""
+    """Return whether `%name = %other` stands here, as in a list of loop-carried values."""
     return p.texts[i + 1] == "=" and not (p.texts[i + 2][:1].isalpha() or p.texts[i + 2][:1] == '"')
 
 
 def begins_region(p: Parser, i: int) -> bool:
-    """Whether the brace opens a region, not a dictionary."""
+    """Return whether the brace opens a region, not a dictionary."""
     text, following = p.texts[i + 1], p.texts[i + 2]
     first = text[:1]
     if first in ("^", "%"):

@@ -1,4 +1,4 @@
-"""Reading ops with regions: loops and branches."""
+"""Ops with regions: loops and branches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ptokit.text.read.parser import Parser
 
 
 def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %i = %lo to %hi step %s iter_args(%x = %y) -> (T) { ... }`."""
+    """Read `op %i = %lo to %hi step %s iter_args(%x = %y) -> (T) { ... }`."""
     page = forms[0]
     *bounds, carried = page.operands
     op = Op(page, spans={"": p.span(at)})
@@ -52,7 +52,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
 
 
 def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op (%x = %y) : (T) -> U { ... } do { ^bb0(%z: U): ... }`."""
+    """Read `op (%x = %y) : (T) -> U { ... } do { ^bb0(%z: U): ... }`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     names, firsts = _carried(p, "") if p.texts[p.i] == "(" else ([], [])
@@ -76,7 +76,7 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
 
 
 def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op(%more) %a, %b : T, U`."""
+    """Read `op(%more) %a, %b : T, U`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     p.expect("(")
@@ -101,7 +101,7 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
 
 
 def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %condition -> (T) { ... } else { ... }`."""
+    """Read `op %condition -> (T) { ... } else { ... }`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     item = read_item(p, p.names)
@@ -129,7 +129,7 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
 
 
 def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op %n -> T case 2 { ... } default { ... }`: the region of the default is the last one."""
+    """Read `op %n -> T case 2 { ... } default { ... }`; the default's region is the last one."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     item = read_item(p, p.names)
@@ -163,7 +163,7 @@ def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
 
 
 def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op -> (T) { ... }`, `op no_inline { ... }`."""
+    """Read `op -> (T) { ... }` or `op no_inline { ... }`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     types = [kind for kind, _ in _arrow_types(p)]
@@ -176,9 +176,9 @@ def read_executed(p: Parser, forms: Sequence[type[Instr]], at: int, results: lis
 
 
 def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
-    """`op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where its numbers and results have a place.
+    """Read `op<<<1, 2, 3>>> { ... } {attributes} : T, U`, where numbers and results are optional.
 
-    Where values stand for the numbers, their types stand where those of results do.
+    If values stand for the numbers, their types precede those of the results.
     """
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
@@ -195,7 +195,7 @@ def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
 
 
 def _launch(p: Parser, page: type[Instr]) -> list[Given]:
-    """`<<<1, 2, 3>>>`: the numbers that must be given, in the page's order, or their constants."""
+    """Read `<<<1, 2, 3>>>`: the page's required numbers in order, or constants."""
     given: list[Given] = []
     for _ in range(3):
         p.expect("<")
@@ -213,7 +213,7 @@ def _launch(p: Parser, page: type[Instr]) -> list[Given]:
 
 
 def _no_extent(p: Parser, page: type[Instr], key: str, at: int) -> PtoError:
-    """An extent of a launch that only the run, or nobody, knows."""
+    """Return the error about an extent of a launch that is not known statically."""
     message = f"{page.mnemonic()}: {key} is not known statically"
     found = p.wrong("syntax-error", message, at, "write a number, or the name of a constant")
     rule = f"{key} is a thread count: an integer, or the name of a constant of this function"
@@ -230,7 +230,7 @@ def _name(p: Parser) -> Named:
 
 
 def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Item]]:
-    """`iter_args(%x = %y, ...)`: names and first values."""
+    """Read `iter_args(%x = %y, ...)`: names and first values."""
     names: list[Named] = []
     firsts: list[Item] = []
     if not word or p.accept(word):
@@ -244,7 +244,7 @@ def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Item
 
 
 def _bare(p: Parser, op: Op, remarked: Op | None = None, remarks: Sequence[str] = ()) -> Block:
-    """A region that is given no values; `remarked` gets the comment after its brace."""
+    """Read a region without arguments; `remarked` gets the comment after its brace."""
     at = p.i + 1
     region = p.region([], remarked, remarks)
     if region.args:
@@ -256,7 +256,7 @@ def _bare(p: Parser, op: Op, remarked: Op | None = None, remarks: Sequence[str] 
 def _begin(
     p: Parser, op: Op, name: str, items: list[Item], types: list[tuple[Type, int]]
 ) -> list[Type]:
-    """Give the op the values of its list of operands, as their types are written: the types."""
+    """Bind items with written types to the op's list operand; return the types."""
     values = [typed(p.names, i, kind, at) for i, (kind, at) in zip(items, types, strict=True)]
     if values:
         op.operands[name] = tuple(values)
@@ -265,21 +265,21 @@ def _begin(
 
 
 def _arrow_types(p: Parser) -> list[tuple[Type, int]]:
-    """`-> (T, U)`, or nothing."""
+    """Read `-> (T, U)`, or nothing."""
     return p.types() if p.accept("->") else []
 
 
 def _check_yield(
     p: Parser, block: Block, kinds: list[Type], at: int, *, conditional: bool = False
 ) -> None:
-    """The region must end by passing on as many values as the op has results, of their types."""
+    """Require that the region yields values of these types at each of its ends."""
     for end in (block, *block.following):
         if not p.is_broken(end) and not (end.terminator and end.terminator.successors):
             _check_end(p, end, kinds, at, conditional)
 
 
 def check_regions(p: Parser, op: Op, at: int) -> None:
-    """The regions of an op in generic form: as many as it has, each ends with what goes on."""
+    """Check the regions of an op in generic form: their number, arguments and results."""
     routes = [(s, t) for s, t in op.page.routes if s != OUTSIDE]
     needed = 1 + max((s for s, _ in routes), default=-1)
     optional = needed > 1 and not op.results and all(t == OUTSIDE for _, t in routes)
@@ -308,7 +308,7 @@ def check_regions(p: Parser, op: Op, at: int) -> None:
 
 
 def cases_in_text_order(p: Parser, op: Op, at: int) -> None:
-    """In generic form the region of the default stands first."""
+    """Move the default's region from the start, its place in generic form, to the end."""
     cases = cast("tuple[int, ...]", op.attrs.setdefault(op.page.attrs[0].name, ()))
     if len(op.regions) != len(cases) + 1 or len(cases) != len({*cases}):
         regions = counted(len(op.regions), "region")
@@ -340,7 +340,7 @@ def _check_end(p: Parser, block: Block, kinds: list[Type], at: int, conditional:
 
 
 def _defined(p: Parser, op: Op, kinds: list[Type], results: list[Named]) -> Op:
-    """The op with its results, and with attributes behind the last region."""
+    """Return the op with its results, and with attributes after the last region."""
     if p.texts[p.i] == "{":
         before = op.attrs
         bind_attributes(p, op, dictionary(p))

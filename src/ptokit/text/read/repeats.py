@@ -1,9 +1,8 @@
-"""Statements that differ from an earlier one in names alone: what was read of that one holds again.
+"""A cache of statements: two statements that differ only in names are parsed once.
 
-Programs repeat few statements many times, and one program those of another. One that stands on a
-line of its own is remembered by that line without its names, for all texts that the process reads;
-where values of the same types stand in the places of the earlier ones, the new op is the earlier
-one with these values.
+Programs repeat few statements many times. A statement on a line of its own is cached under that
+line without its names, for all texts that the process reads. If values of the same types are at the
+positions of the earlier ones, the new op is the earlier op with these values.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from ptokit.isa.model.types import Elided, OpaqueType, Type
 from ptokit.text.read.parser import Parser
 
 NAME = re.compile(r"%[\w$.-]+")
-IN_STRING = re.compile(r'"[^"]*%')  # no name: a format
-MOST, LONGEST = 4096, 2000  # lines that are remembered, characters of one
+IN_STRING = re.compile(r'"[^"]*%')  # a format, no name
+MOST, LONGEST = 4096, 2000  # cached lines, characters of one line
 
 
 class Template(NamedTuple):
@@ -40,21 +39,21 @@ class Template(NamedTuple):
 
 @cache
 def templates() -> dict[str, Template]:
-    """Statements by their lines. It begins anew when it is full."""
+    """Return the cache of statements by line, which is cleared when it is full."""
     return {}
 
 
 def notes_taken(p: Parser) -> tuple[int, ...]:
-    """How much the parser has noted: a statement that adds to it is not remembered."""
+    """Return the sizes of the parser's notes: a statement that adds to them is not cached."""
     n = p.names
     counts = len(n.unnamed), len(p.problems), len(n.literals), len(n.kinds), len(n.completed)
     return (*counts, len(n.undefined))
 
 
 def line_of(p: Parser, start: int) -> str:
-    """The line from a token on, without the names in it; empty if it is not looked at.
+    """Return the line from a token on, without names; empty if the line is not cacheable.
 
-    What names of types and attributes mean is another matter in another text.
+    Aliases of types and attributes may mean something else in another text.
     """
     text, first = p.tokens.source.text, p.tokens.starts[start]
     end = text.find("\n", first)
@@ -70,7 +69,7 @@ def line_of(p: Parser, start: int) -> str:
 
 
 def repeated(p: Parser, start: int, line: str) -> Op | None:
-    """The op of a statement that was read before, with the names of this one."""
+    """Return the op of a cached statement with the names of this one, or None."""
     found = templates().get(line)
     if found is None or not _ends(p, start + found.length):
         return None
@@ -97,16 +96,16 @@ def repeated(p: Parser, start: int, line: str) -> Op | None:
 
 
 def _ends(p: Parser, at: int) -> bool:
-    """Whether the statement before this token is over: what follows is surely none of its parts."""
+    """Return whether the statement ends before this token."""
     text = p.texts[at]
     return p.begins_line(at) and (text in ("", "}", "return") or text[0] == "%" or "." in text)
 
 
 def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...]) -> None:
-    """Keep what was read, if all of it follows from the line and the types of what it names."""
+    """Cache the op if it depends only on the line and the types of the values that it names."""
     if not isinstance(op, Op) or op.regions or notes_taken(p) != before:
         return
-    if TERMINATOR in op.page.traits:  # what it ends decides whether it may
+    if TERMINATOR in op.page.traits:  # its legality depends on the region
         return
     if not _ends(p, p.i) or "\n" in _text(p, start):
         return
@@ -118,7 +117,7 @@ def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...
 
 
 def _template(p: Parser, start: int, op: Op) -> Template | None:
-    """What holds of every statement like this one, if all that it names is known."""
+    """Return the template of statements like this one, or None if a name is unknown."""
     table, words = p.names.table, p.texts[start : p.i]
     named = {i: table.get(text[1:]) for i, text in enumerate(words) if text[:1] == "%"}
     tokens = {name: _tokens(p, start, span) for name, span in op.spans.items()}
@@ -153,7 +152,7 @@ def _template(p: Parser, start: int, op: Op) -> Template | None:
 
 
 def _tokens(p: Parser, start: int, span: Span) -> tuple[int, int] | None:
-    """The first and the last token of a span inside a statement, counted from its first one."""
+    """Return the first and the last token of a span, counted from the statement's first one."""
     starts, end = p.tokens.starts, p.i
     first = bisect_left(starts, span.start, start, end)
     last = bisect_left(starts, span.end, first, end) - 1

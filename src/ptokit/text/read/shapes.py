@@ -1,7 +1,7 @@
-"""The shapes an op can have in text: for each `shape` that a page's `asm` may have, how it is read.
+"""Statement syntax: the reader for each `shape` that a page's `asm` may have.
 
-"op" covers instructions in every form. The others are the irregular ones; a page names its shape
-and nothing here knows a mnemonic. Printing is in `text/write/statements`.
+"op" covers instructions in every form, the other shapes are irregular. A page names its shape, so
+no reader knows a mnemonic. `text/write/statements` has the printers.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ Read: TypeAlias = "Callable[[Parser, Forms, int, list[Named]], Op]"
 
 
 def read_op(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """Operands, attributes and types in any form."""
+    """Read operands, attributes and types in any form."""
     call = Call(at) if p.begins_statement() else read_call(p, p.names, forms, at)
     return build(p, p.names, forms, call, results)
 
 
 def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """As "op", but one type stands for all operands and the result."""
+    """Read as "op", with one type for all operands and the result."""
     call = read_call(p, p.names, forms, at)
     if call.types is None:
         p.fail("expected ':' and a type")
@@ -71,7 +71,7 @@ def read_same(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_in_full(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %a, %b : T`, or `: T, i1` with the type of the second result."""
+    """Read `op %a, %b : T`, or `: T, i1` with the type of the second result."""
     op, items = Op(forms[0], spans={"": p.span(at)}), [read_item(p, p.names)]
     while p.accept(","):
         items.append(read_item(p, p.names))
@@ -83,7 +83,7 @@ def read_in_full(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op 5 : index`, `op 1.0 : f32`, `op true`."""
+    """Read `op 5 : index`, `op 1.0 : f32` or `op true`."""
     page = forms[0]
     if p.texts[p.i] == "{":
         dictionary(p)
@@ -117,7 +117,7 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op slt, %a, %b : index`; the result is i1."""
+    """Read `op slt, %a, %b : index`; the result is i1."""
     op, word_at = Op(forms[0], spans={"": p.span(at)}), p.i
     word = p.texts[p.i]
     value = read_value(p) if word[:1] == '"' else Raw(p.word("a predicate"))
@@ -133,18 +133,18 @@ def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def promises(p: Parser) -> list[Given]:
-    """`fastmath<fast>` and `{...}` before the types."""
+    """Read `fastmath<fast>` and `{...}` before the types."""
     found = [flags(p)] if p.texts[p.i] in FLAGS else []
     return found + (dictionary(p) if p.texts[p.i] == "{" else [])
 
 
 def typed_use(p: Parser, item: Item, kind: Type) -> Use:
-    """The value of an item of the type that was just read."""
+    """Return the value of an item whose type was just read, and the item's token."""
     return typed(p.names, item, kind, p.i - 1), item.at
 
 
 def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %condition, %yes, %no : T`."""
+    """Read `op %condition, %yes, %no : T`."""
     items: list[Item] = []
     for count in range(3):
         if count:
@@ -159,7 +159,7 @@ def read_select(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op ins(%tile, %offset : T, index) outs : U`."""
+    """Read `op ins(%tile, %offset : T, index) outs : U`."""
     p.expect("ins")
     p.expect("(")
     items = [read_item(p, p.names)]
@@ -176,7 +176,7 @@ def read_tile_element(p: Parser, forms: Forms, at: int, results: list[Named]) ->
 
 
 def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %a downward : T to U`."""
+    """Read `op %a downward : T to U`."""
     op, item = Op(forms[0], spans={"": p.span(at)}), read_item(p, p.names)
     words: list[Given] = []
     while (attr := _worded(op.page, p.texts[p.i])) is not None:
@@ -190,13 +190,13 @@ def read_cast(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def _worded(page: type[Instr], text: str) -> Attr | None:
-    """The attribute of which a word alone says what it is."""
+    """Return the attribute that has the member `text`, which stands alone."""
     kinds = ((attr, attr.kind) for attr in page.attrs)
     return next((a for a, kind in kinds if issubclass(kind, Word) and kind.named(text)), None)
 
 
 def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op`, `op %a, %b : T, U`, `op(%a, %b) : (T, U) -> ()`."""
+    """Read `op`, `op %a, %b : T, U` or `op(%a, %b) : (T, U) -> ()`."""
     call = Call(at)
     first = p.i
     if p.texts[p.i] == "(" or (p.at_operand() and not p.begins_statement()):
@@ -216,7 +216,7 @@ def finish(
     operands: Sequence[Use],
     types: Sequence[Type],
 ) -> Op:
-    """Give the op its operands, the page's inputs in order, and results."""
+    """Bind operands to the page's inputs in order, and define the results; return the op."""
     page = op.page
     slots = [page.operand(name) for name in page.asm.order] or page.ins()
     if len(operands) > len(slots) or any(o.required for o in slots[len(operands) :]):
@@ -242,7 +242,10 @@ def finish(
 
 
 def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op @name(%a, %b) : (T, U) -> V`, or threads, `op @name<<<%x, %y, %z>>>(%a) : (T) -> ()`."""
+    """Read `op @name(%a, %b) : (T, U) -> V`, or a launch of threads.
+
+    Threads: `op @name<<<%x, %y, %z>>>(%a) : (T) -> ()`.
+    """
     page = forms[0]
     name = p.texts[p.i]
     if name[:1] != "@" or len(name) < 2:
@@ -282,7 +285,7 @@ def read_call_of(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %p, %n : <f32> -> <f32>`, or the types in full."""
+    """Read `op %p, %n : <f32> -> <f32>`, or with full types."""
     page = forms[0]
     moved = read_item(p, p.names)
     p.expect(",")
@@ -297,7 +300,7 @@ def read_moved(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def _stripped(p: Parser) -> Type:
-    """A pointer type, of which the text may leave the name out: `<f32, gm>`."""
+    """Read a pointer type, perhaps without its name: `<f32, gm>`."""
     if p.texts[p.i] != "<":
         return p.type()
     opened = p.i
@@ -309,13 +312,13 @@ def _stripped(p: Parser) -> Type:
 
 
 def read_declared(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op -> T`."""
+    """Read `op -> T`."""
     p.expect("->")
     return finish(p, Op(forms[0], spans={"": p.span(at)}), results, (), [p.type()])
 
 
 def read_field(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %s[0, 1] : S -> T`, `op %s[0], %x : S, T`."""
+    """Read `op %s[0, 1] : S -> T` or `op %s[0], %x : S, T`."""
     items, path_at = [read_item(p, p.names)], p.i
     path = read_value(p)
     while p.accept(","):
@@ -331,7 +334,7 @@ def read_field(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_maintained(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op all #pto.name<A>`, `op %x single_cache_line : T`."""
+    """Read `op all #pto.name<A>` or `op %x single_cache_line : T`."""
     if p.accept("all"):
         op = Op(next(page for page in forms if page.attrs), spans={"": p.span(at)})
         word_at = p.i
@@ -348,7 +351,7 @@ def read_maintained(p: Parser, forms: Forms, at: int, results: list[Named]) -> O
 
 
 def read_printed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op ins("text", %x : T)`."""
+    """Read `op ins("text", %x : T)`."""
     p.expect("ins")
     p.expect("(")
     op, text_at = Op(forms[0], spans={"": p.span(at)}), p.i
@@ -363,7 +366,7 @@ def read_printed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_asserted(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op %condition, "text"`."""
+    """Read `op %condition, "text"`."""
     op = Op(forms[0], spans={"": p.span(at)})
     item = read_item(p, p.names)
     p.expect(",")
@@ -374,7 +377,7 @@ def read_asserted(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """As "op"; where the types are memrefs, `{config = ...}` says the layout of the result."""
+    """Read as "op"; if the types are memrefs, `{config = ...}` is the layout of the result."""
     call = read_call(p, p.names, forms, at)
     kind, place = call.results[0] if call.results else (None, at)
     if isinstance(kind, TileType):
@@ -383,7 +386,10 @@ def read_bound(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 
 def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
-    """`op(%a) %rows, %cols {config = ...} : T`, `op() : T`; several addresses: as written."""
+    """Read `op(%a) %rows, %cols {config = ...} : T` or `op() : T`.
+
+    With several addresses the op is kept as an opaque op.
+    """
     opened, items = p.i, list[Item]()
     p.expect("(")
     items += [read_item(p, p.names) for _ in p.elements(")", opened)]
@@ -394,10 +400,10 @@ def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op
     given = dictionary(p) if p.texts[p.i] == "{" else []
     p.expect(":")
     kind = p.type()
-    if isinstance(kind, OpaqueType | GlobalType):  # no place of global memory is made in a kernel
+    if isinstance(kind, OpaqueType | GlobalType):  # a kernel allocates no global memory
         raise UnknownOperandType
     if isinstance(kind, TileType):
-        if kind.apart:  # nor rows that lie apart
+        if kind.apart:  # no allocation has rows that are not contiguous
             raise UnknownOperandType
         kind = _configured(p, kind, given, len(items) > 1)
     kinds = (I64, INDEX, INDEX)
@@ -413,7 +419,7 @@ def read_addressed(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op
 
 
 def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) -> TileType:
-    """The type with the layout that `config` among the attributes says."""
+    """Return the type with the layout of the attribute `config`, if given."""
     config = next((given for given in attrs if given.key == "config"), None)
     if config is None:
         return kind

@@ -1,6 +1,6 @@
-"""A page's operands as text has them: plain data, read off the page once.
+"""A page's operands as text lists them: plain data, derived from the page once.
 
-(An operand of a page is a formula, whose `==` builds a formula: here names are compared.)
+(An operand of a page is a formula, whose `==` builds a formula: Slots can be compared.)
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ptokit.isa.model.types import Kind, ScalarType
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A place for an operand."""
+    """One operand as the reader and the writer see it."""
 
     operand: Operand
     name: str
     kind: Kind
     required: bool
-    optional: bool  # absent when not given; else a slot that is not required has a default
+    optional: bool  # absent when not given; a slot neither required nor optional has a default
     many: bool
     key: str | None
     indexed: bool
@@ -31,20 +31,20 @@ class Slot:
 
 @dataclass(frozen=True, eq=False)
 class Signature:
-    """The slots of a page by what text does with them."""
+    """The slots of a page, grouped by their use in text."""
 
     page: type[Instr]
-    ins: tuple[Slot, ...]  # read only, in text order
-    outs: tuple[Slot, ...]  # written
+    ins: tuple[Slot, ...]  # inputs, in text order
+    outs: tuple[Slot, ...]  # outputs
     fresh: tuple[Slot, ...]  # outputs that are results in SSA form
     results: tuple[Slot, ...]  # defined in every form
-    ssa: tuple[Slot, ...]  # operands in SSA form: inputs, then written ones that stay operands
-    bare: tuple[Slot, ...]  # the same without the old values of outputs
+    ssa: tuple[Slot, ...]  # operands in SSA form: inputs, then outputs that stay operands
+    bare: tuple[Slot, ...]  # `ssa` without the old values of outputs
 
 
 @cache
 def signature(page: type[Instr]) -> Signature:
-    """The signature of a page."""
+    """Return the signature of a page."""
     ins = tuple(_slot(page, o) for o in page.ins())
     outs = tuple(_slot(page, o) for o in page.outs())
     memory = tuple(s for s in outs if not s.operand.fresh)
@@ -61,7 +61,7 @@ def signature(page: type[Instr]) -> Signature:
 
 @cache
 def keywords(page: type[Instr]) -> frozenset[str]:
-    """The words that stand before an operand in text, `=` between them or not."""
+    """Return the words that stand before an operand in text, with or without `=`."""
     return frozenset(s.key or s.name for s in (*signature(page).ins, *signature(page).outs))
 
 
@@ -81,7 +81,7 @@ def _slot(page: type[Instr], operand: Operand) -> Slot:
 
 
 def describe(slots: Sequence[Slot]) -> str:
-    """`src [, quant], row, col`: what an op takes, those with a default included."""
+    """Return the operands that an op takes, as text: `src [, quant], row, col`."""
     text = ""
     for slot in slots:
         name = f"{slot.name}..." if slot.many else slot.name

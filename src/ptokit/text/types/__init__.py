@@ -1,1 +1,1 @@
-"""Types as text: every spelling read, the form's own printed."""
+"""The spellings of types: readers of every spelling, printers of each form's own."""

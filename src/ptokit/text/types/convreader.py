@@ -1,4 +1,4 @@
-"""Reading the spellings of convolution tiles: ours, and the assembler's with `config=`."""
+"""Readers of convolution tile types: ptokit's spelling, and the assembler's with `config=`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ptokit.isa.model.types import Type
 from ptokit.text.types.parts import BadType, Parts, extents, number, number_list, unknown, word_of
 from ptokit.values.enumerations import ConvLayout, Loc
 
-# how a feature map is unrolled: the keys that are lists, and how many numbers each has
+# parameters of the unroll that are lists -> length of the list
 LISTS = {"padding": 4, "filter": 2, "stride": 2, "dilation": 2, "repeat": 3, "into": 2}
 STEPS = ("filter", "stride", "dilation")
-# the same in the assembler's text: which key has which number of which list
+# key in the assembler's text -> list, and position in it
 NUMBERS = {
     **{f"{key}_{axis}": (key, place) for key in STEPS for place, axis in enumerate("hw")},
     **{f"repeat_{word}": ("repeat", n) for n, word in enumerate(("stride", "time", "mode"))},
     **{f"dst_{word}": ("into", n) for n, word in enumerate(("stride", "mposition"))},
 }
-# what the extents of the map say already: its height, its width and its channels
+# keys that repeat the extents of the map: its height, width and channels
 IMPLIED = ("fmap_h", "fmap_w", "channel_size")
 LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
 CONFIG = re.compile(r"#pto\.conv_tile_config<(.*)>", re.DOTALL)
@@ -27,7 +27,7 @@ Given = dict[str, Any]  # Any: by the key
 
 
 def conv_of(parts: Parts) -> Type:
-    """`<nc1hwc0, 1x1x4x4x16xf16>` or `<mat, 1x1x4x4x16xf16>`, and how it is unrolled."""
+    """Return the type `<nc1hwc0, 1x1x4x4x16xf16>` or `<mat, 1x1x4x4x16xf16>` with its unroll."""
     word, at = parts.fields[0]
     loc = Loc.named(word.strip('"'))
     layout = ConvLayout.NC1HWC0 if loc else word_of(ConvLayout, word, at)
@@ -47,7 +47,7 @@ def conv_of(parts: Parts) -> Type:
 
 
 def _listed(parts: Parts) -> Given:
-    """What our own text says of the unrolling: a list for each key."""
+    """Return the parameters of the unroll in ptokit's text: a list for each key."""
     given: Given = {}
     for key, value, place in parts.keyed(("loc", "pad_value", *LISTS), after=2):
         if key == "loc":
@@ -60,7 +60,7 @@ def _listed(parts: Parts) -> Given:
 
 
 def _configured(parts: Parts, sizes: tuple[int, ...]) -> Given:
-    """What the assembler's text says of layout, bytes and unrolling."""
+    """Return layout and unroll in the assembler's text."""
     given: Given = {}
     for key, value, place in parts.keyed(("layout", "buffer_size", "config"), after=2):
         if key == "layout":
@@ -77,7 +77,7 @@ def _configured(parts: Parts, sizes: tuple[int, ...]) -> Given:
 
 
 def _unrolled(parts: Parts, sizes: tuple[int, ...]) -> Given:
-    """The keys of `#pto.conv_tile_config<...>`."""
+    """Return the parameters in `#pto.conv_tile_config<...>`."""
     given: Given = {}
     plain = {"repeat": (0, 1, 0), "into": (0, 0)}
     known = (*NUMBERS, *IMPLIED, "pad_list", "pad_value", "transpose")
@@ -100,7 +100,7 @@ def _unrolled(parts: Parts, sizes: tuple[int, ...]) -> Given:
 
 
 def _sides(text: str, at: int) -> tuple[int, ...]:
-    """`1x0x1x0`: the padding left, right, above and below."""
+    """Return the padding left, right, top and bottom of `1x0x1x0`."""
     sides = text.split("x")
     if len(sides) != len(ConvTileType.padding):
         raise BadType("syntax-error", "a padding is 4 numbers: 1x0x1x0", at, at + len(text))
@@ -108,13 +108,13 @@ def _sides(text: str, at: int) -> tuple[int, ...]:
 
 
 def implied(sizes: tuple[int, ...]) -> dict[str, int]:
-    """What the extents of a feature map say of its height, width and channels."""
+    """Return height, width and channels of a feature map with these extents."""
     c1, height, width, c0 = (1, 1, 1, 1, *sizes)[-4:]
     return dict(zip(IMPLIED, (height, width, c1 * c0), strict=True))
 
 
 def _agrees(key: str, said: int, sizes: tuple[int, ...], at: int, length: int) -> None:
-    """Height, width and channels say what the extents say; 0 says nothing."""
+    """Require that height, width or channels match the extents, or are 0."""
     found = implied(sizes)[key]
     if said not in (0, found):
         message = f"{key} is {said}, but the extents give {found}"
@@ -124,7 +124,7 @@ def _agrees(key: str, said: int, sizes: tuple[int, ...], at: int, length: int) -
 def _from_one(
     key: str, numbers: tuple[int, ...], text: str, at: int, name: str | None = None
 ) -> tuple[int, ...]:
-    """Steps of a filter, which count from 1."""
+    """Return the numbers; BadType if a filter, stride or dilation is less than 1."""
     if (name or key) in STEPS and min(numbers) < 1:
         raise BadType("attribute", f"{key} is at least 1", at, at + len(text))
     return numbers

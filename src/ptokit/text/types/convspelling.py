@@ -1,4 +1,4 @@
-"""Printing convolution tiles as the assembler writes them: with a configuration."""
+"""Printers of convolution tile types in the assembler's spelling, with a configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ORDER = (
 
 
 def convolution(kind: ConvTileType) -> str:
-    """`!pto.conv_tile<mat, 1x1x4x4x16xf16, config=...>`; what is plain goes without saying."""
+    """Return `!pto.conv_tile<mat, 1x1x4x4x16xf16, config=...>`, without a default configuration."""
     dims = "".join(f"{n}x" for n in kind.shape)
     dtype = kind.dtype.mlir or kind.dtype.name
     layout = f", layout=#pto.layout<{kind.layout.text}>"
@@ -24,7 +24,7 @@ def convolution(kind: ConvTileType) -> str:
 
 
 def _configuration(kind: ConvTileType) -> str:
-    """Every key in the order in which the assembler prints them."""
+    """Return every key in the order in which the assembler prints the keys."""
     said: dict[str, object] = {**implied(kind.shape)}
     said |= {key: getattr(kind, name)[place] for key, (name, place) in NUMBERS.items()}
     said["pad_value"] = _number(kind.pad_value)
@@ -35,5 +35,5 @@ def _configuration(kind: ConvTileType) -> str:
 
 
 def _number(value: float) -> str:
-    """An attribute of MLIR: its number and its type."""
+    """Return the text of an MLIR attribute: the number and its type."""
     return f"{int(value)} : i32" if value == int(value) else f"{value!r} : f32"

@@ -1,10 +1,10 @@
-"""Extents of packed pairs: text counts bytes of two elements, everything else counts elements.
+"""Extents of packed pairs: text counts bytes of two elements, ptokit counts elements.
 
-The assembler's `!pto.f4E2M1x2` is such a byte. Packed is the axis along which elements are
-neighbours in memory: columns of row-major tiles and inside row-major boxes, else rows; the last one
-of views.
+The assembler's `!pto.f4E2M1x2` is such a byte. The packed axis is the one along which elements are
+neighbours in memory: columns for row-major tiles and inside row-major boxes, else rows; the last
+axis of views.
 
-A page says which of its numbers count pairs: they are converted when an op has been read.
+A page declares which of its numbers count pairs: they are converted after an op is read.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ptokit.values.enumerations import BLayout, SLayout
 from ptokit.values.layouts import Layout, Shape
 
 K = TypeVar("K", bound="TileType | GlobalType")
-PAIR = "x2"  # of names of types that are pairs
+PAIR = "x2"  # the suffix of a pair type's name
 
 
 def pairs_named(word: str) -> bool:
-    """Whether a name of an element type is that of a pair; others of the same type are of one."""
+    """Return whether a name of an element type means a pair; other names mean one element."""
     return PAIR in word.lower()
 
 
 def packed_rows(layout: Layout) -> bool:
-    """Whether neighbours in memory are in one column."""
+    """Return whether neighbours in memory belong to one column."""
     if layout.boxed:
         return layout.slayout is SLayout.COL_MAJOR
     return layout.blayout is BLayout.COL_MAJOR
 
 
 def packed_axis(kind: Type, count: int) -> int | None:
-    """Which of so many extents of a tile, or else of a view or an array, counts pairs; or none."""
+    """Return the position, among `count` extents, of the one that counts pairs, or None."""
     dtype = getattr(kind, "dtype", None)
     if dtype is None or not dtype.pairs:
         return None
@@ -51,19 +51,19 @@ def packed_axis(kind: Type, count: int) -> int | None:
 
 
 def in_elements(kind: K) -> K:
-    """A type of extents that count pairs, with those that count elements."""
+    """Return a type whose extents count pairs with extents that count elements."""
     return _scaled(kind, lambda n: 2 * n)
 
 
 def in_pairs(kind: K) -> K | None:
-    """The other way; None where a number of elements is odd."""
+    """Return a type with extents that count pairs; None if a number of elements is odd."""
     if any(n is not None and n % 2 for n in _packed(kind)):
         return None
     return _scaled(kind, lambda n: n // 2)
 
 
 def _packed(kind: TileType | GlobalType) -> tuple[int | None, ...]:
-    """What text counts in pairs: extents, and the strides of the other axes."""
+    """Return the numbers that text counts in pairs: extents, and strides of the other axes."""
     if not kind.dtype.pairs:
         return ()
     if isinstance(kind, GlobalType):
@@ -73,7 +73,7 @@ def _packed(kind: TileType | GlobalType) -> tuple[int | None, ...]:
 
 
 def _scaled(kind: K, by: Callable[[int], int]) -> K:
-    """The type with these numbers changed."""
+    """Return the type with the numbers that count pairs changed by `by`."""
 
     def of(number: int | None) -> int | None:
         return None if number is None else by(number)
@@ -91,7 +91,7 @@ def _scaled(kind: K, by: Callable[[int], int]) -> K:
 
 
 def counted(op: Op) -> Iterator[tuple[str, int]]:
-    """The operands, and which of each, that count pairs in text."""
+    """Yield the operands that count pairs in text, each with the position of the number."""
     for operand in op.page.ins():
         if not operand.counts:
             continue
@@ -109,7 +109,7 @@ def _typed(op: Op) -> Iterator[Value]:
 
 
 def _counts(what: str, place: int, axis: int | None) -> bool:
-    """Whether one of an operand's numbers counts along the packed axis, or steps over it."""
+    """Return whether a number of an operand counts along the packed axis, or is a step over it."""
     match what:
         case "rows":
             return axis == 0
@@ -125,7 +125,7 @@ def _counts(what: str, place: int, axis: int | None) -> bool:
 
 @cache
 def number_page(operation: str, kind: Type = INDEX) -> type[Instr]:
-    """The page that computes with two whole numbers: add, floordiv."""
+    """Return the page of an integer operation, such as add or floordiv, on two numbers."""
     for page in walk():
         two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
         if two and page.operation() == operation and page.ins()[0].accepts(kind):
@@ -134,21 +134,21 @@ def number_page(operation: str, kind: Type = INDEX) -> type[Instr]:
 
 
 def double(value: Value) -> Op:
-    """An op that turns a number of pairs into elements; the text has no such op."""
+    """Return an op that doubles a number of pairs; the text has no such op."""
     page = number_page("add", value.type if isinstance(value.type, ScalarType) else INDEX)
     names = [operand.name for operand in page.ins()]
     return new_op(page, {name: (value,) for name in names}, results=[Value("", value.type)])
 
 
 def is_double(op: AnyOp) -> bool:
-    """Whether it is one that `double` made, or computes the same."""
+    """Return whether `double` made the op, or the op computes the same."""
     if not isinstance(op, Op) or op.page is not number_page("add"):
         return False
     return len({value for _, value in op.values()}) == 1
 
 
 def counting_elements(func: Func) -> Iterator[Value]:
-    """Put `double` before what counts pairs; gives the numbers that have no names yet."""
+    """Insert `double` before uses that count pairs; yield the new values, which have no names."""
     for block in blocks(func):
         ops = list(block.ops)
         block.ops.clear()
@@ -163,7 +163,7 @@ def counting_elements(func: Func) -> Iterator[Value]:
 
 
 def rebind(op: Op, name: str, place: int, value: Value) -> None:
-    """Another value for one number of an operand."""
+    """Replace one number of an operand."""
     bound = op.operands[name]
     if isinstance(bound, tuple):
         op.operands[name] = (*bound[:place], value, *bound[place + 1 :])
@@ -172,7 +172,7 @@ def rebind(op: Op, name: str, place: int, value: Value) -> None:
 
 
 def blocks(func: Func) -> Iterator[Block]:
-    """Every block of a function, regions included."""
+    """Yield every block of a function, with those of regions."""
     waiting = [func.body, *func.blocks]
     while waiting:
         block = waiting.pop()

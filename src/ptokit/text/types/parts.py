@@ -1,7 +1,7 @@
-"""The pieces of a type spelling: fields between commas, numbers, words, element types, extents.
+"""Pieces of a type spelling: fields between commas, numbers, words, element types, extents.
 
-Every problem is a `BadType`: it knows its place inside the spelling, and the reader, which knows
-where the spelling stands, makes it a diagnostic.
+Every error is a `BadType` with its place inside the spelling; the reader, which knows the place of
+the spelling, makes it a diagnostic.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ptokit.values.dtypes import SPELLINGS, DType, dtype_named
 from ptokit.values.enumerations import Word
 
 W = TypeVar("W", bound=Word)
-# elements that tiles have not: doubles, pairs in one register, formats of other dialects
+# element types that tiles lack: doubles, pairs in one register, formats of other dialects
 FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+|vector<\d+x[^<>x]+>")
-LEVELS = 8  # of angle brackets inside one another that types and attributes may have
+LEVELS = 8  # nested angle brackets in types and attributes
 
 
 def in_angles(inner: str) -> str:
-    """The expression for angle brackets, `LEVELS` deep, and for what is like `inner` in them."""
+    """Return the expression for nested angle brackets, `LEVELS` deep, around `inner`."""
     found = rf"<{inner}>"
     for _ in range(LEVELS - 1):
         found = rf"<{inner}(?:{found}{inner})*+>"
@@ -32,14 +32,14 @@ def in_angles(inner: str) -> str:
 ANGLED = in_angles("[^<>]*+")
 FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
-DIGITS = frozenset("0123456789")  # of numbers; str.isdigit knows hundreds more
+DIGITS = frozenset("0123456789")  # str.isdigit accepts hundreds more
 WHOLE = re.compile(r"[0-9]+")
 NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
 DIMS = re.compile(r"((?:(?:[0-9]+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
 
 
 class BadType(Exception):
-    """What is wrong with a spelling, at [start, end) inside it."""
+    """An error in a spelling, at [start, end) inside it."""
 
     def __init__(
         self, slug: str, message: str, start: int, end: int, help: str | None = None
@@ -50,11 +50,11 @@ class BadType(Exception):
 
 
 class ForeignElement(BadType):
-    """An element type of another level or dialect: the type that holds it is kept as written."""
+    """An element type of another level or dialect; the type around it is kept as written."""
 
 
 class Parts:
-    """What stands between the angle brackets, `at` characters into the spelling."""
+    """The text between angle brackets, `at` characters into the spelling."""
 
     def __init__(self, body: str, at: int) -> None:
         self.body, self.at = body, at
@@ -66,7 +66,7 @@ class Parts:
         end = 0
         for match in FIELD.finditer(self.body):
             if found and match.start() == end == len(self.body) and self.body[-1:] != ",":
-                break  # the end of the text, once more
+                break  # the pattern matches the end of the text twice
             piece, end = match[1], match.end()
             lead = len(piece) - len(piece.lstrip())
             found.append((piece.strip(), self.at + match.start() + lead))
@@ -75,7 +75,7 @@ class Parts:
     def keyed(
         self, keys: Iterable[str], after: int = 0, end: int | None = None
     ) -> Iterator[tuple[str, str, int]]:
-        """The fields `key = value` from `after` to `end`: key, value and the value's offset."""
+        """Yield the fields `key = value` from `after` to `end`: key, value, the value's offset."""
         seen: set[str] = set()
         for text, at in self.fields[after:end]:
             key, equals, value = text.partition("=")
@@ -89,14 +89,14 @@ class Parts:
 
 
 def unknown(word: str, options: Iterable[str], at: int, what: str) -> BadType:
-    """The problem of a word that is none of `options`."""
+    """Return the error about a word that is none of `options`."""
     listed = list(options)
     help = did_you_mean(word.lower(), listed) or f"one of: {', '.join(listed)}"
     return BadType("unknown-word", f"{word!r} is not {what}", at, at + len(word), help)
 
 
 def number(text: str, at: int, what: str = "a number") -> int:
-    """A number from 0 to 2^63 - 1, decimal or 0x."""
+    """Return a number from 0 to 2^63 - 1, decimal or hexadecimal; BadType for other text."""
     if not NUMBER.fullmatch(text):
         message = f"expected {what}, found {text!r}" if text else f"expected {what}"
         raise BadType("syntax-error", message, at, at + max(len(text), 1))
@@ -108,7 +108,7 @@ def number(text: str, at: int, what: str = "a number") -> int:
 
 
 def word_of(kind: type[W], text: str, at: int) -> W:
-    """The member of `kind` that `text` spells, quoted or not."""
+    """Return the member of `kind` that `text` spells, quoted or not."""
     bare = text.strip('"')
     member = kind.named(bare)
     if member is None:
@@ -117,7 +117,7 @@ def word_of(kind: type[W], text: str, at: int) -> W:
 
 
 def element_named(word: str, at: int) -> DType:
-    """The element type that `word` names."""
+    """Return the element type that `word` names."""
     dtype = dtype_named(word)
     if dtype is None and FOREIGN_ELEMENT.fullmatch(word):
         message = f"{word!r} is not an element type of tiles"
@@ -131,7 +131,7 @@ def element_named(word: str, at: int) -> DType:
 
 
 def number_list(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
-    """`[2, 3]`: exactly `count` numbers."""
+    """Return the numbers of `[2, 3]`, exactly `count`."""
     inner = text.removeprefix("[").removesuffix("]")
     found = [part.strip() for part in inner.split(",")]
     if text[:1] != "[" or text[-1:] != "]" or len(found) != count:
@@ -141,13 +141,13 @@ def number_list(text: str, at: int, count: int, what: str) -> tuple[int, ...]:
 
 
 def element_word(word: str) -> str:
-    """The name of the element type in `?x4xf16`."""
+    """Return the name of the element type in `?x4xf16`."""
     match = DIMS.match(word)
     return match[2].strip() if match else ""
 
 
 def extents(word: str, at: int) -> tuple[tuple[int | None, ...], DType]:
-    """`?x4xf16`: the extents and the element type."""
+    """Return the extents and the element type of `?x4xf16`."""
     match = DIMS.match(word)
     if match is None:
         help = "write the extents and the element type: 16x16xf16"

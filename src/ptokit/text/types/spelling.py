@@ -1,4 +1,4 @@
-"""Printing types: the canonical spelling of each form."""
+"""Printers of types: the canonical spelling in each form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TILE = "!pto.tile<...>"
 
 @lru_cache(maxsize=4096)
 def spell(kind: Type, form: str) -> str:
-    """The spelling of a type in the form "as", "ssa" or "dps"."""
+    """Return the spelling of a type in the form "as", "ssa" or "dps"."""
     if isinstance(kind, TileType | GlobalType) and not isinstance(kind, MultiTileType):
         kind = in_pairs(kind) or replace(kind, dtype=_single(kind.dtype))
     match kind:
@@ -55,23 +55,23 @@ def spell(kind: Type, form: str) -> str:
 
 
 def told_apart(one: Type, other: Type) -> tuple[str, str]:
-    """Two types as messages call them: as programs spell them if they are called the same."""
+    """Return two types for a message: in their program spelling if their names are equal."""
     names = str(one), str(other)
     return names if names[0] != names[1] else (spell(one, DPS), spell(other, DPS))
 
 
 def _single(dtype: DType) -> DType:
-    """One of a pair, as the type of odd numbers of elements is called."""
+    """Return a pair type as the type of one element, for odd numbers of elements."""
     return replace(dtype, name=dtype.name.removesuffix(PAIR), mlir="")
 
 
 def _element(dtype: DType, form: str) -> str:
-    """The name of an element type: DPS text has MLIR's."""
+    """Return the name of an element type: in DPS text MLIR's."""
     return dtype.mlir or dtype.name if form == DPS else dtype.name
 
 
 def _long(kind: TileType, form: str) -> str:
-    """Every key in the fixed order that other assemblers require."""
+    """Return every key in the fixed order that other assemblers require."""
     valid = kind.valid
     v_row, v_col = ("?" if n is None else str(n) for n in (valid.rows, valid.cols))
     compact = list(CompactMode).index(kind.compact)
@@ -85,7 +85,7 @@ def _long(kind: TileType, form: str) -> str:
 
 
 def _positional(kind: TileType) -> bool:
-    """Whether the eight fields of `!pto.tile<loc=vec, f32, 16, 16, ...>` say everything."""
+    """Return whether the eight fields of `!pto.tile<loc=vec, f32, 16, 16, ...>` are complete."""
     whole = kind.valid == Shape(kind.rows, kind.cols)
     plain = kind.fractal == 512 and kind.compact is CompactMode.NULL
     return whole and plain and isinstance(kind.pad, PadValue)
@@ -104,7 +104,7 @@ UNROLL = ("padding", "filter", "stride", "dilation", "repeat", "into")
 
 
 def _unrolled(kind: ConvTileType) -> str:
-    """How a feature map is unrolled, without defaults."""
+    """Return the parameters of a feature map's unroll, without defaults."""
     text = ""
     for key in UNROLL:
         if getattr(kind, key) != getattr(PLAIN, key):

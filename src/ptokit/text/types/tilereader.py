@@ -1,6 +1,6 @@
-"""Reading tile types: the four spellings are one grammar of fields.
+"""Readers of tile types: one grammar of fields for the four spellings.
 
-A field is `key = value` in any order, or stands at its place: location, then `16x16xf16` or element
+A field is `key = value` in any order, or has a position: location, then `16x16xf16` or element
 type, rows, columns, then block layout, box layout, fractal, pad value and compact mode.
 """
 
@@ -33,19 +33,19 @@ from ptokit.values.pads import CustomPad
 W = TypeVar("W", bound=Word)
 T = TypeVar("T")
 CUSTOM = 1 << 32
-INFERRED = (Loc.LEFT, Loc.RIGHT, ACC)  # memories with one layout on a target: text may leave it out
+INFERRED = (Loc.LEFT, Loc.RIGHT, ACC)  # one layout on each target: text may omit it
 POSITIONS = ("blayout", "slayout", "fractal", "pad", "compact")
 DYNAMIC = ("?", "-1")
-AGAIN = ("loc", "dtype", "rows", "cols")  # what both spellings give, and one text may: the same
+AGAIN = ("loc", "dtype", "rows", "cols")  # keys that may repeat a positional field
 
 
 def tile_of(parts: Parts) -> TileType:
-    """The tile type that the fields describe; what they leave out has its default."""
+    """Return the tile type that the fields describe; missing fields have their defaults."""
     return _described(_Fields(parts), parts)
 
 
 def buffer_of(parts: Parts) -> TileType:
-    """The same of a buffer, which says where it lies."""
+    """Return the tile type of a buffer, which must state its location."""
     given = _Fields(parts)
     kind = _described(given, parts, partly=True)
     if "loc" not in given.values:
@@ -62,7 +62,7 @@ def buffer_of(parts: Parts) -> TileType:
 
 
 def _described(given: _Fields, parts: Parts, *, partly: bool = False) -> TileType:
-    """The type of the fields. `partly`: of a layout that is known, some may be left out."""
+    """Return the type of the fields. `partly`: a known layout may be given in part."""
     rows, cols = (given.take(key, _extent) for key in ("rows", "cols"))
     if rows is None or cols is None:
         end = parts.at + len(parts.body)
@@ -98,7 +98,7 @@ def _described(given: _Fields, parts: Parts, *, partly: bool = False) -> TileTyp
 
 
 def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
-    """The tile type with a layout of its own, `#pto.tile_buf_config<blayout=1 : i32, ...>`."""
+    """Return the tile type with the layout of `#pto.tile_buf_config<blayout=1 : i32, ...>`."""
     if not text.startswith("#pto.tile_buf_config<"):
         raise BadType("unknown-word", f"{text!r} is not a #pto.tile_buf_config<...>", 0, 0)
     body = text.partition("<")[2].removesuffix(">")
@@ -125,7 +125,7 @@ def configured(kind: TileType, text: str, *, dynamic: bool) -> TileType:
 
 
 class _Fields:
-    """The fields by key: (text, offset), each once, or again the same."""
+    """The fields by key: (text, offset). A repeated field must be equal."""
 
     def __init__(self, parts: Parts) -> None:
         self.values: dict[str, tuple[str, int]] = {}
@@ -172,7 +172,7 @@ class _Fields:
             raise BadType("syntax-error", message, at, at + max(len(text), 1))
 
     def _shape(self, queue: list[tuple[str, int]]) -> None:
-        """Takes `16x16xf16`, or `f16, 16, 16`, off the queue."""
+        """Take `16x16xf16`, or `f16, 16, 16`, from the queue."""
         text, at = queue.pop(0)
         match = DIMS.match(text)
         if match is None:
@@ -191,7 +191,7 @@ class _Fields:
         self.put("dtype", name, at, again=True)
 
     def take(self, key: str, read: Callable[[str, int], T]) -> T | None:
-        """The field read by `read`; None when it is not given."""
+        """Return the field parsed by `read`, or None if it is absent."""
         return read(*self.values[key]) if key in self.values else None
 
 
@@ -214,7 +214,7 @@ def _dim(text: str, at: int) -> int | None:
 
 
 def _valid(given: _Fields, rows: int, cols: int) -> Shape:
-    """The valid region: `valid=8x?`, or v_row and v_col, else the whole tile."""
+    """Return the valid region: `valid=8x?`, or v_row and v_col, else the whole tile."""
     if "valid" in given.values:
         text, at = given.values["valid"]
         dims = text.split("x")
@@ -230,7 +230,7 @@ def _valid(given: _Fields, rows: int, cols: int) -> Shape:
 
 
 def _worded(kind: type[W]) -> Callable[[str, int], W]:
-    """Reads a word of `kind`, or its number."""
+    """Return a parser for a member of `kind`, or its number."""
 
     def read(text: str, at: int) -> W:
         members = list(kind)

@@ -1,6 +1,6 @@
-"""Reading type spellings: tiles, views, pointers, scalars, elided and unknown types.
+"""Readers of types: tiles, views, pointers, scalars, omitted and unknown types.
 
-A type is one token, so most are found in a table of spellings seen before.
+A type is one token, so most types are found in a cache of spellings.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from ptokit.text.types.tilereader import buffer_of, tile_of
 from ptokit.values.dtypes import SPELLINGS, dtype_named
 from ptokit.values.enumerations import Loc
 
-# types of other dialects, and numbers wider than any element: kept as written
+# types of other dialects, and numbers wider than any element type: kept as written
 FOREIGN = re.compile(
     r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
 )
 SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
-CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers: it says what a feature map does
+CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers, for a feature map
 # memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
 BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
@@ -58,11 +58,11 @@ BUFFER = re.compile(
 PLACEMENTS = ("auto", "static", "bmu")
 WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
 SPELLED: dict[str, Type] = {}
-LIMIT = 4096  # spellings remembered; a program has some tens
+LIMIT = 4096  # cached spellings; a program has some tens
 
 
 def type_named(spelling: str) -> Type:
-    """The type that a token spells; raises BadType."""
+    """Return the type that a token spells; BadType if it spells none."""
     known = SPELLED.get(spelling)
     if known is None:
         if len(SPELLED) > LIMIT:
@@ -94,7 +94,7 @@ def _read(spelling: str) -> Type:
 
 
 def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
-    """A buffer in a memory of PTO: a view, or a row-major tile whose outer extents are rows."""
+    """Return a buffer in PTO memory: a view, or a row-major tile whose outer extents are rows."""
     shape, dtype = extents(match[1].strip(), match.start(1))
     stride = None
     if match[2]:
@@ -116,13 +116,13 @@ def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
 
 
 def buffer_rank(kind: TileType) -> int:
-    """The dimensions that the text gives a buffer in a memory of PTO."""
+    """Return the rank of a buffer in its text."""
     buffer = BUFFER.match(kind.written)
     return 2 if buffer is None else len(extents(buffer[1].strip(), 0)[0])
 
 
 def _dense(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
-    """Whether rows follow each other: no stride is said, or that of what lies before."""
+    """Return whether rows are contiguous: no strides, or those of a dense buffer."""
     follow = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
     return stride is None or (
         len(stride) == len(sizes)
@@ -131,7 +131,7 @@ def _dense(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
 
 
 def _apart(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
-    """Whether rows lie apart, as those of a part of a tile."""
+    """Return whether rows are not contiguous, as in a window of a tile."""
     if stride is None or not len(stride) == len(sizes) == 2:
         return False
     step, next_column = stride
@@ -139,12 +139,12 @@ def _apart(sizes: list[int], stride: tuple[int | None, ...] | None) -> bool:
 
 
 def in_global_memory(kind: Type) -> Type:
-    """A memref that says no memory, as an argument of a function: one of global memory."""
+    """Return a function argument's memref without a memory space as a view of global memory."""
     text = kind.spelling if isinstance(kind, OpaqueType) else ""
     buffer = BUFFER.match(text.removesuffix(">") + ", #pto.address_space<gm>>")
     try:
         found = _memref(buffer) if text.startswith("memref<") and buffer is not None else None
-    except BadType:  # its elements are foreign too
+    except BadType:  # foreign elements
         return kind
     return kind if found is None else replace(found, written=text)
 
@@ -154,7 +154,7 @@ def _dialect_type(spelling: str) -> Type:
         return HANDLES[spelling]
     name, angle, inner = spelling.partition("<")
     if name in HANDLES and inner.endswith(">"):
-        return HANDLES[name]  # older text says the types of what goes through a FIFO
+        return HANDLES[name]  # older text adds the types of a FIFO's entries
     reader = READERS.get(name)
     if reader is None:
         return _other(spelling, name, angle)
@@ -162,7 +162,7 @@ def _dialect_type(spelling: str) -> Type:
         raise BadType("syntax-error", "missing '>' at the end of the type", 0, len(spelling))
     body = inner[:-1]
     if body.strip() in ("", "..."):
-        return Elided(f"{name.removesuffix('_buf')}<...>")  # a form has its own spelling
+        return Elided(f"{name.removesuffix('_buf')}<...>")  # the spelling is the same in all forms
     try:
         return reader(Parts(body, len(name) + 1))
     except ForeignElement:
@@ -170,7 +170,7 @@ def _dialect_type(spelling: str) -> Type:
 
 
 def _other(spelling: str, name: str, angle: str) -> Type:
-    """An element type written as a dialect type, an alias that is missing, or an unknown type."""
+    """Return an element type spelled as a dialect type, an undefined alias, or an unknown type."""
     if name.startswith(BELOW_TILES):
         return OpaqueType(spelling, foreign=True)
     if angle:
@@ -180,7 +180,7 @@ def _other(spelling: str, name: str, angle: str) -> Type:
     dtype = dtype_named(name)
     if dtype is not None:
         return ScalarType(dtype.name)
-    if FOREIGN_ELEMENT.fullmatch(name):  # numbers of types that no tile has
+    if FOREIGN_ELEMENT.fullmatch(name):  # element types that no tile has
         return OpaqueType(spelling, foreign=True)
     if "." not in name:
         help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
@@ -191,7 +191,7 @@ def _other(spelling: str, name: str, angle: str) -> Type:
 def _pointer(parts: Parts) -> Type:
     if parts.fields[0][0] in ("dtype", "T"):
         return Elided("!pto.ptr<...>")
-    if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers: no array holds any
+    if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers, which no array is
         return OpaqueType(f"!pto.ptr<{parts.body}>", foreign=True)
     dtype = element_named(*parts.fields[0])
     for space, at in parts.fields[1:]:
@@ -203,9 +203,9 @@ def _pointer(parts: Parts) -> Type:
 
 
 def _multi_tile(parts: Parts) -> Type:
-    """`<!pto.tile_buf<...>, count=2>`, or the fields of the tile in place of its type.
+    """Return the type of `<!pto.tile_buf<...>, count=2>`, or of a tile's fields and a count.
 
-    `placement=` says who places them, which says nothing of what the program computes.
+    `placement=` says who assigns the addresses, which does not change the result of the program.
     """
     body = parts.body
     slot, _, last = body.rpartition(",")
@@ -230,7 +230,7 @@ def _multi_tile(parts: Parts) -> Type:
 
 
 def _local_array(parts: Parts) -> Type:
-    """`<8xi32>`, `<2x4xi32>`."""
+    """Return the type of `<8xi32>` or `<2x4xi32>`."""
     shape, dtype = extents(*parts.fields[0])
     known = tuple(n for n in shape if n)
     if not known or len(known) < len(shape):
@@ -239,7 +239,7 @@ def _local_array(parts: Parts) -> Type:
 
 
 def _struct(parts: Parts) -> Type:
-    """`<f16, !pto.struct<f32, i8>>`."""
+    """Return the type of `<f16, !pto.struct<f32, i8>>`."""
     found: list[ScalarType | ArrayType | StructType] = []
     for text, at in parts.fields:
         kind = type_named(text)
@@ -249,12 +249,12 @@ def _struct(parts: Parts) -> Type:
         if not isinstance(kind, StructType) and (bits < 8 or matrix or number in (INDEX, I1)):
             help = "i8 to i64, f16, bf16, f32, an array of them by one index, or another struct"
             raise BadType("unknown-type", f"unsupported field {text}", at, at + len(text), help)
-        found.append(kind)  # type: ignore[arg-type]
+        found.append(kind)  # type: ignore[arg-type]  # no other kind has so many bits
     return StructType(tuple(found))
 
 
 def _event_ids(parts: Parts) -> Type:
-    """`<4>`."""
+    """Return the type of `<4>`."""
     text, at = parts.fields[0]
     return ArrayType(INDEX, (number(text, at, "a number of event ids"),))
 
@@ -269,7 +269,7 @@ def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
         shape, dtype = extents(*parts.fields[0])
         stride: tuple[int | None, ...] | None = None
         stated: GlobalLayout | None = None
-        named = LAYOUT.fullmatch(parts.fields[-1][0])  # newer text has the word as an attribute
+        named = LAYOUT.fullmatch(parts.fields[-1][0])  # an attribute in newer text
         if named is not None:
             stated = word_of(GlobalLayout, named[1], parts.fields[-1][1] + named.start(1))
         for key, value, at in parts.keyed(("stride", "layout"), 1, -1 if named else None):
@@ -284,7 +284,7 @@ def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
     return read
 
 
-# the memories that a pointer may point to
+# names of memories in pointer types
 SPACES = {"gm": "gm", **{word: loc.text for loc in Loc for word in (loc.text, *loc.short)}}
 
 READERS: dict[str, Callable[[Parts], Type]] = {

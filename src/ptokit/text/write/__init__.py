@@ -1,1 +1,1 @@
-"""Program to text: one printer for each form."""
+"""The printers: one for each form, and C++."""

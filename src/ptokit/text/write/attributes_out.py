@@ -1,4 +1,4 @@
-"""Attributes as text: a dictionary behind an op, and the values in it."""
+"""Attributes as text: the dictionary after an op, and the values in it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ptokit.text.read.attributes import UNIT
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
 
-# shapes that have a place of their own for what must be given, and for what the page's order names
+# shapes with a position for required attributes, and for attributes in the page's order
 PLACED = ("section", "worded", "bracketed", "angled", "compare")
 
 
 def attributes(op: Op, w: Writer | None = None) -> str:
-    """` {key = value}`, without defaults; in DPS text without those that stand elsewhere."""
+    """Return ` {key = value}` without defaults; in DPS without attributes printed elsewhere."""
     asm, parts = op.page.asm, list[str]()
     dps = w is not None and w.form == "dps"
     if w is not None and dps and asm.selected and w.mnemonic(op) != op.page.mnemonic():
@@ -41,20 +41,20 @@ def attributes(op: Op, w: Writer | None = None) -> str:
 
 
 def entry(name: str, value: object) -> str:
-    """`key = value`, `key` alone for a flag."""
+    """Return `key = value`, or `key` alone for a flag."""
     name = key_token(name)
     return name if value is UNIT or value == UNIT else f"{name} = {attribute(value)}"
 
 
 def attribute(value: object) -> str:
-    """The text of an attribute value."""
+    """Return the text of an attribute value."""
     match value:
         case Word():
             return value.spelled
         case bool():
             return "true" if value else "false"
         case tuple():
-            return f"[{', '.join(map(str, value))}]"  # type: ignore[reportUnknownArgumentType]
+            return f"[{', '.join(map(str, value))}]"  # type: ignore[reportUnknownArgumentType]  # of ints
         case Raw():
             return str(value)
         case str():
@@ -66,7 +66,7 @@ def attribute(value: object) -> str:
 
 
 def float_text(value: float, kind: ScalarType | None) -> str:
-    """A float that reads back as the same number; bits where no numeral does."""
+    """Return a float as text that reads back as the same number; its bits if no numeral does."""
     if math.isfinite(value):
         text = repr(value)
         if "e" in text and "." not in text:

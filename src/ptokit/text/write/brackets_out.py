@@ -1,4 +1,4 @@
-"""Ops that are all words, `op[<A>, <B>, %x]` and `op <A>`, as text."""
+"""Printers of ops without operand lists: `op[<A>, <B>, %x]` and `op <A>`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIPE = "PIPE_"
 
 
 def _texts(w: Writer, op: Op) -> str:
-    """The words, numbers and operands."""
+    """Return the enumeration members, numbers and operands as text."""
     texts: list[str] = []
     for part in (*bracket_parts(op.page), *bracket_rest(op.page)):
         if not isinstance(part, Attr):
@@ -26,26 +26,26 @@ def _texts(w: Writer, op: Op) -> str:
 
 
 def _word(attr: Attr, word: str) -> str:
-    """A word of no enumeration: of a family it is spelled in full, and a pipe as a string."""
+    """Return a word of no enumeration: with its family spelled in full, a pipe as a string."""
     if attr.family and word.startswith(PIPE):
         return f'"{word}"'
     return f"#pto.{attr.family}<{word}>" if attr.family else f"<{word}>"
 
 
 def write_bracketed(w: Writer, op: Op) -> None:
-    """`op[<A>, <B>, %x] {attributes}`; `op "PIPE_V", %x {attributes}`."""
+    """Write `op[<A>, <B>, %x] {attributes}` or `op "PIPE_V", %x {attributes}`."""
     texts = _texts(w, op)
     texts = f" {texts}" if texts[:1] == '"' else f"[{texts}]"
     w.line(op, f"{w.mnemonic(op)}{texts}{attributes(op)}")
 
 
 def write_angled(w: Writer, op: Op) -> None:
-    """`op <A>, 5 {attributes}`."""
+    """Write `op <A>, 5 {attributes}`."""
     w.line(op, f"{w.mnemonic(op)} {_texts(w, op)}{attributes(op)}")
 
 
 def write_maintained(w: Writer, op: Op) -> None:
-    """`op all #pto.address_space<A>`, `op %x single_cache_line : T`."""
+    """Write `op all #pto.address_space<A>` or `op %x single_cache_line : T`."""
     if op.page.attrs:
         w.line(op, f"{w.mnemonic(op)} all {attribute(op.attrs[op.page.attrs[0].name])}")
         return

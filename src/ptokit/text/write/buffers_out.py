@@ -1,4 +1,4 @@
-"""Buffers of lowered text, which are memrefs: casts and parts of them."""
+"""Printers of lowered text's buffers, which are memrefs: casts and parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptokit.text.write.writer import Writer
 
 
 def write_recast(w: Writer, op: Op) -> None:
-    """`%v = op %a to offset: [0], sizes: [16, %n], strides: [%s, 1] : T to U`."""
+    """Write `%v = op %a to offset: [0], sizes: [16, %n], strides: [%s, 1] : T to U`."""
     source, *lists = signature(op.page).ins
     known = {v: str(n) for v, n in w.numbers.items()}
     uses = {s.key: [known.get(v) or w.use(v) for v in op.bound(s.name)] for s in lists}
@@ -21,7 +21,7 @@ def write_recast(w: Writer, op: Op) -> None:
 
 
 def write_memref_part(w: Writer, op: Op) -> None:
-    """`%p = op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
+    """Write `%p = op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
     source, *lists = signature(op.page).ins
     known = {v: str(n) for v, n in w.numbers.items()}
     groups = [[known.get(v) or w.use(v) for v in op.bound(s.name)] for s in lists]

@@ -1,4 +1,4 @@
-"""Control flow as text: loops and branches with regions, what ends regions and blocks, calls."""
+"""Printers of control flow: loops and branches with regions, terminators, calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptokit.text.write.writer import Writer
 
 
 def write_yield(w: Writer, op: Op) -> None:
-    """`op %a, %b : T, U`, or with brackets."""
+    """Write `op %a, %b : T, U`, or with parentheses."""
     values = [v for _, v in op.values()]
     if op.page.asm.brackets:
         names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
@@ -28,14 +28,14 @@ def _listed(w: Writer, values: Sequence[Value]) -> str:
 
 
 def _others(op: Op) -> str:
-    """` {key = value}` behind the last region: what the page does not have."""
+    """Return ` {key = value}` after the last region: attributes that the page does not declare."""
     known = {attr.name for attr in op.page.attrs}
     parts = [entry(k, v) for k, v in op.attrs.items() if k not in known]
     return f" {{{', '.join(parts)}}}" if parts else ""
 
 
 def write_for(w: Writer, op: Op) -> None:
-    """A loop with its region."""
+    """Write a loop with its region."""
     *bounds, carried = signature(op.page).ins
     body = op.regions[0]
     induction, *args = body.args
@@ -54,7 +54,7 @@ def write_for(w: Writer, op: Op) -> None:
 
 
 def write_if(w: Writer, op: Op) -> None:
-    """A branch with its regions."""
+    """Write a branch with its regions."""
     condition = op.bound(signature(op.page).ins[0].name)[0]
     types = ", ".join(w.type(v.type) for v in op.results)
     arrow = f" -> ({types})" if types else ""
@@ -68,7 +68,7 @@ def write_if(w: Writer, op: Op) -> None:
 
 
 def write_cases(w: Writer, op: Op) -> None:
-    """`%r = op %n -> T`, and the cases, each with its region."""
+    """Write `%r = op %n -> T`, and the cases, each with its region."""
     types = ", ".join(w.type(v.type) for v in op.results)
     arrow = f" -> {types if len(op.results) == 1 else f'({types})'}" if types else ""
     flag = w.use(op.bound(op.page.ins()[0].name)[0])
@@ -83,7 +83,7 @@ def write_cases(w: Writer, op: Op) -> None:
 
 
 def write_section(w: Writer, op: Op) -> None:
-    """An op with one region: numbers before it, attributes and the types of results behind."""
+    """Write an op with one region: numbers before it, attributes and result types after it."""
     numbers = ", ".join(str(op.attrs[a.name]) for a in op.page.attrs if a.required)
     types = ", ".join(w.type(v.type) for v in op.results)
     w.open(op, f"{w.results(op)}{w.mnemonic(op)}{f'<<<{numbers}>>>' if numbers else ''} {{")
@@ -92,7 +92,7 @@ def write_section(w: Writer, op: Op) -> None:
 
 
 def write_while(w: Writer, op: Op) -> None:
-    """A loop with its two regions."""
+    """Write a loop with its two regions."""
     before, after = op.regions
     inits = op.bound(signature(op.page).ins[0].name)
     pairs = ", ".join(f"%{a.name} = {w.use(v)}" for a, v in zip(before.args, inits, strict=True))
@@ -110,7 +110,7 @@ def write_while(w: Writer, op: Op) -> None:
 
 
 def write_condition(w: Writer, op: Op) -> None:
-    """`op(%more) %a, %b : T, U`."""
+    """Write `op(%more) %a, %b : T, U`."""
     first, rest = signature(op.page).ins
     values = op.bound(rest.name)
     text = f" {_listed(w, values)}" if values else ""
@@ -118,7 +118,7 @@ def write_condition(w: Writer, op: Op) -> None:
 
 
 def write_call(w: Writer, op: Op) -> None:
-    """`%r = op @name(%a, %b) : (T, U) -> V`, or threads, `op @name<<<%x, %y, %z>>>(%a)...`."""
+    """Write `%r = op @name(%a, %b) : (T, U) -> V`; for threads with `<<<%x, %y, %z>>>`."""
     *numbers, passed = op.page.operands
     values, extents = op.bound(passed.name), [w.use(op.bound(n.name)[0]) for n in numbers]
     names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
@@ -130,7 +130,7 @@ def write_call(w: Writer, op: Op) -> None:
 
 
 def write_branch(w: Writer, op: Op) -> None:
-    """`op %c, ^bb1(%a : T), ^bb2`."""
+    """Write `op %c, ^bb1(%a : T), ^bb2`."""
     *chosen, passed = op.page.operands
     parts = [w.use(op.bound(operand.name)[0]) for operand in chosen]
     values = op.bound(passed.name)
@@ -141,7 +141,7 @@ def write_branch(w: Writer, op: Op) -> None:
 
 
 def write_switch(w: Writer, op: Op) -> None:
-    """`op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`,."""
+    """Write `op %flag : i32, [default: ^bb1, 1: ^bb2(%a : T)]`."""
     *_, passed = op.page.operands
     flag = next(v for name, v in op.values() if name != passed.name)
     values = op.bound(passed.name)
@@ -155,13 +155,13 @@ def write_switch(w: Writer, op: Op) -> None:
 
 
 def write_asserted(w: Writer, op: Op) -> None:
-    """`op %condition, "text"`."""
+    """Write `op %condition, "text"`."""
     text = quoted(str(op.attrs[op.page.attrs[0].name]))
     w.line(op, f"{w.mnemonic(op)} {w.use(op.bound(op.page.ins()[0].name)[0])}, {text}")
 
 
 def write_executed(w: Writer, op: Op) -> None:
-    """`%r = op -> (T) no_inline {`, and the region."""
+    """Write `%r = op -> (T) no_inline {`, and the region."""
     types = ", ".join(w.type(v.type) for v in op.results)
     words = "".join(f" {attr.key}" for attr in op.page.attrs if op.attrs.get(attr.name))
     arrow = f" -> ({types})" if types else ""

@@ -1,7 +1,7 @@
-"""C++: a program as intrinsic calls, tiles as types, loops as loops.
+"""C++ functions: intrinsic calls, tiles as types, loops as loops.
 
-A page without a template of its own prints as `NAME<template arguments>(operands in order)`;
-handles, numbers and control print through the template on their page.
+A page without its own template prints as `NAME<template arguments>(operands in order)`; handles,
+numbers and control flow print through the template on their page.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ OPTIONAL, NAMES = re.compile(r"\[(.*?)\]"), re.compile(r"\{(\w+)\??\}")
 
 
 class Printer:
-    """Prints one function; names become C++ identifiers, those of functions as `called` has them.
+    """The printer of one function; values get C++ identifiers, functions those in `called`.
 
-    `launched`: a host launches it, with pointers to the arrays of its views. `reserved` has the
-    addresses of the rooms of FIFOs, by function and label.
+    `launched`: a host launches the function, with pointers to the arrays of its views. `reserved`
+    has the addresses of the FIFO buffers by function and label.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Printer:
         self.numbers = Numbers(func, uses)
         self.views = GlobalViews(func, self.numbers, uses, self.name)
         self.names: dict[Value, str] = {}
-        # what the end of a region assigns, from the last one on
+        # the assignments at the end of a region, in reverse order
         self.passed: dict[AnyOp, list[tuple[str, Value]]] = {}
-        self.windows: dict[Value, Type] = {}  # of parts of tiles: their types
-        self.constants: set[str] = set()  # the names of constants that are declared
-        self.lacks: list[Lack] = []  # ops that some headers do not have
+        self.windows: dict[Value, Type] = {}  # C++ types of windows of tiles
+        self.constants: set[str] = set()  # names of declared constants
+        self.lacks: list[Lack] = []  # ops that some headers lack
 
     def name(self, value: Value) -> str:
-        """The C++ of a value: its name, or the number that it is."""
+        """Return the C++ text of a value: its name, or its number."""
         if value in self.numbers.literals:
             return str(self.numbers.known[value])
         return self._named(value, value.name)
@@ -71,7 +71,7 @@ class Printer:
 
     @cached_property
     def parameters(self) -> dict[Value, str]:
-        """The names of the pointers that a launch gives for views."""
+        """The names of the pointers that a launch passes for views."""
         found: dict[Value, str] = {}
         for arg in self.of.args if self.launched else ():
             if isinstance(arg.type, GlobalType):
@@ -79,7 +79,7 @@ class Printer:
         return found
 
     def head(self) -> str:
-        """The declaration of the function."""
+        """Return the declaration of the function."""
         args = ", ".join(text for arg in self.of.args for text in self._parameters(arg))
         results = self.of.results
         given = ", ".join(map(type_cpp, results)) or "void"
@@ -88,7 +88,7 @@ class Printer:
         return f"{launched}AICORE {given} {self.called[self.of.name]}({args})"
 
     def _parameters(self, arg: Value) -> Iterator[str]:
-        """The parameters for an argument: of a launched view a pointer and what its type lacks."""
+        """Yield an argument's parameters: for a launched view a pointer and its open extents."""
         pointer = self.parameters.get(arg)
         if pointer is None or not isinstance(arg.type, GlobalType):
             yield f"{type_cpp(arg.type)} {self.name(arg)}".replace("* ", "*")
@@ -97,7 +97,7 @@ class Printer:
         yield from (f"int64_t {extent}" for extent in self.views.extents_of(arg, pointer))
 
     def func(self) -> Iterator[str]:
-        """The definition, and behind it how a host launches it."""
+        """Yield the definition, then its launch as a comment."""
         yield self.head()
         yield "{"
         yield from self._used([*self._views_of_arguments(), *self.block(self.of.body, "  ")])
@@ -117,9 +117,9 @@ class Printer:
             yield from (f"  {line}" for line in self.views.of_argument(arg, pointer))
 
     def _used(self, lines: list[str]) -> Iterator[str]:
-        """The lines without constants that no other line names."""
+        """Yield the lines without constants that no other line names."""
         text = "\n".join(lines)
-        blank = True  # so no body begins, and no two blank lines follow one another
+        blank = True  # drops a blank line at the start, and the second of two
         once = {name for name in self.constants if len(re.findall(rf"\b{name}\b", text)) == 1}
         for line in lines:
             found = DECLARED.fullmatch(line)
@@ -154,17 +154,17 @@ class Printer:
             yield from self.block(region, "  ")
             if (position, position + 1) not in op.page.routes:
                 yield "}"
-        if line.startswith("#if"):  # what is between braces is for one kind of core
+        if line.startswith("#if"):  # the block is for one kind of core
             yield "#endif"
 
     def _literal(self, op: Op) -> bool:
-        """True for a constant that is written as its number; the name of another one is kept."""
+        """Return whether a constant is written as its number; else note its name."""
         literals = [result in self.numbers.literals for result in op.results]
         self.constants |= {self.name(result) for result in op.results}
         return all(literals)
 
     def _statement(self, op: Op, line: str) -> Iterator[str]:
-        """The statement of an op, where every header has it; else a comment or a guard."""
+        """Yield the statement of an op; a comment or a guard if some headers lack it."""
         if not line:
             return
         after = f"  //{op.comments.after.lstrip('/#')}" if op.comments.after else ""
@@ -179,7 +179,7 @@ class Printer:
         return type_cpp(self.windows.get(value, value.type))
 
     def _widened(self, op: Op) -> Iterator[str]:
-        """Says where C++ has no conversion: a part of a tile goes where its own extents count."""
+        """Note the C++ type of a window; warn in a comment where C++ has no conversion to it."""
         if WINDOW in op.page.traits:
             for whole in [v for _, v in op.values() if isinstance(v.type, TileType)][:1]:
                 for part in op.results:
@@ -192,14 +192,14 @@ class Printer:
                 yield f"// {self.name(value)}: it is a {kind}, which C++ does not pass as {part}"
 
     def _window(self, whole: Value, part: Value) -> Type:
-        """The type of a part of a tile in C++: its lines are those of the whole."""
+        """Return the C++ type of a window of a tile, which has the lines of the whole tile."""
         kind = self.windows.get(whole, whole.type)
         if not isinstance(kind, TileType) or not isinstance(part.type, TileType):
             return part.type
         return replace(kind, valid=part.type.valid)
 
     def _carried(self, op: Op) -> Iterator[str]:
-        """Declares what goes from region to region: one variable for all that takes one value."""
+        """Yield the variables for values passed between regions, one for all that take a value."""
         kinds: dict[str, Type] = {}
         for source, _, pairs in op.flows():
             end = op if source == OUTSIDE else op.regions[source].terminator or op
@@ -215,7 +215,7 @@ class Printer:
             yield f"{type_cpp(kind)} {name}{start};"
 
     def _assigned(self, op: Op) -> Iterator[str]:
-        """What the end of a region passes on, all at once."""
+        """Yield the assignments at the end of a region, all in one statement."""
         passed = reversed(self.passed.get(op, ()))
         new = {name: v for name, sent in passed if (v := self.name(sent)) != name}
         if len(new) > 1:
@@ -242,7 +242,7 @@ class Printer:
         return f"{page.cpp}{templates}({', '.join(given)});"
 
     def _stated(self, op: Op) -> str:
-        """The call that the page states."""
+        """Return the call in the syntax of the page's `call`."""
         found = STATED.fullmatch(op.page.asm.call)
         assert found is not None, op.page.asm.call
         name, types, arguments = found.groups()
@@ -252,10 +252,10 @@ class Printer:
         return f"{name}{templates}({', '.join(given)});"
 
     def _stated_words(self, op: Op, listed: str, how: str) -> Iterator[str]:
-        """The words of a list of arguments: operands, attributes, text.
+        """Yield the arguments of a list: operands, attributes, text.
 
-        `attr?` is left out where the program does not give it; `attr=` where neither it nor one
-        behind it is given; `operand|text` is the text where it is not given.
+        `attr?` is left out if the program does not give the attribute; `attr=` if neither the
+        attribute nor a later one is given; `operand|text` is the text if the operand is absent.
         """
         attrs = {a.name: a for a in op.page.attrs}
         known = {o.name for o in op.page.operands}
@@ -283,9 +283,9 @@ class Printer:
                 yield word
 
     def _made(self, op: Op, result: Value) -> dict[str, object]:
-        """Return what the constructor of a view or of a part of a tile takes.
+        """Return placeholders for the constructor of a view or of a window of a tile.
 
-        Of a part `window` is its type, and `open` what it leaves open of its size, in parentheses.
+        For a window, `window` is its type, and `open` its dynamic extents in parentheses.
         """
         kind = result.type
         if isinstance(kind, GlobalType):
@@ -302,7 +302,7 @@ class Printer:
         return dict(made)
 
     def _pointer(self, op: Op) -> bool:
-        """Keep the pointer of a view that is declared for its windows alone: they begin there."""
+        """Use the pointer of a view that only windows use; return whether that was possible."""
         pointers = [v for _, v in op.values() if isinstance(v.type, PtrType)]
         views = [r for r in op.results if isinstance(r.type, GlobalType)]
         if len(pointers) != 1 or len(views) != 1 or not self.views.only_windows(views[0]):
@@ -311,7 +311,7 @@ class Printer:
         return True
 
     def _operand(self, op: Op, operand: Operand) -> dict[str, object]:
-        """Return further words for an operand: its pointer, its first element, an element of it."""
+        """Return further placeholders of an operand: its pointer, its first element, an element."""
         name, found = operand.name, dict[str, object]()
         if operand.many:
             names = map(self.name, op.bound(name))
@@ -331,7 +331,7 @@ class Printer:
         return found
 
     def _element(self, of: Value, indices: Sequence[Value]) -> str:
-        """The element of a view, or of a tile without boxes, at a row and a column."""
+        """Return the element of a view, or of a tile without boxes, at a row and a column."""
         kind = self.windows.get(of, of.type)
         if isinstance(kind, GlobalType):
             start, steps = self.views.begin(of), self.views.strides(of)
@@ -344,14 +344,14 @@ class Printer:
         return f"{start}[{far[3:] or 0}]"
 
     def _dimension(self, op: Op, dim: Value) -> str:
-        """The number of a dimension among five: those of fewer are the last ones."""
+        """Return the number of a dimension among five; fewer dimensions are the last ones."""
         ranks = [v.type.rank for _, v in op.values() if isinstance(v.type, GlobalType)]
         first = 5 - ranks[0]
         known = self.numbers.known.get(dim)
         return f"{first} + {self.name(dim)}" if known is None else str(first + known)
 
     def _argument(self, op: Op, operand: Operand) -> str:
-        """The values of an operand; an integer of another type would be taken for an event."""
+        """Return the values of an operand; a u64 is cast, as C++ would take it for an event."""
         if operand.kind is Kind.SCALAR and {ALLOCATES, READDRESSES} & {*op.page.traits}:
             return "".join(self._address(v) for v in op.bound(operand.name))
         cast = "(uint64_t)" if operand.scalar == "u64" else ""
@@ -367,10 +367,10 @@ class Printer:
         return str(value).lower()
 
     def _filled(self, op: Op, template: str) -> str:
-        """The page's template with operand names, attribute words and result types filled in.
+        """Return the page's template with operands, attributes and result types filled in.
 
-        Square brackets hold text that is left out unless each name in it is given, and not false;
-        `{name?}` only asks, `{name|text}` is the text where the name is not given.
+        Text in square brackets is left out unless every name in it is given and not false;
+        `{name?}` only tests the name, `{name|text}` is the text if the name is not given.
         """
         fill: dict[str, object] = {"call": self._stated(op)} if op.page.asm.call else {}
         for operand in op.page.operands:
@@ -415,18 +415,18 @@ class Printer:
 
 
 def _text(value: object) -> object:
-    """A literal; None where an attribute is absent."""
+    """Return a C++ literal, or None for an absent attribute."""
     if isinstance(value, float) and not isfinite(value):
         return "NAN" if isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
     if isinstance(value, tuple):
-        return ", ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
+        return ", ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]  # of ints
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def _words_of(kind: Type, bit: str, meaning: str) -> dict[str, object]:
-    """What a template may say of the type of an integer: its unsigned type, that it is one bit."""
+    """Return the placeholders for an integer type: its unsigned type, and a mark for one bit."""
     if isinstance(kind, PtrType) and kind.dtype.packed:
-        return {"pair": "2"}  # as many elements has what a pointer points to
+        return {"pair": "2"}  # a pointer points to two elements
     if not isinstance(kind, ScalarType) or kind.is_float:
         return {}
     if kind.bits == 1:
@@ -435,7 +435,7 @@ def _words_of(kind: Type, bit: str, meaning: str) -> dict[str, object]:
 
 
 def _first_given(fill: Mapping[str, object], names: list[str]) -> str:
-    """The first of some words that is given, the last where none is: that is text."""
+    """Return the first of some placeholders that is given, else the last, which is text."""
     *words, last = names
     return next((f"{{{name}}}" for name in words if fill.get(name)), last)
 

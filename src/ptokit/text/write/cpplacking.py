@@ -1,4 +1,4 @@
-"""Calls that the public C++ headers, or their CPU simulator, do not have: comments and guards."""
+"""Calls that the public C++ headers, or their CPU simulator, lack: comments and guards."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ SCRATCH = "`ptokit opt --passes scratch --target a2a3` adds it"
 
 
 class CppWarning(UserWarning):
-    """Ops of a program that its C++ cannot call, on the CPU simulator of the headers or at all."""
+    """A program has ops that C++ cannot call, on the headers' CPU simulator or at all."""
 
 
 @dataclass(frozen=True)
 class Lack:
-    """An op that some headers do not have, and why."""
+    """An op that some headers lack, and the reason."""
 
     op: Op
     on: CppOn
     why: str
 
     def guarded(self, lines: Sequence[str]) -> Iterator[str]:
-        """The lines of the op: a comment, or a call that only a chip's compilation sees."""
+        """Yield the lines of the op: a comment, or a call that only a chip's compilation sees."""
         first, last = lines[0], lines[-1]
         if self.on is NOWHERE:
             declared, _, call = first.rpartition("@ ") if "@ " in first else ("", "", first)
@@ -50,7 +50,7 @@ class Lack:
 
 
 def lack(op: Op, type_of: Callable[[Value], str]) -> Lack | None:
-    """Return what headers lack of an op; `type_of` gives the C++ type of a value."""
+    """Return the Lack of an op, or None; `type_of` gives the C++ type of a value."""
     asm = op.page.asm
     missing = [name for name in asm.cpp_needs if not op.bound(name)]
     views = any(isinstance(v.type, GlobalType) for v in (*(v for _, v in op.values()), *op.results))

@@ -1,4 +1,4 @@
-"""C++: a module as a source file, its functions in text order."""
+"""C++ source files: the functions of a module in text order, with includes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptokit.text.write.cpp import Printer
 from ptokit.text.write.cpplacking import CppWarning, Lack, diagnostics
 from ptokit.text.write.cpptypes import identifier, unlike
 
-# what a body uses of the library of C++, and the headers that have it
+# headers of the C++ library -> names that need them
 LIBRARY = {
     "array": ("std::array",),
     "bit": ("std::bit_cast",),
@@ -34,9 +34,9 @@ template <int I, int... Rest, class T> auto &field(T &of)
 
 
 def print_cpp(module: Module) -> str:
-    """Return the module as C++ source; warn of what the public headers lack of it.
+    """Return the module as C++ source; warn about calls that the public headers lack.
 
-    Where several modules have a function of one name, the later ones are numbered.
+    If several modules have a function of one name, the later ones are numbered.
     """
     text, lacks = cpp_of(module)
     for one in diagnostics(lacks):
@@ -45,7 +45,7 @@ def print_cpp(module: Module) -> str:
 
 
 def cpp_of(module: Module) -> tuple[str, list[Lack]]:
-    """Return the module as C++ source, and the ops that some public headers do not have."""
+    """Return the module as C++ source, and the ops that some public headers lack."""
     names, declared, bodies = _identifiers(module), list[str](), list[str]()
     lacks: list[Lack] = []
     for inner in module.modules():
@@ -66,7 +66,7 @@ def cpp_of(module: Module) -> tuple[str, list[Lack]]:
 
 
 def _includes(lines: Sequence[str]) -> Iterator[str]:
-    """The headers that the lines need."""
+    """Yield the headers that the lines need."""
     text = "\n".join(lines)
     for name, words in LIBRARY.items():
         others = [w for n, some in LIBRARY.items() if n != name for w in some if w]
@@ -79,7 +79,7 @@ def _includes(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _calls(module: Module) -> Iterator[tuple[Func, str]]:
-    """The calls of a module: who calls, and the name."""
+    """Yield the calls of a module: the caller, and the name of the callee."""
     for func in (part for part in module.parts if isinstance(part, Func)):
         for op in func.walk():
             if isinstance(op, Op) and CALLS in op.page.traits:
@@ -87,9 +87,9 @@ def _calls(module: Module) -> Iterator[tuple[Func, str]]:
 
 
 def _entries(module: Module) -> set[str]:
-    """The names of the functions that a host launches: those marked, else those nobody calls.
+    """Return the names of the functions that a host launches: marked ones, else uncalled ones.
 
-    A host gives pointers and numbers: a function of tiles is started by another one.
+    A host passes pointers and numbers, so a function with tiles as arguments is never launched.
     """
     own = [f for f in module.parts if isinstance(f, Func) and not f.declared]
     called = {name for _, name in _calls(module)}
@@ -102,7 +102,7 @@ def _of_host(func: Func) -> bool:
 
 
 def _declared(module: Module) -> list[Func]:
-    """Functions that are called before they are defined, or have no body."""
+    """Return the functions that are called before their definition, or have no body."""
     own = [part for part in module.parts if isinstance(part, Func)]
     place = {func.name: n for n, func in enumerate(own)}
     early = {name for func, name in _calls(module) if place.get(name, -1) >= place[func.name]}
@@ -110,12 +110,12 @@ def _declared(module: Module) -> list[Func]:
 
 
 def _identifiers(module: Module) -> dict[Func, str]:
-    """What functions are called in C++: each by a name of its own, whatever module it is of.
+    """Return a unique C++ name for each function, over all modules.
 
-    Those of one name that have no body are one, and the first with a body of that name.
+    Functions of one name without a body share a name, with the first function that has a body.
     """
     found: dict[Func, str] = {}
-    outside: dict[str, str] = {}  # what the functions without a body are called
+    outside: dict[str, str] = {}  # C++ names of functions without a body
     bodies: set[str] = set()
     for func in sorted(module.funcs, key=lambda f: f.declared):
         base = identifier(func.name)
@@ -129,7 +129,7 @@ def _identifiers(module: Module) -> dict[Func, str]:
 
 
 def _reserved(module: Module) -> dict[tuple[str, str], object]:
-    """The addresses of the rooms of FIFOs, by the names of functions and of rooms."""
+    """Return the addresses of FIFO buffers, by function and label."""
     found: dict[tuple[str, str], object] = {}
     for func in (part for part in module.parts if isinstance(part, Func)):
         for op in func.walk():

@@ -1,4 +1,4 @@
-"""Constants of a function in C++: those whose names say no more than their values are literals."""
+"""Constants in C++: a constant whose name only repeats its value is written as a literal."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ptokit.isa.lang.traits import ALLOCATES, CALLS, TERMINATOR
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.text.write.cpptypes import identifier
 
-INT = 1 << 31  # a literal from here on has another type than the others
+INT = 1 << 31  # literals from here on are not of type int
 VALUE = re.compile(r"[A-Za-z]*_?(\d+)(?:_\w+)?")  # a name that spells a number: c8, at_64, c1_i32
 EXPRESSION = "const {type} {result} = "
-SENSITIVE = ("decltype", "sizeof", "__int128")  # what the type of an operand matters to
+SENSITIVE = ("decltype", "sizeof", "__int128")  # operators that depend on an operand's type
 Use = tuple[Op, str]  # an op, and the name of one of its operands
 
 
 def uses_of(func: Func) -> dict[Value, list[Use]]:
-    """Return where each value of a function is used."""
+    """Return the uses of each value of a function."""
     found: dict[Value, list[Use]] = defaultdict(list)
     for op in func.body.walk():
         if isinstance(op, Op):
@@ -28,7 +28,7 @@ def uses_of(func: Func) -> dict[Value, list[Use]]:
 
 
 class Numbers:
-    """The integer constants of a function, and which of them are written as literals."""
+    """The integer constants of a function, and those that are written as literals."""
 
     def __init__(self, func: Func, uses: dict[Value, list[Use]]) -> None:
         self.known: dict[Value, int] = {}
@@ -38,7 +38,7 @@ class Numbers:
         self.literals = {v for v in self.known if self._spells(v) and self._fits(uses[v])}
 
     def _spells(self, value: Value) -> bool:
-        """True for a name like `c8` of 8, and for a number that the text gives itself."""
+        """Return whether the name repeats the number, like `c8`, or the text gives the number."""
         found = VALUE.fullmatch(identifier(value.name))
         return value.literal or (found is not None and int(found[1]) == self.known[value])
 
@@ -46,7 +46,7 @@ class Numbers:
         return all(self._literal_fits(op, name) for op, name in uses)
 
     def _literal_fits(self, op: Op, name: str) -> bool:
-        """True where C++ means the same by a literal as by a constant with a type."""
+        """Return whether a literal means the same in C++ as a constant with a type."""
         traits = op.page.traits
         typed = ALLOCATES in traits or TERMINATOR in traits or CALLS in traits or op.regions
         if op.page.operand(name).kind is Kind.INDEX or typed:
@@ -60,7 +60,7 @@ class Numbers:
 
 
 def _integer(op: Op, result: Value) -> int | None:
-    """The value of an integer constant that is an `int` in C++, but for one of a single bit."""
+    """Return the value of an integer constant that is an `int` in C++; None for one bit."""
     kind, value = result.type, next(iter(op.attrs.values()), None)
     whole = isinstance(kind, ScalarType) and not kind.is_float and kind.bits != 1
     if not whole or not isinstance(value, int) or isinstance(value, bool):

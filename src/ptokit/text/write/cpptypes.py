@@ -1,4 +1,4 @@
-"""Names and types in C++: of tiles, views and numbers."""
+"""Names and types in C++: tiles, views and numbers."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ RESERVED = {
     *(DYNAMIC, "TileType", "Layout", "BLayout", "SLayout", "PadValue", "CompactMode", "__global__"),
     *SPACE.values(),
 }
-# what a template calls or qualifies names with, no member and no part of a namespace
+# names that a template calls, or qualifies names with; no members, no parts of a namespace
 CALLED = re.compile(r"(?<![\w.>{:])([A-Za-z_]\w*)(?=\s*\(|<|::)")
 
 
-# the names that the headers have for tiles of the cube, with their layouts
+# the headers' names of cube tiles, with their layouts
 BOXED = {
     Loc.LEFT: ("TileLeft", BLayout.COL_MAJOR, SLayout.ROW_MAJOR, 512),
     Loc.RIGHT: ("TileRight", BLayout.ROW_MAJOR, SLayout.COL_MAJOR, 512),
@@ -66,7 +66,7 @@ BOXED = {
 
 
 def _named_tile(kind: TileType, valid: Sequence[str]) -> str:
-    """The type of a tile of the cube by the headers' name for it; empty where it has none."""
+    """Return the type of a cube tile by the headers' name for it; empty if it has none."""
     name, *layout = BOXED.get(kind.loc, ("",))
     if layout != [kind.blayout, kind.slayout, kind.fractal] or kind.pad is not PadValue.NULL:
         return ""
@@ -77,7 +77,7 @@ def _named_tile(kind: TileType, valid: Sequence[str]) -> str:
 
 
 def tile_cpp(kind: TileType) -> str:
-    """The C++ type of a tile, template arguments up to the last that is not a default."""
+    """Return the C++ type of a tile, with template arguments up to the last non-default one."""
     valid = [DYNAMIC if n is None else str(n) for n in (kind.valid.rows, kind.valid.cols)]
     if named := _named_tile(kind, valid):
         return named
@@ -98,7 +98,7 @@ def tile_cpp(kind: TileType) -> str:
 def global_cpp(kind: GlobalType) -> str:
     """Return the C++ type of a view: five extents and strides, the outer ones 1.
 
-    Strides are constructor arguments, so views that differ only in them have one type.
+    Strides are constructor arguments, so views that differ only in strides have one type.
     """
     outer = ["1"] * (5 - kind.rank)
     shape = ", ".join(outer + [DYNAMIC if n is None else str(n) for n in kind.shape])
@@ -108,7 +108,7 @@ def global_cpp(kind: GlobalType) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name as C++ takes it. Different names may become one: the printer numbers them."""
+    """Return a name as a C++ identifier; the printer numbers names that become equal."""
     clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     if clean in RESERVED or clean in _intrinsics():
         return f"{clean}_"
@@ -117,19 +117,19 @@ def identifier(name: str) -> str:
 
 @cache
 def _intrinsics() -> frozenset[str]:
-    """The names that C++ of pages calls: no value and no function may hide them."""
+    """Return the names that the C++ of pages calls: no value or function may hide them."""
     texts = (p.asm.call + (p.asm.cpp_text or "") or p.cpp for p in walk())
     return frozenset(name for text in texts for name in CALLED.findall(f"{text}("))
 
 
 def unlike(base: str, taken: Container[str]) -> str:
-    """The identifier, numbered where it is taken."""
+    """Return the identifier, numbered if it is taken."""
     choices = chain((base,), (f"{base}_{n}" for n in count(2)))
     return next(name for name in choices if name not in taken)
 
 
 def literal(text: str) -> str:
-    """A string literal of C++: octal digits spell what is no printed character."""
+    """Return a C++ string literal, with octal escapes for unprintable characters."""
     plain = "".join(c if c.isprintable() and c not in '"\\?' else _octal(c) for c in text)
     return f'"{plain}"'
 
@@ -139,7 +139,7 @@ def _octal(char: str) -> str:
 
 
 def type_cpp(kind: Type) -> str:
-    """The C++ type of a value."""
+    """Return the C++ type of a value."""
     match kind:
         case MultiTileType():
             return f"std::array<{tile_cpp(kind.slot)}, {kind.count}>"

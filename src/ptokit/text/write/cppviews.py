@@ -1,4 +1,4 @@
-"""Views of global memory in C++: types with the numbers that are known, offsets of windows."""
+"""Views of global memory in C++: types with known extents and strides, offsets of windows."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ptokit.text.write.cppnumbers import Numbers, Use
 from ptokit.text.write.cpptypes import DYNAMIC
 from ptokit.values.dtypes import DType
 
-AXES = ("rows", "cols")  # how the extents of a matrix are called
+AXES = ("rows", "cols")  # the names of a matrix's extents
 
 
 class Term(NamedTuple):
-    """An extent or a stride: its text, and True where a compiler knows it."""
+    """An extent or a stride: its text, and True if the C++ compiler knows its value."""
 
     text: str
     fixed: bool
 
 
 class GlobalViews:
-    """The views of a function: what is known of each, and how C++ declares it.
+    """The views of a function: facts about each, and its declaration in C++.
 
-    A view that only instructions and windows use has its numbers in its type. One that a loop
-    carries, a call takes or a branch chooses has strides that its constructor takes, so that views
-    that differ only in them have one type.
+    A view that only instructions and windows use has extents and strides in its type. A view that a
+    loop carries, a call takes or a branch selects gets strides as constructor arguments, so that
+    views that differ only in strides have one type.
     """
 
     def __init__(
@@ -42,22 +42,22 @@ class GlobalViews:
     ) -> None:
         self.name, self.numbers, self.uses = name, numbers, uses
         self.args = func.args
-        self.steps: dict[Value, list[Term]] = {}  # the strides that the text has names for
-        self.begins: dict[Value, str] = {}  # pointers to the first elements of some views
-        self.layouts: dict[Value, GlobalLayout] = {}  # those that an op states
-        self.first: dict[Value, Value] = {}  # the view or pointer at whose array one begins
+        self.steps: dict[Value, list[Term]] = {}  # strides that the text names
+        self.begins: dict[Value, str] = {}  # pointers to the first element of a view
+        self.layouts: dict[Value, GlobalLayout] = {}  # layouts that an op states
+        self.first: dict[Value, Value] = {}  # the view or pointer at the start of the same array
         passed = (p for op in func.body.walk() if isinstance(op, Op) for p in op.flows())
         self.passed = {v for _, _, pairs in passed for pair in pairs for v in pair}
 
     def derive(self, op: Op) -> None:
-        """Note that views and pointers that are made of one another are of one array."""
+        """Note that a result and the view or pointer from which the op makes it share an array."""
         for result in op.results:
             for _, value in op.values():
                 if _dtype_behind(value.type) == _dtype_behind(result.type) is not None:
                     self.first.setdefault(result, self.first.get(value, value))
 
     def array(self, view: Value) -> str:
-        """A pointer to where the array of a view begins, as far as the function shows it."""
+        """Return a pointer to the start of a view's array, as far as the function shows it."""
         first = self.first.get(view, view)
         if isinstance(first.type, PtrType):
             return self.name(first)
@@ -65,33 +65,33 @@ class GlobalViews:
         return f"{self.begin(first)}{'' if known else ' /* from where its array begins */'}"
 
     def begin(self, view: Value) -> str:
-        """A pointer to the first element of a view."""
+        """Return a pointer to the first element of a view."""
         return self.begins.get(view) or f"{self.name(view)}.data()"
 
     def strides(self, view: Value) -> list[Term]:
-        """The strides of a view, one for each of its extents."""
+        """Return the strides of a view, one for each of its extents."""
         if view in self.steps:
             return self.steps[view]
         rank = view.type.rank if isinstance(view.type, GlobalType) else 0
         return [Term(f"{self.name(view)}.GetStride({n})", False) for n in range(5 - rank, 5)]
 
     def number(self, value: Value) -> Term:
-        """A value as an extent or stride."""
+        """Return a value as an extent or stride."""
         return Term(self.name(value), value in self.numbers.known)
 
     def settled(self, view: Value) -> bool:
-        """True for a view whose type no other view has to share."""
+        """Return whether no other view has to share the type of this view."""
         return view not in self.passed and all(_plain(op, name) for op, name in self.uses[view])
 
     def only_windows(self, view: Value) -> bool:
-        """True for a view of which only windows are used: they begin at its pointer."""
+        """Return whether all uses of a view are windows, which start at its pointer."""
         uses = self.uses[view]
         return bool(uses) and all(_by_pointer(op, name) for op, name in uses)
 
     def declared(self, view: Value, shape: Sequence[Term], steps: Sequence[Term]) -> list[str]:
-        """The type of a view with these numbers, and what its constructor takes behind a pointer.
+        """Return the type of a view, and its constructor arguments after the pointer.
 
-        What the type does not have stands in braces: extents, then strides.
+        Extents, then strides, that the type does not fix stand in braces.
         """
         kind = view.type
         assert isinstance(kind, GlobalType)
@@ -105,7 +105,7 @@ class GlobalViews:
         return [_type(kind, shape, steps), "".join(given)]
 
     def without_place(self, view: Value) -> str:
-        """The type of a view that is declared before it has a place: rows lie one by one."""
+        """Return the type of a view that is declared before it has a pointer: rows are dense."""
         kind = view.type
         assert isinstance(kind, GlobalType)
         shape = [Term(DYNAMIC if n is None else str(n), n is not None) for n in kind.shape]
@@ -127,7 +127,7 @@ class GlobalViews:
         yield f"{made} {self.name(view)}({pointer}{more});"
 
     def extents_of(self, view: Value, pointer: str) -> list[str]:
-        """The names of the extents that a launch gives of a view."""
+        """Return the names of the extents that a launch passes for a view."""
         kind = view.type
         assert isinstance(kind, GlobalType)
         axes = AXES if kind.rank == 2 else [f"n{n}" for n in range(5 - kind.rank, 5)]
@@ -135,10 +135,10 @@ class GlobalViews:
         return [f"{pointer}_{axis}" for axis, extent in pairs if extent is None]
 
     def made(self, op: Op, result: Value) -> dict[str, object]:
-        """Return what the template of an op that gives a view may say of it.
+        """Return the placeholders for the template of an op that makes a view.
 
-        `type` and `extents`, what the constructor takes; `NAME_at`, how far the element at the
-        offsets NAME lies from the first one.
+        `type` and `extents` are the constructor's; `NAME_at` is the distance from the first element
+        to the element at the offsets NAME.
         """
         kind = result.type
         assert isinstance(kind, GlobalType)
@@ -166,7 +166,7 @@ class GlobalViews:
         return made
 
     def _shape(self, kind: GlobalType, sizes: Sequence[Term]) -> list[Term]:
-        """The extents: those that operands give, else those of the type."""
+        """Return the extents: those of operands, else those of the type."""
         if len(sizes) != kind.rank:
             return [Term(str(n), True) for n in kind.shape]
         pairs = zip(sizes, kind.shape, strict=True)
@@ -174,13 +174,13 @@ class GlobalViews:
 
 
 def offset(places: Iterator[Term], steps: Sequence[Term]) -> str:
-    """Return ` + i * stride + j` for the places i and j along these strides."""
+    """Return ` + i * stride + j` for positions i and j along these strides."""
     terms = (times(place, step).text for place, step in zip(places, steps, strict=False))
     return "".join(f" + {term}" for term in terms if term != "0")
 
 
 def times(a: Term, b: Term) -> Term:
-    """The product; of two numbers the number, of one nothing else."""
+    """Return the product; numbers are multiplied, and factors of 1 are dropped."""
     if a.text.isdecimal() and b.text.isdecimal():
         return Term(str(int(a.text) * int(b.text)), True)
     if "1" in (a.text, b.text):
@@ -191,7 +191,7 @@ def times(a: Term, b: Term) -> Term:
 
 
 def dense(shape: Sequence[Term]) -> list[Term]:
-    """The strides of rows without gaps."""
+    """Return the strides of contiguous rows."""
     steps = [Term("1", True)]
     for extent in shape[:0:-1]:
         more = Term(DYNAMIC, False) if extent.text == DYNAMIC else times(extent, steps[0])
@@ -204,7 +204,7 @@ def _open(numbers: Sequence[Term]) -> str:
 
 
 def _type(kind: GlobalType, shape: Sequence[Term], steps: Sequence[Term]) -> str:
-    """The type with five extents and strides, the outer ones 1."""
+    """Return the type with five extents and strides, the outer ones 1."""
     outer = ["1"] * (len(five(kind.shape)) - kind.rank)
     lists = (
         ", ".join(outer + [n.text if n.fixed else DYNAMIC for n in of]) for of in (shape, steps)
@@ -214,7 +214,7 @@ def _type(kind: GlobalType, shape: Sequence[Term], steps: Sequence[Term]) -> str
 
 
 def _plain(op: Op, name: str) -> bool:
-    """True for a use that takes a view of any type."""
+    """Return whether a use takes a view of any C++ type."""
     traits = op.page.traits
     if op.page.asm.dialect not in ("pto", "memref") or CALLS in traits or TERMINATOR in traits:
         return False
@@ -224,12 +224,12 @@ def _plain(op: Op, name: str) -> bool:
 
 
 def _by_pointer(op: Op, name: str) -> bool:
-    """True for a use of which C++ takes the pointer alone: a window, or the slots of a FIFO."""
+    """Return whether C++ takes only the pointer: for a window, or the slots of a FIFO."""
     text = op.page.asm.cpp_text or ""
     window = f"{{{name}_begin}}" in text and all(isinstance(r.type, GlobalType) for r in op.results)
     return window or f"{{{name}_ptr}}" in text
 
 
 def _dtype_behind(kind: Type) -> DType | None:
-    """The element type of an array that a view or pointer leads to; None of all else."""
+    """Return the element type of the array behind a view or pointer; None for other types."""
     return kind.dtype if isinstance(kind, GlobalType | PtrType) else None

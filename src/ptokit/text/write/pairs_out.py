@@ -1,4 +1,4 @@
-"""Converts counts of elements back into the counts of packed pairs that text has."""
+"""Conversion of element counts back to the counts of packed pairs that text has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHOLE = "count whole bytes: they hold two elements each"
 
 
 def counting_pairs(module: Module) -> Module:
-    """The module as text has it: itself, where nothing counts pairs."""
+    """Return the module with counts of pairs, or the module itself if nothing counts pairs."""
     ops = (op for func in module.funcs for op in func.walk() if isinstance(op, Op))
     if not any(True for op in ops for _ in counted(op)):
         return module
@@ -25,17 +25,17 @@ def counting_pairs(module: Module) -> Module:
 
 
 class _Halves:
-    """The numbers of pairs of a function."""
+    """The rewriter of one function's element counts."""
 
     def __init__(self, func: Func) -> None:
         self.func = func
         ops = [op for op in func.walk() if isinstance(op, Op)]
         self.makers = {value: op for op in ops for value in op.results}
         self.taken = {value.name for value in func.named()}
-        self.gone: set[Value] = set()  # numbers of elements that text had no need of
+        self.gone: set[Value] = set()  # element counts that text does not need
 
     def put(self) -> None:
-        """Put halves in their places, and leave out what only doubled them."""
+        """Insert halves, and remove the ops that only doubled them."""
         for block in blocks(self.func):
             ops = list(block.ops)
             block.ops.clear()
@@ -49,7 +49,7 @@ class _Halves:
         self._drop()
 
     def _half(self, op: Op, name: str, value: Value) -> tuple[list[Op], Value]:
-        """The ops that compute half of a number, and the half."""
+        """Return the ops that compute half of a number, and the half."""
         maker = self.makers.get(value)
         if maker is not None and is_double(maker):
             self.gone.add(value)
@@ -72,7 +72,7 @@ class _Halves:
         return new_op(page, {}, {page.attrs[0].name: number}, results=[self._named(like)])
 
     def _named(self, like: Value) -> Value:
-        """A new number of the type of another."""
+        """Return a new number with the type of another."""
         number = 0
         while (name := f"{BASE}_{number}" if number else BASE) in self.taken:
             number += 1
@@ -80,7 +80,7 @@ class _Halves:
         return Value(name, like.type)
 
     def _drop(self) -> None:
-        """Leave out what doubled numbers that nothing uses any more."""
+        """Remove ops that doubled numbers without a remaining use."""
         ops = list(self.func.walk())
         used = {v for op in ops if isinstance(op, Op) for _, v in op.values()}
         used |= {v for op in ops if not isinstance(op, Op) for v in op.uses}

@@ -1,6 +1,6 @@
-"""Printing programs in one of the three forms, canonically: "as", "ssa" or "dps".
+"""Printers of programs in one of the three forms, canonically: "as", "ssa" or "dps".
 
-Names, comments and single blank lines stay; ops must already be in the form (`convert` puts them).
+Names, comments and single blank lines stay; ops must already be in the form (`convert` does that).
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ FORMS = ("as", "ssa", "dps")
 
 
 def print_module(module: Module, form: str = "dps", dialect: str | None = None) -> str:
-    """The program as text; DPS in a version of the dialect, or in those that it was read in."""
+    """Return the program as text in a form.
+
+    DPS text is in the given version of the dialect, or in the version in which it was read.
+    ValueError for an unknown form, or ops in another form.
+    """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
     module = counting_pairs(module)
@@ -33,7 +37,7 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
     w.dialect = dialect or next(spelled, CLAUSES_SINCE)
     w.opaque_ops = any(isinstance(op, OpaqueOp) for op in ops)
     w.forced, w.signed = dialect is not None, module.signed
-    if not module.wrapped and not module.aliases:  # sections, whose names are their own
+    if not module.wrapped and not module.aliases:  # sections, each with its own names
         for part in module.parts:
             w.aliases.clear()
             _aliased(w, part) if isinstance(part, Module) else _function(w, part)
@@ -44,7 +48,7 @@ def print_module(module: Module, form: str = "dps", dialect: str | None = None) 
 
 
 def _aliased(w: Writer, module: Module) -> None:
-    """The module after the aliases of types that it and those inside it give."""
+    """Write the module after its type aliases and those of inner modules."""
     for alias in (a for inner in module.modules() for a in inner.aliases):
         w.around(alias.comments, f"{alias.name} = {w.type(alias.type)}")
         w.aliases.setdefault(alias.type, alias.name)
@@ -71,7 +75,7 @@ def _attributes(attrs: dict[str, object]) -> str:
 
 
 def _function(w: Writer, func: Func) -> None:
-    """A function, or the ops of a flat program."""
+    """Write a function, or the ops of a flat program."""
     w.constants = dict(_constants(func))
     w.numbers = _numbers(w, func)
     w.renamed.clear()
@@ -115,14 +119,14 @@ def _dictionary(attrs: dict[str, object] | None) -> str:
 
 
 def _arguments(w: Writer, func: Func) -> None:
-    """Arguments of a flat program whose types no use gives."""
+    """Write the arguments of a flat program whose types do not follow from a use."""
     for value in func.args:
         if not isinstance(value.type, Elided) and not _implied(w, func, value):
             w.put(f".arg %{value.name} : {w.type(value.type)}")
 
 
 def _implied(w: Writer, func: Func, value: Value) -> bool:
-    """Whether some use in this form gives the type of `value`, and none implies another one."""
+    """Return whether some use in this form gives the type of `value`, and none contradicts it."""
     places = [
         (op.page, name)
         for op in func.walk()
@@ -139,12 +143,12 @@ def _implied(w: Writer, func: Func, value: Value) -> bool:
 
 
 def _untyped(w: Writer, page: type[Instr], name: str) -> bool:
-    """Whether the operand has a place of its own, where text lists no types."""
+    """Return whether the operand has a position for which text lists no type."""
     return bool(page.operand(name).key) or (w.form == "as" and name in page.asm.brackets)
 
 
 def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
-    """The numbers that constants give."""
+    """Yield the values and numbers of constants."""
     for op in func.walk():
         if isinstance(op, Op) and op.page.attrs and op.page.asm.shape == "constant":
             number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
@@ -153,7 +157,7 @@ def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
 
 
 def _numbers(w: Writer, func: Func) -> dict[Value, int | float]:
-    """Constants that text writes as numbers: given so, and used only where that says it all."""
+    """Return the constants to print as numbers: literals in the text, legal in every use."""
     found = {value: number for value, number in w.constants.items() if value.literal}
     if w.form == "ssa" or not found:
         return {}
@@ -170,10 +174,10 @@ def _named_uses(op: AnyOp) -> Iterator[tuple[str, Value]]:
 
 
 def _says_all(form: str, op: AnyOp, name: str, value: Value, number: float) -> bool:
-    """Whether the number alone, in the place of operand `name`, reads back as the same value."""
+    """Return whether the number alone, as operand `name`, reads back as the same value."""
     if isinstance(op, OpaqueOp):
         return False
-    if form == "dps":  # the size of a window is no value
+    if form == "dps":  # the size of a window is a number in text
         return (
             op.page.asm.shape in ("window", "recast")
             and op.page.operand(name).required

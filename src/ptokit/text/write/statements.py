@@ -1,4 +1,4 @@
-"""Printing: how an op of each `shape` is written; the other half of `shapes`."""
+"""Printers of statements: one for each `shape`; `text/read/shapes` has the readers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def write_op(w: Writer, op: Op) -> None:
-    """An instruction in the writer's form."""
+    """Write an instruction in the writer's form."""
     sig = signature(op.page)
     if not op.operands and not op.results:
         w.line(op, f"{w.mnemonic(op)}{attributes(op, w)}")
@@ -56,7 +56,7 @@ def write_op(w: Writer, op: Op) -> None:
     if w.form == "dps" and not sig.outs and not sig.results and op.page.executes:
         w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}){attributes(op, w)}")
         return
-    if w.form == "dps" and sig.outs and not op.ssa:  # what it writes is memory
+    if w.form == "dps" and sig.outs and not op.ssa:  # an op that writes memory
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
     if any(s.name in op.operands for s in sig.fresh if s.operand.role is Role.OUT):
@@ -70,14 +70,14 @@ def write_op(w: Writer, op: Op) -> None:
 
 
 def _write_over(w: Writer, op: Op, sig: Signature, handle: Value) -> None:
-    """An op whose result takes over the name of a handle: `op ins(%a : T) outs(%s : U)`."""
+    """Write an op whose result takes the name of a handle: `op ins(%a : T) outs(%s : U)`."""
     kind = w.type(handle.type)
     w.line(op, f"{w.mnemonic(op)} ins({_group(w, op, sig.ins)}) outs({w.use(handle)} : {kind})")
     w.renamed[op.results[0]] = w.use(handle)[1:]
 
 
 def _into(w: Writer, op: Op, sig: Signature) -> str:
-    """`ins(...) outs(...)` with the attributes where the page has them."""
+    """Return `ins(...) outs(...)`, with attributes at the page's position."""
     asm, attrs = op.page.asm, attributes(op, w)
     inside, after = "", attrs
     if attrs and _attrs_inside(w, op):
@@ -102,7 +102,7 @@ def _into(w: Writer, op: Op, sig: Signature) -> str:
 
 
 def _attrs_inside(w: Writer, op: Op) -> bool:
-    """Whether attributes stand in `ins(...)`, behind the operands."""
+    """Return whether attributes stand in `ins(...)`, after the operands."""
     asm = op.page.asm
     here = not asm.inside_with or bool(op.bound(asm.inside_with))
     old = not asm.inside_until or w.version(op) < asm.inside_until
@@ -110,7 +110,7 @@ def _attrs_inside(w: Writer, op: Op) -> bool:
 
 
 def _behind(w: Writer, op: Op) -> str:
-    """` key = word key = %a : T`, in the order of the page's text."""
+    """Return ` key = word key = %a : T`, in the page's order."""
     text = ""
     attrs = {a.key: op.attrs[a.name] for a in op.page.attrs if a.name in op.attrs}
     for key in op.page.asm.behind:
@@ -123,7 +123,7 @@ def _behind(w: Writer, op: Op) -> str:
 
 
 def quoted_words(op: Op, w: Writer) -> str:
-    """Attributes that stand alone behind the types of the operands: `, "col"`; always if newer."""
+    """Return attributes written as words after the types: `, "col"`; all in newer text."""
     all_of_them = w.version(op) >= CLAUSES_SINCE
     given = ((a, op.attrs.get(a.name, a.default)) for a in op.page.attrs if a.quoted)
     words = (v for a, v in given if isinstance(v, Word) and (all_of_them or v != a.default))
@@ -131,7 +131,7 @@ def quoted_words(op: Op, w: Writer) -> str:
 
 
 def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
-    """`%a, %b : T, U`."""
+    """Return `%a, %b : T, U`."""
     values = [v for s in slots for v in op.bound(s.name)]
     if not values:
         return ""
@@ -140,7 +140,7 @@ def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
 
 
 def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value]]:
-    """The operands with brackets and keywords, and those whose types are listed."""
+    """Return the operands with brackets and keywords, and the values whose types are listed."""
     brackets = w.form == "as" and not op.page.results()
     plain: list[str] = []
     inside: list[str] = []
@@ -169,7 +169,7 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
 
 
 def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
-    """`: (T, U) -> V`; a handle op lists only what its page says."""
+    """Return `: (T, U) -> V`; a handle op lists only the types that its page declares."""
     results = ", ".join(w.type(v.type) for v in op.results)
     operands = ", ".join(w.type(v.type) for v in typed)
     if op.page.results():
@@ -177,7 +177,7 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
             return f" : {operands}"
         given = [(s.scalar, s.also) for s in signature(op.page).results]
         if not operands and all(v.type in g for v, g in zip(op.results, given, strict=True)):
-            return ""  # the page gives the types, or the first use does
+            return ""  # the reader infers the types from the page or the first use
         if not operands:
             return f" : {results}"
         return f" : {operands} -> {results}"
@@ -196,7 +196,7 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
 
 
 def write_same(w: Writer, op: Op) -> None:
-    """`%r = op %a, %b : T`."""
+    """Write `%r = op %a, %b : T`."""
     values = [v for s in signature(op.page).ins for v in op.bound(s.name)]
     kind = w.type(op.results[0].type)
     names = ", ".join(map(w.use, values))
@@ -204,19 +204,19 @@ def write_same(w: Writer, op: Op) -> None:
 
 
 def write_in_full(w: Writer, op: Op) -> None:
-    """`%r, %s = op %a, %b : T`, with the type of the second result where it is another."""
+    """Write `%r, %s = op %a, %b : T`, with the second result's type if it differs."""
     names = ", ".join(w.use(v) for _, v in op.values())
     text = f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)}"
     w.line(op, f"{text} : {_of_results(w, op)}")
 
 
 def _of_results(w: Writer, op: Op) -> str:
-    """The types of the results, each once."""
+    """Return the types of the results, each once."""
     return ", ".join(dict.fromkeys(w.type(v.type) for v in op.results))
 
 
 def write_constant(w: Writer, op: Op) -> None:
-    """`%c = op 5 : index`, `%c = op dense<0> : vector<4xi16>`."""
+    """Write `%c = op 5 : index` or `%c = op dense<0> : vector<4xi16>`."""
     kind = op.results[0].type
     if not op.page.attrs:
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} dense<0> : {w.type(kind)}")
@@ -233,7 +233,7 @@ def write_constant(w: Writer, op: Op) -> None:
 
 
 def write_compare(w: Writer, op: Op) -> None:
-    """`%c = op slt, %a, %b : index`."""
+    """Write `%c = op slt, %a, %b : index`."""
     attr = op.page.attrs[0]
     word = op.attrs.get(attr.name, attr.default)
     values = [op.bound(s.name)[0] for s in signature(op.page).ins]
@@ -244,7 +244,7 @@ def write_compare(w: Writer, op: Op) -> None:
 
 
 def write_own(w: Writer, op: Op) -> None:
-    """`%r = op lt %a, %b signed overflow<nsw> {key = value} : T -> U`."""
+    """Write `%r = op lt %a, %b signed overflow<nsw> {key = value} : T -> U`."""
     page, own = op.page, own_names(op.page.own)[0]
     values = [v for s in signature(page).ins for v in op.bound(s.name)]
     sign, word, shape = own.signs[0] if own.signs else "", "", page.asm.shape
@@ -268,7 +268,7 @@ def write_own(w: Writer, op: Op) -> None:
 
 
 def _apart(text: str, own: OwnName) -> tuple[str, str]:
-    """A predicate without the letter that says its sign, and the word of the sign."""
+    """Split a predicate into the relation and the word of its signedness."""
     if text in RELATIONS:
         return text, own.signs[0] if own.signs else ""
     short = text[1:] if text[1:] in RELATIONS and text[0] in "osu" else text
@@ -278,13 +278,13 @@ def _apart(text: str, own: OwnName) -> tuple[str, str]:
 
 
 def write_tile_element(w: Writer, op: Op) -> None:
-    """`%r = op ins(%tile, %offset : T, index) outs : U`."""
+    """Write `%r = op ins(%tile, %offset : T, index) outs : U`."""
     inputs = _group(w, op, signature(op.page).ins)
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} ins({inputs}) outs : {w.type(op.results[0].type)}")
 
 
 def write_cast(w: Writer, op: Op) -> None:
-    """`%r = op %a downward : T to U`."""
+    """Write `%r = op %a downward : T to U`."""
     value = op.bound(signature(op.page).ins[0].name)[0]
     types = f"{w.type(value.type)} to {w.type(op.results[0].type)}"
     words, rest = _alone(op)
@@ -295,14 +295,14 @@ def write_cast(w: Writer, op: Op) -> None:
 
 
 def _alone(op: Op) -> tuple[list[Word], Op]:
-    """The words of a conversion that stand alone, and what else there is of it."""
+    """Return the enumeration members of a conversion, and the op without them."""
     names = [a.name for a in op.page.attrs if isinstance(op.attrs.get(a.name), Word)]
     words = [word for n in names if isinstance(word := op.attrs[n], Word)]
     return words, replace(op, attrs={k: v for k, v in op.attrs.items() if k not in names})
 
 
 def _list(w: Writer, op: Op) -> tuple[str, str]:
-    """`(%a, word(%b, %c) : T, U, V)` or `(key = %a : T)`, and clauses behind all else."""
+    """Return `(%a, word(%b, %c) : T, U, V)` or `(key = %a : T)`, and clauses for the end."""
     page, parts, types, behind = op.page, list[str](), list[str](), ""
     clauses = {name: word for word, names in page.asm.clauses for name in names}
     opened = ""
@@ -337,14 +337,14 @@ def _arrow(w: Writer, op: Op) -> str:
 
 
 def write_called(w: Writer, op: Op) -> None:
-    """`%r = op(%a, %b : T, U) {attributes} -> V`."""
+    """Write `%r = op(%a, %b : T, U) {attributes} -> V`."""
     operands, behind = _list(w, op)
     text = f"{w.results(op)}{w.mnemonic(op)}{operands}"
     w.line(op, f"{text}{attributes(op, w)}{behind}{_arrow(w, op)}")
 
 
 def write_configured(w: Writer, op: Op) -> None:
-    """`%r = op {attributes} (key = %a : T) -> V`."""
+    """Write `%r = op {attributes} (key = %a : T) -> V`."""
     operands, _ = _list(w, op)
     names, last = op.page.asm.order, ""
     if op.page.asm.each_typed:
@@ -356,7 +356,7 @@ def write_configured(w: Writer, op: Op) -> None:
 
 
 def write_worded(w: Writer, op: Op) -> None:
-    """`op(%a : T) key = word, key = word {attributes}`."""
+    """Write `op(%a : T) key = word, key = word {attributes}`."""
     operands, _ = _list(w, op)
     words = (f"{a.key} = {attribute(op.attrs[a.name])}" for a in op.page.attrs if a.required)
     text = f"{w.mnemonic(op)}{operands or '()'}"
@@ -364,14 +364,14 @@ def write_worded(w: Writer, op: Op) -> None:
 
 
 def write_moved(w: Writer, op: Op) -> None:
-    """`%q = op %p, %n : T -> T`."""
+    """Write `%q = op %p, %n : T -> T`."""
     pointer, by = (op.bound(s.name)[0] for s in signature(op.page).ins)
     types = f"{w.type(pointer.type)} -> {w.type(op.results[0].type)}"
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(pointer)}, {w.use(by)} : {types}")
 
 
 def write_element(w: Writer, op: Op) -> None:
-    """`%x = op %a[%i] : T -> U`, or with values and their types in the page's order."""
+    """Write `%x = op %a[%i] : T -> U`, or values and their types in the page's order."""
     text = ""
     for name in op.page.asm.order:
         use = ", ".join(map(w.use, op.bound(name)))
@@ -386,7 +386,7 @@ def write_element(w: Writer, op: Op) -> None:
 
 
 def write_field(w: Writer, op: Op) -> None:
-    """`%x = op %s[0, 1] : S -> T`, `op %s[0], %x : S, T`."""
+    """Write `%x = op %s[0, 1] : S -> T` or `op %s[0], %x : S, T`."""
     first, *others = (op.bound(name)[0] for name in op.page.asm.order)
     path = attribute(op.attrs[op.page.attrs[0].name])
     uses = ", ".join([f"{w.use(first)}{path}", *map(w.use, others)])
@@ -396,7 +396,7 @@ def write_field(w: Writer, op: Op) -> None:
 
 
 def write_addressed(w: Writer, op: Op) -> None:
-    """`%t = op(%a) %rows, %cols : T`, `%t = op() : T`."""
+    """Write `%t = op(%a) %rows, %cols : T` or `%t = op() : T`."""
     first, *others = [w.use(v) for _, v in op.values()] or [""]
     kind = w.type(op.results[0].type)
     valid = f" {', '.join(others)}" if others else ""
@@ -404,19 +404,19 @@ def write_addressed(w: Writer, op: Op) -> None:
 
 
 def write_printed(w: Writer, op: Op) -> None:
-    """`op ins("text", %x : T)`."""
+    """Write `op ins("text", %x : T)`."""
     value = op.bound(op.page.ins()[0].name)[0]
     text = quoted(str(op.attrs[op.page.attrs[0].name]))
     w.line(op, f"{w.mnemonic(op)} ins({text}, {w.use(value)} : {w.type(value.type)})")
 
 
 def write_declared(w: Writer, op: Op) -> None:
-    """`%a = op -> T`."""
+    """Write `%a = op -> T`."""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} -> {w.type(op.results[0].type)}")
 
 
 def write_window(w: Writer, op: Op) -> None:
-    """`%s = op %t[%r, %c] sizes [16, 64] valid [%v, %w] : T -> U`; older text has no `-> U`."""
+    """Write `%s = op %t[%r, %c] sizes [16, 64] valid [%v, %w] : T -> U`; older text omits U."""
     if w.form != "dps":
         write_op(w, op)
         return
@@ -425,7 +425,7 @@ def write_window(w: Writer, op: Op) -> None:
     text = f"{w.use(op.bound(source)[0])}[{', '.join(w.use(op.bound(n)[0]) for n in starts)}]"
     for name, slot in ins.items():
         if slot.key and op.bound(name):
-            numbers = w.constants if slot.required else {}  # bare ones are of type index
+            numbers = w.constants if slot.required else {}  # numbers in text have type index
             known = {v: str(n) for v, n in numbers.items() if v.type == INDEX}
             uses = (known.get(v) or w.use(v) for v in op.bound(name))
             text += f" {slot.key} [{', '.join(uses)}]"
@@ -436,7 +436,7 @@ def write_window(w: Writer, op: Op) -> None:
 
 
 def _whole(w: Writer, op: Op) -> Type:
-    """The type of a window: where text leaves it out, that of its tile with the window's size."""
+    """Return the type of a window; if text omits it, that of the tile with the window's size."""
     kind, source = op.results[0].type, op.bound(op.page.ins()[0].name)[0].type
     sizes = next(op.bound(s.name) for s in signature(op.page).ins if s.key and s.required)
     known = [n for v in sizes if isinstance(n := w.constants.get(v), int)]
@@ -489,5 +489,5 @@ WRITERS: dict[str, Write] = {
 
 
 def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
-    """Whether the number alone, in place of `value`, would be read with the same type."""
+    """Return whether the number alone, instead of `value`, would be read with the same type."""
     return type_of(slot.operand, number) == value.type

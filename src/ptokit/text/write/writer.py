@@ -1,4 +1,4 @@
-"""The lines of a program in one form: types and names as it spells them, blocks, comments."""
+"""The lines of a program in one form: spellings of types and names, blocks, comments."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ INTEGER = re.compile(r"(?<![us])i(?=\d+\b)")
 
 
 class Writer:
-    """Lines written so far, in one form; `shapes` writes the op of each shape."""
+    """The lines written so far in one form; `shapes` has the printer of each shape."""
 
     def __init__(self, form: str, shapes: Mapping[str, Callable[[Writer, Op], None]]) -> None:
         self.form, self.shapes = form, shapes
         self.lines: list[str] = []
         self.indent = 0
         self.aliases: dict[Type, str] = {}
-        self.arity: dict[str, int] = {}  # how many values each labelled block takes
-        self.numbers: dict[Value, int | float] = {}  # constants that stand as numbers in their uses
-        self.constants: dict[Value, int | float] = {}  # all of the function
-        self.renamed: dict[Value, str] = {}  # results that take over the name of a handle
+        self.arity: dict[str, int] = {}  # the number of arguments of each labelled block
+        self.numbers: dict[Value, int | float] = {}  # constants printed as numbers in their uses
+        self.constants: dict[Value, int | float] = {}  # all constants of the function
+        self.renamed: dict[Value, str] = {}  # results that take the name of a handle
         self.dialect, self.forced = DIALECTS[-1], False
         self.signed: frozenset[Type] = frozenset()  # types with si8 for i8
-        self.opaque_ops = False  # their text, with the types in it, is printed as it was
+        self.opaque_ops = False  # an opaque op is printed as it was, with the types in it
 
     # pieces
 
     def type(self, kind: Type) -> str:
-        """The spelling of a type, its alias if it has one; of a memref that which it had."""
+        """Return the spelling of a type: its alias, or for a memref its original text."""
         kept = self.form == "dps" or self.opaque_ops
-        written = getattr(kind, "written", "")  # of a memref, whose strides no other type says
+        written = getattr(kind, "written", "")  # a memref, whose strides no other spelling has
         if (
             written
             and (kept or written.startswith("memref<"))
@@ -54,21 +54,21 @@ class Writer:
         return f"%{self.renamed.get(value, value.name)}"
 
     def version(self, op: Op) -> str:
-        """The version of the dialect that spells the op: the one chosen, or that of the text."""
+        """Return the version of the dialect for the op: the chosen one, or that of its text."""
         return self.dialect if self.forced else op.dialect or self.dialect
 
     def own(self, op: Op) -> bool:
-        """Whether the op has the name that the newest dialect has of its own: as in the text."""
+        """Return whether to print the op with its name in the newest dialect, as in its text."""
         kept = not self.forced or self.dialect >= OWN_SINCE
         return kept and bool(op.page.own) and op.dialect >= OWN_SINCE
 
     def operand(self, value: Value, slot: Slot) -> str:
-        """A use where PTO-AS may have a number instead."""
+        """Return a use, or the number instead, which PTO-AS allows."""
         number = self.numbers.get(value)
         return self.use(value) if number is None else str(number)
 
     def mnemonic(self, op: Op) -> str:
-        """The name of the op in this form."""
+        """Return the name of the op in this form."""
         page = op.page
         if self.own(op):
             return f"pto.{own_names(page.own)[0].name}"
@@ -79,7 +79,7 @@ class Writer:
         return (page.asm.name or page.name) if self.form == "as" else page.mnemonic()
 
     def results(self, op: AnyOp) -> str:
-        """`%a = `, `%a:2 = `, or nothing."""
+        """Return `%a = `, `%a:2 = `, or nothing."""
         names = [v.name for v in op.results]
         if not names:
             return ""
@@ -98,7 +98,7 @@ class Writer:
             self.put(comment)
 
     def around(self, comments: Comments, text: str) -> None:
-        """A line with the comments before it and on it."""
+        """Add a line with the comments before it and on it."""
         self.remarks(comments.before)
         self.put(f"{text} {comments.after}" if comments.after else text)
 
@@ -116,14 +116,14 @@ class Writer:
     # structure
 
     def label(self, block: Block) -> None:
-        """The line with which a labelled block begins."""
+        """Add the line with which a labelled block starts."""
         args = ", ".join(f"%{v.name}: {self.type(v.type)}" for v in block.args)
         self.indent -= 1
         self.around(block.comments, f"{block.label}({args}):" if args else f"{block.label}:")
         self.indent += 1
 
     def block(self, block: Block) -> None:
-        """The ops of a region, with its further blocks."""
+        """Add the ops of a region, with its further blocks."""
         around = self.arity
         if block.following:
             self.arity = {other.label: len(other.args) for other in block.following}
@@ -151,7 +151,7 @@ class Writer:
             raise ValueError(f"{op.name}{where} is in {wrong} form: convert first")
 
     def opaque(self, op: OpaqueOp) -> None:
-        """The text as it was, with its regions."""
+        """Add the text of an opaque op with its regions."""
         first, *rest = op.text.split(REGION)
         self.remarks(op.comments.before)
         text = self.results(op) + first
