@@ -1,4 +1,4 @@
-"""Arguments: a function with complete types, and the values it runs on."""
+"""Arguments: a function with complete types, and the arrays and numbers of one run."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Local(Protocol):
     target: Target
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
-        """A new tile at a planned address: its content is undefined."""
+        """Return a new tile at a planned address, with undefined content."""
         ...
 
 
 class SlotNumber(int):
-    """A number that compiled code finds in its frame: the code is the same whatever it is."""
+    """A number in the frame of compiled code, so that one code serves all its values."""
 
     def __repr__(self) -> str:
         return "a slot"
@@ -56,16 +56,16 @@ class SlotNumber(int):
 
 @dataclass(eq=False)  # not frozen: each call makes one
 class Bound:
-    """A function with complete types, ready to run on the values it was given."""
+    """A function with complete types, and the values of its arguments."""
 
     func: Func
     arrays: Given
     numbers: Env
     written: tuple[Value, ...]  # the arguments that some instruction may write
-    slots: tuple[Value, ...] = ()  # arguments that are numbers which no code depends on
+    slots: tuple[Value, ...] = ()  # numbers that the compiled code reads from the frame
 
     def on(self, arrays: Given) -> Bound:
-        """The same function on other arrays of the same types."""
+        """Return the function on other arrays of the same types."""
         other = Bound(self.func, arrays, self.numbers, self.written, self.slots)
         same = other.__dict__
         same["tiles"], same["dtypes"], same["computed"] = self.tiles, self.dtypes, self.computed
@@ -73,22 +73,23 @@ class Bound:
         return other
 
     def with_numbers(self, numbers: Given) -> Bound:
-        """The same function where these arguments are other numbers."""
+        """Return the function with other numbers for these arguments."""
         own = {value: numbers.get(value.name, n) for value, n in self.numbers.items()}
         return replace(self, arrays={**self.arrays, **numbers}, numbers=own)
 
     @property
     def every_number(self) -> Env:
-        """All arguments that are numbers, by their values."""
+        """All arguments that are numbers, with their values."""
         return {**self.numbers, **self._slots()}
 
     def _slots(self) -> Env:
         return {value: SlotNumber(self.arrays[value.name]) for value in self.slots}
 
     def shared(self, others: Mapping[str, object] | None = None) -> Env:
-        """Numbers, and new handles on copies of the arrays: what all blocks have in common.
+        """Return numbers, and new handles on copies of the arrays, which all blocks share.
 
-        Of arguments that are among `others`, handles by name, on their memories.
+        An argument with an entry in `others`, handles by name, gets a handle on that handle's
+        memory.
         """
         env: Env = {}
         for arg in self.func.args:
@@ -103,7 +104,7 @@ class Bound:
         return env
 
     def targets(self, env: Env) -> dict[str, Memory]:
-        """Return the memories of arguments that may be written, by their names."""
+        """Return the memories of arguments that may be written, by name."""
         return {arg.name: env[arg].memory for arg in self.written if arg not in self.tiles}
 
     def _global(self, arg: Value) -> object:
@@ -112,17 +113,17 @@ class Bound:
             return Pointer(kind.dtype, _memory(arg, given, kind.dtype))
         if isinstance(kind, GlobalType):
             return _tensor(arg, given, kind)
-        if isinstance(kind, ArrayType | StructType):  # of dry runs alone: nobody gives one
+        if isinstance(kind, ArrayType | StructType):  # in dry runs alone
             return local_array(kind)
-        return self.every_number.get(arg)  # nothing reads one of a type that no page takes
+        return self.every_number.get(arg)  # None for a type that no page takes
 
     def renew(
         self, env: Env, written: frozenset[str] = frozenset(), done: set[Memory] | None = None
     ) -> None:
-        """These arrays behind handles that `shared` made of others of the same types.
+        """Put these arrays behind handles that `shared` made for other arrays of the same types.
 
-        `written`: arrays by name that others write. Memories in `done` hold theirs already, and
-        those that follow are put there.
+        `written`: names of arrays that other cores write. Memories in `done` already have their
+        array; the memories of this function are added to `done`.
         """
         env |= self._slots()
         done = set() if done is None else done
@@ -141,7 +142,7 @@ class Bound:
                 memory.hold(content, written=arg in self.written or arg.name in written)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
-        """Handles on the arguments that are tiles, in the memories of one core."""
+        """Return handles on the arguments that are tiles, in the memories of one core."""
         return {arg: self._tile(arg, machine, addresses[arg]) for arg in self.tiles}
 
     @cached_property
@@ -154,7 +155,7 @@ class Bound:
         if isinstance(kind, ConvTileType):
             return _conv(arg, given, kind, machine.fresh(kind, address))
         assert isinstance(kind, TileType)
-        if given is None:  # dry runs have no arrays, whose extents would say what is valid
+        if given is None:  # a dry run has no array whose extents are the valid region
             pairs = zip(kind.matrix, kind.valid, strict=True)
             kind = replace(kind, valid=Shape(*(n if v is None else v for n, v in pairs)))
         handle = machine.fresh(machine.target.resolve(kind), address)
@@ -171,17 +172,17 @@ class Bound:
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:
-        """The element types of what may be outputs, by name."""
+        """The element types of possible outputs, by name."""
         kinds = [(v.name, v.type) for v in self.candidate_outputs]
         return {name: kind.dtype for name, kind in kinds if isinstance(kind, OUTPUTS)}
 
     @cached_property
     def computed(self) -> frozenset[Value]:
-        """The outputs that are tiles which instructions write, as they are named there."""
+        """The possible outputs that are tiles which instructions write under that name."""
         return written_tiles(self.func).intersection(self.candidate_outputs)
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
-        """Arrays by name: pointers and tiles that were written, and a flat program's results."""
+        """Return arrays by name: written pointers and tiles, and a flat program's results."""
         found: dict[str, AnyArray] = {}
         for value in self.candidate_outputs:
             handle = env.get(value)
@@ -193,7 +194,7 @@ class Bound:
 
 
 def _elsewhere(handle: object, memories: Mapping[Memory, Memory]) -> object:
-    """The same place in another memory, if there is one for the handle's."""
+    """Return the handle with its memory replaced by the entry in `memories`, if there is one."""
     if isinstance(handle, Pointer | GlobalView) and (memory := memories.get(handle.memory)):
         if isinstance(handle, Pointer):
             return replace(handle, memory=memory)
@@ -201,14 +202,14 @@ def _elsewhere(handle: object, memories: Mapping[Memory, Memory]) -> object:
     return handle
 
 
-@dataclass(eq=False)  # as above
+@dataclass(eq=False)  # not frozen: each call makes one
 class Launch:
-    """What the cores of each rank run, by their kind, on the values that they were given.
+    """The functions of all cores of each rank, by kind of core, with their arguments.
 
-    `names` tells of each rank which array is which argument's: ranks share an array of one name.
-    There are none where a launch has one rank that nobody numbers. `starts` are the elements that
-    pointers begin with, where that is not the first one. `waits`: cores run at once and wait for
-    one another; else the blocks of the `sole` core run one by one.
+    `names` has, for each rank, the array of each argument: ranks share an array of one name. It is
+    empty for a launch of one rank without a number. `starts` are the elements at which pointers
+    start, if not the first one. `waits`: cores run concurrently and wait for each other; else the
+    blocks of the `sole` core run one after another.
     """
 
     ranks: Sequence[Mapping[KernelKind, Bound]]
@@ -218,29 +219,29 @@ class Launch:
 
     @classmethod
     def of(cls, bound: Bound) -> Launch:
-        """Return the launch of one core that waits for no other."""
+        """Return the launch of one core that waits for no other core."""
         return cls(({VECTOR: bound},), waits=False)
 
     @property
     def sole(self) -> Bound:
-        """Return the function of the only core."""
+        """The function of the only core."""
         [cores] = self.ranks
         [bound] = cores.values()
         return bound
 
     @property
     def every(self) -> list[Bound]:
-        """Return the functions of all cores, bound to their arguments."""
+        """The functions of all cores, bound to their arguments."""
         return [bound for cores in self.ranks for bound in cores.values()]
 
     @property
     def funcs(self) -> list[Func]:
-        """Return the functions of all cores as the program has them."""
+        """The functions of all cores, as in the program."""
         return [one.func for one in self.every]
 
     @property
     def arrays(self) -> Given:
-        """What was given, by name."""
+        """The given arrays and numbers, by name."""
         return {name: given for one in self.every for name, given in one.arrays.items()}
 
     def on(self, arrays: Given) -> Launch:
@@ -264,7 +265,7 @@ class Launch:
 
     @cached_property
     def labels(self) -> Sequence[Mapping[str, str]]:
-        """Return `names`; of a rank without a number those of the arguments."""
+        """`names`, or for a rank without a number the names of the arguments."""
         return self.names or ({arg.name: arg.name for one in self.every for arg in one.func.args},)
 
     def shared(self) -> Envs:
@@ -285,19 +286,19 @@ class Launch:
 
     @cached_property
     def inputs(self) -> Envs:
-        """`shared`, made once."""
+        """`shared`, computed once."""
         return self.shared()
 
     @cached_property
     def written(self) -> tuple[Value, ...]:
-        """The arguments that some core may write: of each array one."""
+        """The arguments that some core may write, one for each array."""
         return tuple({arg.name: arg for bound in self.every for arg in bound.written}.values())
 
     def apart(self, kept: frozenset[str] = frozenset()) -> Envs:
-        """`shared`, for some blocks that run apart from the others.
+        """Return `shared` for blocks that run separately from the others.
 
-        Arrays that may be written are blank and as large, or copies if they are `kept`, by name;
-        the others are the same at each call.
+        Arrays that may be written are blank and of the same size, or copies if their name is in
+        `kept`; all other arrays are the same at each call.
         """
         blank = blank_copies(self.targets(self.inputs), kept)
         return [
@@ -306,26 +307,26 @@ class Launch:
         ]
 
     def targets(self, envs: Envs) -> dict[str, Memory]:
-        """The memories of arguments that some core may write, by their names."""
+        """Return the memories of arguments that some core may write, by name."""
         found: dict[str, Memory] = {}
         for _, bound, env in self._beside(envs):
             found |= bound.targets(env)
         return found
 
     def renew(self, envs: Envs) -> None:
-        """These arrays behind handles that `shared` made of others of the same types."""
+        """Put these arrays behind handles that `shared` made for other arrays of the same types."""
         written, done = frozenset(arg.name for arg in self.written), set[Memory]()
-        for _, bound, env in self._beside(envs):  # cores have arrays in common
+        for _, bound, env in self._beside(envs):  # cores share arrays
             bound.renew(env, written, done)
 
     @cached_property
     def dtypes(self) -> dict[str, DType]:
-        """The element types of what may be outputs, by the names of arrays."""
+        """The element types of possible outputs, by the names of arrays."""
         every = [(names, bound.dtypes) for names, bound, _ in self._beside(self.ranks)]
         return {names.get(n, n): dtype for names, found in every for n, dtype in found.items()}
 
     def outputs(self, envs: Envs) -> dict[str, AnyArray]:
-        """Return the arrays that some core may write, by their names."""
+        """Return the arrays that some core may write, by name."""
         found: dict[str, AnyArray] = {}
         for names, bound, env in self._beside(envs):
             found |= {names.get(n, n): array for n, array in bound.outputs(env).items()}
@@ -337,7 +338,7 @@ class Launch:
     def _beside(
         self, things: Sequence[Mapping[KernelKind, T]]
     ) -> Iterator[tuple[Mapping[str, str], Bound, T]]:
-        """Yield for each core the names of its arrays, its function, and its own thing."""
+        """Yield for each core the names of its arrays, its function, and its item of `things`."""
         for cores, names, own in zip(self.ranks, self.labels, things, strict=True):
             yield from ((names, bound, own[kind]) for kind, bound in cores.items())
 
@@ -346,12 +347,12 @@ ONE = 15  # the largest code of an element of four bits
 
 
 def of_rank(name: str, rank: int) -> str:
-    """What the array of one rank is called."""
+    """Return the name of one rank's array."""
     return f"{name}@{rank}"
 
 
 def _memory(arg: Value, given: object, dtype: DType) -> Memory:
-    """The bytes behind a pointer: a copy of the array, or room that grows for an output."""
+    """Return the memory behind a pointer: a copy of the array, or for an output one that grows."""
     name = f"%{arg.name}"
     if given is None:
         memory = Memory.blank(name, 0, host=True)
@@ -362,7 +363,7 @@ def _memory(arg: Value, given: object, dtype: DType) -> Memory:
 
 
 def _content(arg: Value, given: object, kind: Typed) -> AnyArray:
-    """The bytes of an array as memory holds them: two elements of four bits in each."""
+    """Return the bytes of an array as memory holds them: two four-bit elements in each byte."""
     codes = _codes(arg, given, kind, None)
     return pack(codes) if kind.dtype.packed else codes
 
@@ -376,9 +377,9 @@ def _conv(arg: Value, given: object, kind: ConvTileType, handle: Matrix) -> Matr
 
 
 def _tensor(arg: Value, given: object, kind: GlobalType) -> GlobalView:
-    """The view an argument is: of an array of its extents, or in a flat one, as its strides say.
+    """Return the view for an argument: on an array of its extents, or on a flat one by strides.
 
-    Without an array there is room for the view: room that grows where an extent is not known.
+    Without an array, the view gets a new memory, which grows if an extent is unknown.
     """
     name, flat = f"%{arg.name}", with_strides(kind)
     if given is None:
@@ -405,7 +406,7 @@ def _tensor(arg: Value, given: object, kind: GlobalType) -> GlobalView:
 
 
 def with_strides(kind: GlobalType) -> GlobalType | None:
-    """The type of a view with its strides, those of C order if none are stated; None: not known."""
+    """Return the view type with strides, by default those of C order; None if they are unknown."""
     shape, stride = all_known(kind.shape), all_known(kind.stride or ())
     if shape is None or stride is None:
         return None
@@ -413,25 +414,25 @@ def with_strides(kind: GlobalType) -> GlobalType | None:
 
 
 def array_extents(kind: GlobalType) -> tuple[int, ...] | None:
-    """The extents of an array that holds such a view: flat if strides leave room."""
+    """Return the extents of an array that holds such a view: one extent if strides leave gaps."""
     flat, shape = with_strides(kind), all_known(kind.shape)
     dense = flat is None or shape is None or prod(shape) == _span(flat)
     return shape if dense else (_span(kind),)
 
 
 def all_known(numbers: tuple[int | None, ...]) -> tuple[int, ...] | None:
-    """Extents or strides if all are known."""
+    """Return the extents or strides, or None if one is unknown."""
     found = tuple(n for n in numbers if n is not None)
     return found if len(found) == len(numbers) else None
 
 
 def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of an array in C order."""
+    """Return the strides of an array in C order."""
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
 def _span(kind: GlobalType) -> int:
-    """How many elements a view of known extents and strides reaches over."""
+    """Return the number of elements over which a view of known extents and strides reaches."""
     flat = with_strides(kind)
     assert flat is not None
     shape, stride = all_known(flat.shape) or (), all_known(flat.stride or ()) or ()
@@ -439,7 +440,7 @@ def _span(kind: GlobalType) -> int:
 
 
 def _codes(arg: Value, given: object, kind: Typed, shape: tuple[int, ...] | None) -> AnyArray:
-    """The array's element codes; PtoError where element type or shape are not the argument's."""
+    """Return the array's element codes; PtoError if element type or shape differ from the type."""
     array = np.asarray(given)
     try:
         codes = bits_of(array, kind.dtype)
@@ -467,7 +468,7 @@ AS_IT_LIES = "give the memory with the gaps between rows, as an array of one dim
 
 
 def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoError:
-    """What is given for an argument is not what its type asks for."""
+    """Return the error for an array or number that does not match the type of its argument."""
     return call_error(
         "argument-type",
         f"%{arg.name}: {CATALOGUE['argument-type'].title}",
@@ -479,7 +480,7 @@ def mismatch(arg: Value, rule: str, seen: str, help: str = CONVERTED) -> PtoErro
 
 
 def _array(handle: Pointer | GlobalView, given: object) -> AnyArray:
-    """The whole memory, in the extents of the array that was given, or of what is viewed."""
+    """Return the whole memory as an array, in the extents of the given array or of the view."""
     data, dtype = handle.memory.data, handle.dtype
     count = data.size * 8 // dtype.bits if given is None else np.asarray(given).size
     values = values_of(unpack(data, count) if dtype.packed else data.view(dtype.storage), dtype)

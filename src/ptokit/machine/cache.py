@@ -1,4 +1,4 @@
-"""From LLVM text to machine code, kept on disk by content."""
+"""Machine code from LLVM text, cached on disk by content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = f"2 {version('llvmlite')}"
 
 @dataclass(frozen=True)
 class Processor:
-    """What code is generated for: LLVM's names. No triple: that of the host."""
+    """The processor for which code is generated, in LLVM's names; an empty triple is the host's."""
 
     cpu: str
     features: str
@@ -28,7 +28,7 @@ class Processor:
 
     @property
     def host(self) -> Host:
-        """What the generator may use of it."""
+        """The properties that the generator uses."""
         has = {f[1:] for f in self.features.split(",") if f.startswith("+")}
         width = 64 if "avx512bw" in has and "avx512dq" in has and "avx512vl" in has else 16
         if width == 16 and "avx2" in has:
@@ -42,13 +42,13 @@ _chosen: ContextVar[Processor] = ContextVar("processor")
 
 
 def this_processor() -> Processor:
-    """The one code is generated for: the one we run on, unless another was chosen."""
+    """Return the processor for which code is generated: by default the host."""
     return _chosen.get(None) or _host()
 
 
 @contextmanager
 def generating_for(processor: Processor) -> Generator[None]:
-    """Inside, code is generated for this processor, which must be able to do less than the host."""
+    """Generate code for this processor inside; its features must be a subset of the host's."""
     token = _chosen.set(processor)
     try:
         yield
@@ -60,7 +60,7 @@ def generating_for(processor: Processor) -> Generator[None]:
 def _host() -> Processor:
     _initialise()
     features = llvm.get_host_cpu_features()
-    if features.get("sse4a"):  # insertq takes some hundred times as long as what it replaces
+    if features.get("sse4a"):  # insertq takes some hundred times as long as other code
         features["sse4a"] = False
     return Processor(llvm.get_host_cpu_name(), features.flatten())
 
@@ -73,26 +73,26 @@ def _initialise() -> None:
 
 @dataclass
 class MachineCode:
-    """Machine code in memory, for as long as this lives."""
+    """Machine code in memory, which is freed with this object."""
 
     engine: Any  # Any: llvmlite has no types
 
     @cached_property
     def launch(self) -> Callable[..., int]:
-        """Its entry."""
+        """The entry function."""
         return ENTRY(self.address("launch"))
 
     def address(self, name: str) -> int:
-        """The address of one of its functions."""
+        """Return the address of a function in the code."""
         return self.engine.get_function_address(name)
 
 
 def compiled(
     key: str, make: Callable[[], tuple[str, bytes | None]], processor: Processor
 ) -> tuple[MachineCode, bytes]:
-    """Machine code and what is kept beside it: from the cache, or of the text that `make` gives.
+    """Return machine code, and the bytes stored with it, from the cache or made by `make`.
 
-    Without anything beside it nothing is kept.
+    `make` returns LLVM text and bytes; with None instead of bytes, the cache keeps nothing.
     """
     _initialise()
     name = codefolder.name_of((VERSION, processor.cpu, processor.features, key))
@@ -120,7 +120,7 @@ def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
 
 
 def machine_code(text: str, processor: Processor) -> bytes:
-    """An object file of LLVM text. Vectors are in the text already: no vectoriser runs."""
+    """Return an object file of LLVM text. The text has vectors already: no vectoriser runs."""
     machine = _target_machine(processor)
     module = llvm.parse_assembly(text)
     module.verify()
@@ -140,7 +140,7 @@ def machine_code(text: str, processor: Processor) -> bytes:
 
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function
-    """The address of a function that C may call."""
+    """Return the address of a function that C may call."""
     return ctypes.cast(callback, ctypes.c_void_p).value or 0
 
 
@@ -162,5 +162,5 @@ class Host:
 
     @property
     def permutes(self) -> bool:
-        """True if an instruction looks up 16 indices in 32 numbers in registers: AVX-512."""
+        """True if one instruction looks up 16 indices in 32 numbers in registers: AVX-512."""
         return self.width == 64

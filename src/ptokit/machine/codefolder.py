@@ -1,8 +1,8 @@
-"""The folder where compiled code is kept, by the hash of everything that the code depends on.
+"""The folder of compiled code, by the hash of everything that the code depends on.
 
-A file is written beside its place and moved there, and begins with the hash of what follows, its
-own name among it. What is read is run: so only files and folders count that belong to the user and
-that nobody else may write.
+A file is written next to its place and moved there. Its head is the hash of its name and content.
+ptokit runs code from the folder, so it reads only files and folders that belong to the user and
+that no other user may write.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-KEEP = 2000  # files, and less than PRUNE_EVERY more; the oldest go first
-PRUNE_EVERY = 64  # files written: the folder is listed once for as many
+KEEP = 2000  # files, plus less than PRUNE_EVERY; the oldest are removed first
+PRUNE_EVERY = 64  # writes between two listings of the folder
 NAME = re.compile(r"[0-9a-f]{64}\.o")
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
-UNFINISHED, AN_HOUR = ".ptokit-", 3600  # what a process that was killed leaves behind
+UNFINISHED, AN_HOUR = ".ptokit-", 3600  # files that a killed process leaves behind
 
 
 class CacheWarning(UserWarning):
@@ -30,12 +30,12 @@ class CacheWarning(UserWarning):
 
 
 def name_of(parts: object) -> str:
-    """Return the name of the code that depends on these parts alone."""
+    """Return the name of the code that depends on `parts` alone."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def folder() -> Path | None:
-    """Where code is kept: PTOKIT_CACHE, or the user's cache folder. None: nowhere."""
+    """Return the folder of code: PTOKIT_CACHE, or the user's cache folder; None if unusable."""
     given = os.environ.get("PTOKIT_CACHE")
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -44,7 +44,7 @@ def folder() -> Path | None:
         if not given and _is_mine(place.stat()):
             place.chmod(0o700)
         mine = _trusted(place, place.stat())
-    except (OSError, RuntimeError):  # nobody's home is known
+    except (OSError, RuntimeError):  # the home folder is unknown
         return None
     return place if mine else None
 
@@ -54,7 +54,7 @@ def _is_mine(found: os.stat_result) -> bool:
 
 
 def _trusted(path: Path, found: os.stat_result) -> bool:
-    """True if only this user may have written a file or folder; else warn, once for a folder."""
+    """Return whether only this user can write a file or folder; else warn, once for a folder."""
     if _is_mine(found) and not found.st_mode & OTHERS:
         return True
     place = path.parent if path.suffix == ".o" else path
@@ -71,12 +71,12 @@ _warned: set[Path] = set()
 
 
 def read(name: str) -> bytes | None:
-    """Return the content of the user's own file that was written under this name, if any."""
+    """Return the content that was written under this name, if the user's own file has it."""
     here = folder()
     if here is None:
         return None
     path = here / f"{name}.o"
-    try:  # neither a link nor a pipe: both could be anybody's
+    try:  # no link and no pipe, which may belong to another user
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
@@ -94,12 +94,12 @@ def read(name: str) -> bytes | None:
 
 
 def _start(name: str, content: bytes) -> bytes:
-    """Return the head of a file, which tells whether the rest is whole and of this name."""
+    """Return the head of a file, which proves that the rest is complete and of this name."""
     return hashlib.sha256(name.encode() + content).digest()
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep a content under a name. Best effort: a full or read-only disk only costs time."""
+    """Store a content under a name. Best effort: a full or read-only disk only costs time."""
     here, made = folder(), None
     if here is None:
         return
@@ -123,8 +123,8 @@ _written = count()
 
 
 def _prune(place: Path) -> None:
-    """Remove the oldest files, and unfinished ones: no other file, whatever lies beside them."""
-    with os.scandir(place) as entries:  # another process may remove one meanwhile: OSError
+    """Remove the oldest files and unfinished ones; leave all other files."""
+    with os.scandir(place) as entries:  # OSError if another process removes one meanwhile
         every = [(entry.name, entry.stat(follow_symlinks=False).st_mtime) for entry in entries]
     files = sorted((at, name) for name, at in every if NAME.fullmatch(name))
     old = [name for _, name in files[: max(0, len(files) - KEEP)]]

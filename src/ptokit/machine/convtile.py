@@ -12,7 +12,7 @@ from ptokit.values.layouts import IndexMap, Shape
 
 
 class ConvTile(Matrix):
-    """A convolution tile, read as the weight matrix it holds."""
+    """A convolution tile, read as the weight matrix in it."""
 
     def __init__(self, kind: ConvTileType, memory: Memory, address: int) -> None:
         where: IndexMap = kind.map
@@ -25,12 +25,12 @@ class ConvTile(Matrix):
         return self.type.inner
 
     def codes(self) -> Codes:
-        """The element codes, in the extents of the layout; 0 where there is no value."""
+        """Return the element codes in the extents of the layout; 0 for undefined elements."""
         line = self.flat().elements
         return line.read_written(range(1), range(self.type.numel)).reshape(self.type.shape)
 
     def has_value(self) -> NDArray[np.bool_]:
-        """Which elements have a value, in one row."""
+        """Return which elements are defined, as one row."""
         return self.flat().elements.written(range(1), range(self.type.numel))
 
     def assign(self, codes: Codes) -> None:
@@ -38,5 +38,5 @@ class ConvTile(Matrix):
         self.flat().elements.write(range(1), range(self.type.numel), codes.reshape(1, -1))
 
     def written(self) -> bool:
-        """Whether every element was written."""
+        """Return whether every element is defined."""
         return self.flat().elements.unwritten(range(1), range(self.type.numel)) is None

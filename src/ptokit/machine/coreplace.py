@@ -1,4 +1,4 @@
-"""The place of a core in a launch, and the clocks that observers keep of cores."""
+"""The id of a core in a launch, and the vector clocks that observers keep of cores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptokit.isa.model.words import VECTOR, KernelKind
 
 
 class CorePlace(NamedTuple):
-    """A core of a launch; `rank`: whose, where a job has several."""
+    """The id of a core in a launch; `rank` is None in a job of one rank."""
 
     block: int
     kind: KernelKind
@@ -21,7 +21,7 @@ class CorePlace(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The number of the block, and which core of it: `0 vector 1`."""
+        """The number of the block, and the core in it: `0 vector 1`."""
         return f"{self.block} {self.kind.text}{self._number}{self._rank_suffix}"
 
     @property
@@ -36,17 +36,17 @@ class CorePlace(NamedTuple):
 class Clocks(Protocol):
     """The vector clocks of the cores of a launch, for an observer that looks for races.
 
-    `of_issue`: it is told when an instruction is issued, not when it is executed.
+    `of_issue`: the observer is called when an instruction is issued, not when it is executed.
     """
 
     of_issue: bool
 
     def release(self, core: int, keys: Sequence[Hashable]) -> None:
-        """Once more the core lets others go on that wait for one of the keys."""
+        """Note that the core signals each of the keys once more."""
         ...
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:
-        """The core goes on since the key was released so many times; None: as often as it was."""
+        """Note that the core waited until the key was signalled `times` times; None: every time."""
         ...
 
     def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:

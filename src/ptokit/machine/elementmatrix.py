@@ -1,7 +1,7 @@
 """Matrices: elements by row and column in a memory, as the bodies of pages index them.
 
-A read may give elements without a value (`partlydefined`). A store keeps them in the shadow of the
-memory; an array of the host gets a documented value in their place.
+A read may give undefined elements (`partlydefined`). A store keeps them undefined in the shadow of
+the memory; an array of the host gets a documented value instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class KnownRegion(NamedTuple):
 
 
 class Matrix:
-    """Elements by row and column, with the attributes of the type; `label` names it in messages."""
+    """Elements by row and column, with the attributes of the type; messages call it `label`."""
 
     _last: tuple[object, Elements, range, range] | None = None
 
@@ -52,9 +52,9 @@ class Matrix:
         self.label = ""
         self.lost: list[
             LostElements
-        ] = []  # what it was to store in an array of the host, since asked last
+        ] = []  # undefined elements stored in an array of the host, since `lost_in` took them
 
-    def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
+    def __getattr__(self, name: str) -> Any:  # Any: a property of the type
         if name.startswith("_") or name == "type":
             raise AttributeError(name)
         return getattr(self.type, name)
@@ -85,17 +85,17 @@ class Matrix:
         return found if missing is None else _partly_read(self, rows, cols, found)
 
     def beyond(self, rows: range, cols: range) -> Mask | bool:
-        """Which elements of a window lie outside the valid region."""
+        """Return which elements of a window lie outside the valid region."""
         return False
 
     def _sampled(self, rows: range, cols: range) -> Array:
-        """Every step-th row and column."""
+        """Return every step-th row and column."""
         return self._at(
             *np.meshgrid(np.array(rows, np.int64), np.array(cols, np.int64), indexing="ij")
         )
 
     def _at(self, rows: Index, cols: Index) -> Array:
-        """The elements at row and column numbers given element by element."""
+        """Return the elements at row and column numbers given element by element."""
         missing = self.elements.taken_unwritten(rows, cols)
         found = NumpyArray(self.elements.take(rows, cols), self.dtype)
         return found if missing is None else _partly_taken(self, rows, cols, missing, found)
@@ -103,7 +103,7 @@ class Matrix:
     def take(
         self, index: Array, outside: GatherOOB = GatherOOB.ERROR, where: Array | None = None
     ) -> Array:
-        """The elements at row-major indices over the static shape, 0 where `where` fails."""
+        """Return the elements at row-major indices over the static shape, 0 where `where` fails."""
         assert isinstance(index, NumpyArray)
         if isinstance(index, PartlyDefined):
             return index.taken(lambda defined: self.take(defined, outside, where))
@@ -124,7 +124,7 @@ class Matrix:
         return found if missing is None else _partly_taken(self, rows, cols, missing, found)
 
     def _require_indices(self, wanted: Index, slug: str, done: str, does: str) -> None:
-        """Row-major indices lie in the static shape."""
+        """Raise PtoError if a row-major index lies outside the static shape."""
         count = self.rows * self.cols
         outside = (wanted < 0) | (wanted >= count)
         if outside.any():
@@ -137,7 +137,10 @@ class Matrix:
             )
 
     def _require_inside(self, rows: Index, cols: Index) -> None:
-        """A view has its source's declared shape, so its last elements may not be the source's."""
+        """Raise PtoError if elements of a view lie behind the tile of which it is a view.
+
+        A view has the declared shape of its source, so its last elements may lie outside.
+        """
         if self.elements.past_end(rows, cols):
             raise error(
                 "window-out-of-bounds",
@@ -162,7 +165,7 @@ class Matrix:
         return PartlyDefined(result, mask, found.refuse)
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
-        """Assign a window only where `where` holds; the other elements stay as they are."""
+        """Assign a window only where `where` holds; other elements stay."""
         rows, cols = self._window(window)
         shape = (len(rows), len(cols))
         unknown = np.broadcast_to(undefined(where), shape)
@@ -177,7 +180,7 @@ class Matrix:
     def scatter(
         self, index: Array, value: Array, where: Array | None = None, word: str | None = None
     ) -> None:
-        """Set elements at row-major indices over the static shape, one after the other."""
+        """Set elements at row-major indices over the static shape, one after another."""
         assert isinstance(index, NumpyArray)
         keep = np.ones(index.shape, bool)
         missing = np.broadcast_to(undefined(value), index.shape)
@@ -203,7 +206,7 @@ class Matrix:
             self._put_taken(rows[now], cols[now], self._codes(codes), without)
 
     def _put_taken(self, rows: Index, cols: Index, codes: Codes, missing: Mask) -> None:
-        """Store codes at row and column numbers, in order; some elements have no value."""
+        """Store codes at row and column numbers, in order; `missing` elements are undefined."""
         if not missing.any():
             self.elements.put(rows, cols, codes)
             return
@@ -215,25 +218,25 @@ class Matrix:
             self.elements.undefine_taken(rows[missing], cols[missing])
 
     def constant(self, bits: int) -> Array:
-        """A 1x1 array of this element type with these bits."""
+        """Return a 1x1 array of this element type with these bits."""
         return NumpyArray(np.full((1, 1), bits, self.dtype.storage), self.dtype)
 
     def flat(self, width: int = 0) -> Matrix:
-        """The whole storage as one row, in storage order; or as rows of so many elements."""
-        width = width or self.type.numel or 1  # a tile without rows has none
+        """Return the whole storage as one row, in storage order, or as rows of `width` elements."""
+        width = width or self.type.numel or 1  # a tile without rows has no elements
         rows, there = self.type.numel // width, (self.memory, self.elements.address)
         where = IndexMap(Axis(((rows, width),)), Axis(((width, 1),)))
         elements = Elements(*there, self.dtype, where, end=self.elements.end)
         return self._read_as(elements, rows, width)
 
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
-        """The same storage as another matrix."""
+        """Return the same storage as another matrix."""
         other = Matrix(self.type, elements, rows, cols)
         other.label, other.lost = self.label, self.lost
         return other
 
     def iota(self, rows: int, cols: int) -> tuple[Array, Array]:
-        """Row numbers (rows x 1) and column numbers (1 x cols)."""
+        """Return row numbers (rows x 1) and column numbers (1 x cols)."""
         down, across = np.arange(rows, dtype=np.uint64), np.arange(cols, dtype=np.uint64)
         return NumpyArray(down[:, None], i64), NumpyArray(across[None, :], i64)
 
@@ -250,7 +253,7 @@ class Matrix:
         self._stored(rows, cols, missing)
 
     def _stored(self, rows: range, cols: range, missing: Mask) -> None:
-        """Note which elements of a window that was stored have no value."""
+        """Note which elements of a stored window are undefined."""
         if not missing.any():
             return
         if self.memory.host:
@@ -261,7 +264,7 @@ class Matrix:
             self.elements.undefine(rows, cols, missing)
 
     def undefine(self, window: Windows) -> None:
-        """The elements of a window have no value from here on."""
+        """Make the elements of a window undefined."""
         rows, cols = self._window(window)
         if rows and cols:
             self.elements.undefine(rows, cols)
@@ -276,7 +279,7 @@ class Matrix:
     def _window(self, window: Windows) -> tuple[range, range]:
         last = self._last
         if last is not None and last[0] == window and last[1] is self.elements:
-            return last[2], last[3]  # a body names one window again and again
+            return last[2], last[3]  # bodies use one window many times
         down, across = windows_of(window)
         rows, cols = _bounds(down, self.extent.rows), _bounds(across, self.extent.cols)
         if self.elements.end is not None and rows and cols:
@@ -286,7 +289,7 @@ class Matrix:
 
 
 def _bounds(window: Window, extent: int) -> range:
-    """A window of an axis; bodies may only name windows that their rules have checked."""
+    """Return the range of a window of an axis; rules have checked that it is inside."""
     if isinstance(window, int):
         window = slice(window, window + 1)
     start, stop = window.start or 0, extent if window.stop is None else window.stop
@@ -295,7 +298,7 @@ def _bounds(window: Window, extent: int) -> range:
 
 
 def _partly_read(matrix: Matrix, rows: range, cols: range, found: NumpyArray) -> Array:
-    """Return a window of a matrix some elements of which have no value."""
+    """Return a window of a matrix with undefined elements."""
     missing = ~matrix.elements.written(rows, cols)
     first = _first(missing, rows, cols)
     if matrix.memory.refuses:
@@ -307,7 +310,7 @@ def _partly_read(matrix: Matrix, rows: range, cols: range, found: NumpyArray) ->
 def _partly_taken(
     matrix: Matrix, rows: Index, cols: Index, missing: Mask, found: NumpyArray
 ) -> Array:
-    """Return elements of a matrix some of which have no value."""
+    """Return gathered elements of a matrix, some of which are undefined."""
     first = first_taken(missing, rows, cols)
     if matrix.memory.refuses:
         raise _read_first(matrix, first)
@@ -315,7 +318,7 @@ def _partly_taken(
 
 
 def _read_first(matrix: Matrix, first: tuple[int, int]) -> Exception:
-    """Make the error for a tile that is read before anything was written to it."""
+    """Return the error for a tile that is read before it is written."""
     row, col = first
     return error(
         "uninitialised-read",

@@ -1,8 +1,8 @@
-"""The reference executor's arrays: each vocabulary word as a NumPy operation on element codes.
+"""The reference engine's arrays: each vocabulary operation in NumPy on element codes.
 
 This is the definition: clear before fast. Values are decoded, computed in the element type's own
-precision (f32 for narrower floats, then one rounding) and encoded again. Movement never decodes,
-and what selects one of two values moves it.
+precision (f32 for narrower floats, then one rounding) and encoded again. Moves and selections copy
+codes without decoding them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ptokit.values.formats import convert, decode, encode, integral
 from ptokit.values.host import AnyArray
 
 Values: TypeAlias = AnyArray  # float32 or an integer type
-How: TypeAlias = "dict[str, Any]"  # the parameters of a word; Any: each word has its own
+How: TypeAlias = "dict[str, Any]"  # parameters of an operation; Any: each has its own
 
 
 class NumpyArray(Array):
     """Element codes with their type."""
 
-    partly = False  # whether some elements have no value: see `PartlyDefined`
+    partly = False  # True if some elements are undefined: see `PartlyDefined`
 
     def __init__(self, codes: Codes, dtype: DType) -> None:
         self.codes = codes
@@ -51,24 +51,24 @@ class NumpyArray(Array):
         return WORDS[word](self, *others, **parameters)
 
     def passed(self, word: str, args: Sequence[Term], parameters: How) -> Array:
-        """The result of a word on arrays of which this one is `partly` defined."""
+        """Return the result of an operation on arrays of which this one is `partly` defined."""
         raise NotImplementedError
 
     def like(self, other: Term) -> NumpyArray:
-        """`other` as an array: a number takes this one's type."""
+        """Return `other` as an array; a number takes the type of this array."""
         if isinstance(other, NumpyArray):
             return other
         assert not isinstance(other, Array)
         return scalar(other, self.dtype)
 
     def of(self, values: Values) -> NumpyArray:
-        """Values rounded to this array's type."""
+        """Return values rounded to the type of this array."""
         if self.dtype is BOOL:
             return NumpyArray(values, BOOL)
         return NumpyArray(encode(values, self.dtype), self.dtype)
 
     def kept(self) -> int | NumpyArray:
-        """The only element as programs keep numbers: integers as such, of floats the code."""
+        """Return the only element as programs keep numbers: an int, or the array of a float."""
         return self if self.dtype.is_float else int(self.values[0, 0])
 
     def __float__(self) -> float:
@@ -76,7 +76,7 @@ class NumpyArray(Array):
 
 
 def scalar(value: float | NumpyArray, dtype: DType) -> NumpyArray:
-    """A 1x1 array, converted as `cast` converts."""
+    """Return a 1x1 array, converted as `cast` converts."""
     if isinstance(value, NumpyArray):
         return _cast(value, dtype=dtype, rounding=Rounding.NONE, saturate=False)
     return NumpyArray(encode(np.asarray([[value]]), dtype, Rounding.NONE), dtype)
@@ -92,7 +92,7 @@ def _arithmetic(compute: Callable[[Values, Values], Values]) -> Callable[..., Nu
 def _division(
     floats: Callable[[Values, Values], Values], integers: Callable[[Values, Values], Values]
 ) -> Callable[..., NumpyArray]:
-    """Integers by 0 give 0; the least by -1 wraps."""
+    """Return a division; integers by 0 give 0, and the least integer by -1 wraps."""
 
     def word(x: NumpyArray, other: Term) -> NumpyArray:
         a, b = np.broadcast_arrays(x.values, x.like(other).values)
@@ -104,7 +104,7 @@ def _division(
 
 
 def _quotient(a: Values, b: Values) -> Values:
-    """Truncated: one more than rounded down where the signs differ and something is left."""
+    """Return the truncated quotient: the floor plus one if signs differ and a remainder is left."""
     down = a // b
     return down + ((a - down * b != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
@@ -121,7 +121,7 @@ def _comparison(compute: Callable[[Values, Values], Values]) -> Callable[..., Nu
 
 
 def _choice(prefers: Callable[[Values, Values], Values]) -> Callable[..., NumpyArray]:
-    """One of two operands: the bits of `other` where it is preferred."""
+    """Return an operation that selects one of two operands: `other` where it is preferred."""
 
     def word(x: NumpyArray, other: Term) -> NumpyArray:
         y = x.like(other)
@@ -158,7 +158,7 @@ def _fold(x: NumpyArray, *, word: str, axis: int, start: Number | None) -> Numpy
     steps = [NumpyArray(c, x.dtype) for c in np.split(x.codes, count, axis)] if count else []
     if start is None and steps:
         total, *steps = steps
-    else:  # of nothing: nobody stores it
+    else:  # an axis of extent 0 gives a result that no page stores
         first = scalar(0 if start is None else start, x.dtype)
         shape = (1, x.shape[1]) if axis == 0 else (x.shape[0], 1)
         total = NumpyArray(np.broadcast_to(first.codes, shape), x.dtype)
@@ -218,7 +218,7 @@ def _sort(x: NumpyArray, keys: NumpyArray, *, block: int) -> NumpyArray:
 
 
 def _merge(x: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int], count: int) -> NumpyArray:
-    order = np.empty((len(keys.values), count), np.int64)  # of no lines, too
+    order = np.empty((len(keys.values), count), np.int64)  # perhaps of no rows
     for found, line in zip(order, keys.values, strict=True):
         found[:] = merge_order(line, lengths)[:count]
     return NumpyArray(np.take_along_axis(x.codes, order, axis=1), x.dtype)
@@ -253,19 +253,19 @@ def _matmul(x: NumpyArray, other: NumpyArray, start: NumpyArray | None = None) -
 
 
 def _multiply_add(a: Values, b: Values, c: Values) -> Values:
-    """a * b + c where the f32 product is exact: f16 (a bf16 product may be a denormal)."""
+    """Return a * b + c for an exact f32 product: of f16 (a bf16 product may be a denormal)."""
     return a * b + c
 
 
 def _wide_multiply_add(a: Values, b: Values, c: Values) -> Values:
-    """a * b + c in f64, rounded to f32."""
+    """Return a * b + c in f64, rounded to f32."""
     return (c.astype(np.float64) + a * b).astype(np.float32)
 
 
 def _fma(a: Values, b: Values, c: Values) -> Values:
-    """a * b + c in f32 with one rounding.
+    """Return a * b + c in f32 with one rounding.
 
-    The product of two f32 is exact in f64. The f64 sum is rounded to odd, so that rounding it to
+    The product of two f32 is exact in f64. The f64 sum is rounded to odd, so that its rounding to
     f32 is the one rounding of the exact result.
     """
     product = a.astype(np.float64) * b

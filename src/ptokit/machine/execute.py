@@ -1,4 +1,4 @@
-"""One body, executed: what the interpreter, the eager functions and the replay have in common."""
+"""One core, and the execution of one body, for the interpreter, eager calls and the replay."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc
 from ptokit.values.fixpipe import FixPipe
 
-LOG, LOG_WORDS = "log", 1 << 22  # what compiled programs call it, and its size
-FIRST_RECORD = 2  # words of the log before its records:
-QUEUES, QUEUE_WORDS = "queues", 1 << 21  # of the pipes of a core, where they wait
-NO_RECORD = FIRST_RECORD, 0  # how many are in use, whether some records had no room
+LOG, LOG_WORDS = "log", 1 << 22  # the log's name in compiled programs, and its size
+FIRST_RECORD = 2  # words of the log before its records
+QUEUES, QUEUE_WORDS = "queues", 1 << 21  # entries that wait in the pipes of a core
+NO_RECORD = FIRST_RECORD, 0  # words in use, and 1 if a record did not fit
 OF_TARGET = (
     *("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED"),
     *("FINITE", "FIRST", "STREAMS", "CLEARS", "BY_WORD", "ROOTS", "KEEPS", "SPACED"),
 )
-FACTS = tuple(Resource[name] for name in OF_TARGET)  # that decide how bodies compute
+FACTS = tuple(Resource[name] for name in OF_TARGET)  # properties that bodies depend on
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
 
@@ -49,15 +49,15 @@ class Core:
 
     It runs block `block_idx` of the `block_num` blocks of a launch. A kernel of both kinds has
     cores of each `kind`: of the `lanes` vector cores of a block it is number `subblock_idx`.
-    `shared` are memories that it has in common with others. With `whole` it stands for the cores
-    of both kinds, and moves tiles from the memories of one to those of the other.
+    `shared` are memories that it shares with other cores. With `whole` it stands for the cores of
+    both kinds, and moves tiles from the memories of one to those of the other.
     """
 
     kind: KernelKind | None = None
     subblock_idx = 0
     lanes = 1
     whole = False
-    strict = False  # of eager functions: to store what has no value is an error
+    strict = False  # in eager calls: storing undefined elements is an error
 
     def __init__(
         self, target: Target, fixpipe: FixPipe, block_idx: int = 0, block_num: int = 1
@@ -69,21 +69,21 @@ class Core:
         self.fixpipe = fixpipe if own == fixpipe else own
         self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
-        self.exposed: list[Memory] = []  # arrays whose addresses the program asked for
-        self.spaces: dict[str, Memory] = {}  # those somebody asked for
-        self.behind: Mapping[str, int] = {}  # where larger ones end: see `Planned`
-        self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # rules that only warn
-        self.lost: dict[tuple[Op, str], UndefinedStore] = {}  # what was stored without a value
+        self.exposed: list[Memory] = []  # arrays whose addresses the program computed
+        self.spaces: dict[str, Memory] = {}  # memories in use
+        self.behind: Mapping[str, int] = {}  # sizes beyond the capacity: see `Planned`
+        self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # violations that only warn
+        self.lost: dict[tuple[Op, str], UndefinedStore] = {}  # stores of undefined elements
 
     def taken_warnings(self) -> list[Diagnostic]:
-        """Return what it has warned of since the last call."""
+        """Return the warnings since the last call."""
         found = [*self.warned.values(), *self.lost.values()]
         self.warned.clear()
         self.lost.clear()
         return found
 
     def note_lost(self, op: Op, operands: Iterable[object], span: Span | None = None) -> None:
-        """Note the elements without a value that an instruction stored in arrays of the host."""
+        """Note the undefined elements that an instruction stored in arrays of the host."""
         for view in (v for v in operands if isinstance(v, Matrix)):
             for one in lost_in(view):
                 place = self.block_idx, self.subblock_idx
@@ -93,11 +93,11 @@ class Core:
 
     @property
     def subblock_num(self) -> int:
-        """The vector cores of a block; the cube is one."""
+        """The number of vector cores of a block, or 1 for a cube core."""
         return 1 if self.kind is CUBE else self.lanes
 
     def address_of(self, pointer: Pointer) -> int:
-        """The byte address of a place in an array."""
+        """Return the byte address of a pointer into an array."""
         if not any(memory is pointer.memory for memory in self.exposed):
             self.exposed.append(pointer.memory)
         number = next(n for n, memory in enumerate(self.exposed) if memory is pointer.memory)
@@ -105,7 +105,7 @@ class Core:
         return start + pointer.offset * pointer.dtype.bits // 8
 
     def pointer_to(self, address: int, kind: PtrType) -> Pointer:
-        """The place in an array that has this byte address."""
+        """Return the pointer with this byte address; PtoError if no array has it."""
         number, offset = divmod(address - 2 * REACH, 2 * REACH)
         if not 0 <= number < len(self.exposed):
             problem = f"no array at address {address:#x}"
@@ -123,7 +123,7 @@ class Core:
         return Pointer(kind.dtype, memory, elements, by_number=kind.by_number)
 
     def clear(self) -> None:
-        """Reset the core: memories count as unwritten, no register is set, no flag is up."""
+        """Reset the core: memories unwritten, registers unset, flags down."""
         self.state.clear()
         self.block_idx = 0
         for memory in self.spaces.values():
@@ -133,22 +133,22 @@ class Core:
 
     @cached_property
     def log(self) -> Memory:
-        """What compiled code has executed, see `native.executionlog`."""
+        """The log of compiled code, see `machine.executionlog`."""
         memory = Memory(LOG, np.zeros(8 * LOG_WORDS, np.uint8), written=True)
         memory.data.view(np.int64)[:FIRST_RECORD] = NO_RECORD
         return memory
 
     @cached_property
     def queues(self) -> Memory:
-        """What was issued to its pipes, see `native.queuecode`."""
+        """The entries of the pipes, see `native.queuecode`."""
         return Memory(QUEUES, np.zeros(8 * QUEUE_WORDS, np.uint8), written=True)
 
     def space(self, loc: Loc) -> Memory:
-        """The memory behind a location, blank when first asked for."""
+        """Return the memory of a location, which is blank at first."""
         return self.space_named(SPACES[loc])
 
     def space_named(self, name: str) -> Memory:
-        """The memory that hardware calls so."""
+        """Return the memory with this hardware name."""
         if name in self.shared:
             return self.shared[name]
         if name == FLAG_MEMORY:
@@ -163,36 +163,36 @@ class Core:
         return self.spaces[name]
 
     def owns(self, memory: Memory) -> bool:
-        """Whether it is one of the core's memories, not that of an argument."""
+        """Return whether a memory belongs to the core, not to an argument."""
         return memory in (self.spaces.get(memory.name), self.shared.get(memory.name))
 
     def readings(self) -> dict[Resource, object]:
-        """What decides how bodies compute."""
+        """Return the properties of target and readings on which bodies depend."""
         target = self.target
         return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in FACTS}}
 
     @staticmethod
     def trap() -> None:
-        """The program ends the run."""
+        """Raise the error of a program that executes a trap."""
         raise error("trapped", f"{CATALOGUE['trapped'].title}")
 
     def offer(self) -> Offer:
-        """What a body may use."""
+        """Return the object for each resource that a body may use."""
         return {**self.readings(), **self.state.offer(), CORE: self, PRINTS: StandardOutput}
 
 
 def moves(op: Op) -> bool:
-    """Whether an op reads or writes memory itself, or orders those that do."""
+    """Return whether an op itself reads or writes memory, or orders such ops."""
     return bool(op.page.executes or op.page.declared) and not op.regions
 
 
 def whole_number(value: Value) -> bool:
-    """Whether the value is an integer or an index."""
+    """Return whether the value is an integer or an index."""
     return isinstance(value.type, ScalarType) and not value.type.is_float
 
 
 def given(op: Op) -> ByName:
-    """What a body gets of the text: attributes, defaults of operands, types of results."""
+    """Return the body's arguments that text gives: attributes, defaults, types of results."""
     page = op.page
     values: ByName = {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
     values |= {o.name: o.default for o in page.operands if not o.required}
@@ -203,25 +203,25 @@ def given(op: Op) -> ByName:
 
 
 def not_executed(op: Op) -> Diagnostic:
-    """Why no engine executes the instruction, as its page says."""
+    """Return the diagnostic of an instruction without a body, with the reason on its page."""
     message = f"{op.name}: accepted by the assembler; ptokit cannot execute it"
     return Diagnostic("not-executed", message, op.span, seen=op.page.unexecuted)
 
 
 def stated(result: Value, target: Target) -> Type | Missing:
-    """The type that the text gives a result, as rules see it; UNKNOWN where nobody reads it."""
+    """Return the type of a result in the text, for rules; UNKNOWN for an opaque type."""
     kind = result.type
     return UNKNOWN if isinstance(kind, OpaqueType) else target.resolve_any(kind)
 
 
 def refined(hook: Hook, seen: Env, target: Target) -> Type:
-    """The type of a result by the page's own hook, from what rules see."""
+    """Return the type of a result, inferred by the page's hook from the rule environment."""
     types = {k: v.type if isinstance(v, Matrix) else v for k, v in seen.items()}
     return target.resolve_any(call(hook, {k: none_if_unknown(v) for k, v in types.items()}))
 
 
 def element_of(op: Op, operand: Operand) -> DType | None:
-    """The type of the array of one element that a body gets for a number; None: the number."""
+    """Return the element type if a body gets a number as an array, else None."""
     bound = op.bound(operand.name)
     if operand.element and isinstance(kind := bound[0].type, ScalarType):
         return kind.element
@@ -229,13 +229,13 @@ def element_of(op: Op, operand: Operand) -> DType | None:
 
 
 class ReadyOp:
-    """An op made ready to run again and again: where operands come from, which rules are open.
+    """An op prepared for repeated execution: sources of operands, rules deferred to run time.
 
-    Programs, eager calls and replays run instructions this way.
+    Programs, eager calls and replays execute instructions this way.
     """
 
     def __init__(self, op: Op, rules: Iterable[Rule] = ()) -> None:
-        """`rules` are those that depend on values."""
+        """Prepare `op` with the `rules` that depend on values."""
         page = op.page
         self.op, self.page = op, page
         self.open = tuple(rule for rule in rules if not rule.early)
@@ -251,25 +251,25 @@ class ReadyOp:
         kinds = {o.name: o.kind for o in page.operands}
         self.numbers = [n for n, _, _ in self.inputs if kinds[n] is Kind.SCALAR and n not in arrays]
         used = {resource.value for resource in page.uses}
-        self.standalone = not used and page.needs is None  # it takes nothing of the machine
+        self.standalone = not used and page.needs is None  # it takes no resource of the machine
         self.names = tuple(name for name in page.body_names if name not in used)
         named = {*self.fixed, *(name for name, _, _ in self.inputs)}
         self.takes_all = self.standalone and named == {*self.names}
         whole = all(whole_number(value) for value in (*op.results, *(v for _, v in op.values())))
-        # a number that follows from others alone, as most of the scalar part of a program does
+        # an integer computed from integers alone, as in most of a program's scalar part
         self.folds = page.folds and whole and self.takes_all and len(op.results) == 1
         self.folds &= not (self.open or self.scalars or op.regions)
         self.result = next((r.name for r in page.results()), None)
-        # a handle moves nothing
+        # a handle op moves no data
         handles = ALIASES in page.traits or FIFO in page.uses  # an empty entry is one
         self.outs = [o.name for o in page.operands if o.role is Role.OUT and not handles]
         moved = (o for o in page.operands if o.kind is Kind.TILE and o.role is not Role.SCRATCH)
         tiles = [o.name for o in moved]
         moves = any(o.written for o in page.operands) and not (handles or self.outs)
-        self.idle_with = tiles if moves else []  # rules ask nothing of valid regions then
+        self.idle_with = tiles if moves else []  # if all are empty, valid regions have no rules
 
     def values(self, env: Mapping[Value, object]) -> ByName:
-        """The operands by name, as the body takes them."""
+        """Return the operands by name, as the body takes them."""
         found: ByName = {}
         for name, bound, _ in self.inputs:
             several = isinstance(bound, tuple)
@@ -280,24 +280,24 @@ class ReadyOp:
         return self.converted(found)
 
     def converted(self, operands: ByName) -> ByName:
-        """These operands as the body takes them."""
+        """Return the operands with numbers converted to what the body takes."""
         for name, dtype in self.scalars:
             operands[name] = scalar(operands[name], dtype)
         return operands
 
     def broken(self, seen: Env) -> Iterator[Rule]:
-        """The open rules that do not hold."""
+        """Yield the deferred rules that are violated."""
         return (rule for rule in self.open if rule.holds(seen) is False)
 
     def does_nothing(self, values: Env) -> bool:
-        """Whether its output is empty, or all tiles are."""
+        """Return whether the op's output is empty, or all of its tiles are."""
         if any(_empty(values.get(name)) for name in self.outs):
             return True
         tiles = [tile for n in self.idle_with if (tile := values.get(n)) is not None]
         return bool(tiles) and all(map(_empty, tiles))
 
-    def run(self, values: Env, offer: Offer) -> Any:  # Any: what its page gives
-        """Run the body on the operands. If its output is empty, or all tiles, it does nothing."""
+    def run(self, values: Env, offer: Offer) -> Any:  # Any: the result of the body
+        """Run the body on the operands, unless the output, or all tiles, are empty."""
         every = {**self.fixed, **values}
         if self.does_nothing(values):
             return None
@@ -313,13 +313,13 @@ class ReadyOp:
 
 
 def _empty(handle: object) -> bool:
-    """Whether it is a tile of which nothing is valid."""
+    """Return whether the handle is a tile with an empty valid region."""
     valid = getattr(handle, "valid", None)
     return valid is not None and not (valid.rows and valid.cols)
 
 
 def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
-    """Run one instruction on handles and numbers; no rule is checked, results are dropped."""
+    """Run one instruction on handles and numbers, without rules and results."""
     ready = ReadyOp(op)
     values = ready.values(env)
     ready.run(values, core.offer())

@@ -1,7 +1,8 @@
-"""The execution log: compiled code writes down which instruction it executes, on which operands.
+"""The execution log: compiled code records each executed instruction with its operands.
 
-The first word of the log is how many words are in use, the second whether it was full. A record is
-the number of its log point and the numbers that are known only now, as many as the point says.
+The first word of the log is the number of words in use, the second is 1 if a record did not fit. A
+record is the number of its log point and the numbers known at run time only, whose count the log
+point has.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from ptokit.ir.module import Block
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Memory
 
-OF_BLOCK = -1  # the number of the record that a block begins with: it has the block's
+OF_BLOCK = -1  # the log point of the first record of a block, which has the block's number
 
 
 class LogPoint(NamedTuple):
-    """An instruction that is written down each time it is executed, by its place in the text.
+    """An instruction whose executions are logged, by its position in the text.
 
-    `values` are operands by their numbers and `iteration` what the loops around it count, as
-    templates with slots for the numbers of a record. It has so many; those that are `deciding` say
-    more of operands than where they begin.
+    `values` are operands by number, and `iteration` the counters of the loops around it, as
+    templates with slots for the numbers of a record. A record has `width` numbers; those that are
+    `deciding` determine more about operands than their start.
     """
 
     op: int
@@ -37,11 +38,11 @@ class LogPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Logged:
-    """The log of one thread, and what its records are about.
+    """The log of one thread, and the objects that its records name.
 
     `things` are the instructions and regions of the function with this `body`, `memories` those
-    that templates name. `known` is a cache for readers: what they keep of earlier runs that differ
-    in content only, on the same memories.
+    that templates name. `known` is a cache for readers of the log, for runs on the same memories
+    that differ in content only.
     """
 
     words: NDArray[np.int64]
@@ -50,9 +51,9 @@ class Logged:
     body: Block
     core: Core
     memories: Sequence[Memory]
-    known: dict[object, Any]  # Any: whatever they like
+    known: dict[object, Any]  # Any: facts of any reader
 
     @property
     def full(self) -> bool:
-        """True if the log was too short for all records."""
+        """True if some record did not fit into the log."""
         return bool(self.words[1])

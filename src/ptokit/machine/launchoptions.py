@@ -1,6 +1,6 @@
-"""The options of a launch: one value from the command line to the engine.
+"""The options of a launch, from the command line to the engine, and the limits among them.
 
-Among them are its limits: a number of instructions, or a time.
+The limits are a number of instructions, and a time.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ MOST_INSTRUCTIONS = 2**63 - 1  # compiled programs count in 64 bits
 
 
 class RunLimits:
-    """What one run may use, from now on, and what it has used: both engines count alike.
+    """The limits of one run, and its use of them; both engines count in the same way.
 
-    `instructions` may be executed, as a report counts them; an iteration of a loop that executes
-    none counts as one, so every loop ends. The run may take about `seconds`. None: no limit.
+    At most `instructions` are executed, as a report counts them; an iteration of a loop that
+    executes no instruction counts as one, so every loop ends. The run takes about `seconds` at
+    most. None: no limit.
     """
 
     more: ClassVar[str] = "raise max-instructions to continue"
@@ -35,23 +36,23 @@ class RunLimits:
         self.seconds = seconds
         self.most = None if instructions is None else min(instructions, MOST_INSTRUCTIONS)
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.ran = 0  # in the reference; compiled programs have counters of their own
+        self.ran = 0  # in the reference engine; compiled programs have their own counter
         self.idle = 0  # iterations that executed no instruction
 
     def before(self, op: AnyOp) -> None:
-        """An instruction is about to run."""
+        """Count an instruction that is about to run; PtoError at a limit."""
         self._room(op)
         self.ran += 1
 
     def after(self, op: AnyOp, used: int) -> None:
-        """An iteration of a loop ends that began when so much was used."""
+        """Count an iteration that executed nothing since `used`; PtoError at a limit."""
         if self.used == used:
             self._room(op)
             self.idle += 1
 
     @property
     def used(self) -> int:
-        """What counts."""
+        """The number of instructions and idle iterations so far."""
         return self.ran + self.idle
 
     def _room(self, op: AnyOp) -> None:
@@ -61,11 +62,11 @@ class RunLimits:
             raise self.timed_out(op, self.ran)
 
     def late(self) -> bool:
-        """The time is over."""
+        """Return whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def counted(self, op: AnyOp, ran: int) -> PtoError:
-        """The limit is reached before `op`, after `ran` instructions and idle iterations."""
+        """Return the error of the instruction limit, reached at `op` after `ran` instructions."""
         assert self.most is not None
         idle = f" and {self.most - ran} iterations without any" if self.most > ran else ""
         return PtoError(
@@ -79,11 +80,11 @@ class RunLimits:
         )
 
     def timed_out(self, op: AnyOp, ran: int) -> PtoError:
-        """The time is over at `op`, after `ran` instructions."""
+        """Return the error of the time limit, reached at `op` after `ran` instructions."""
         return self._over(op.name, op.span, ran)
 
     def require_time(self, what: str, span: Span | None) -> None:
-        """PtoError if the time is over before the first instruction, while `what` is made."""
+        """Raise PtoError if the time is over before the first instruction, while making `what`."""
         if self.late():
             raise self._over(what, span, 0)
 
@@ -100,7 +101,7 @@ class RunLimits:
 
 
 def require_limits(instructions: object, seconds: object) -> None:
-    """A user's limits are numbers that something can run within."""
+    """Raise TypeError or ValueError unless a user's limits are positive numbers."""
     if instructions is None and seconds is None:
         return
     if not isinstance(instructions, int | None):
@@ -113,7 +114,7 @@ def require_limits(instructions: object, seconds: object) -> None:
         raise ValueError(f"timeout is {seconds}: expected a positive number of seconds")
 
 
-NO_LIMITS = RunLimits()  # for what only asks how late it is
+NO_LIMITS = RunLimits()  # for code that only asks whether the time is over
 
 
 MOST_RANKS = 256
@@ -121,40 +122,40 @@ MOST_RANKS = 256
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What is chosen before a function sees its arguments; `launch.settings` reads users' words."""
+    """Options chosen before a function has its arguments; `launch.settings` parses users' words."""
 
     target: Target
     fixpipe: FixPipe = CPU_READING
     blocks: int = 1
     ranks: int = 1
-    func: str | None = None  # of several
+    func: str | None = None  # the function to run, if there are several
     engine: str | None = None
-    schedule: str | None = None  # of cores: "random:SEED"
-    strict: bool = False  # elements that nothing computed are not stored: an error
+    schedule: str | None = None  # the order of cores: "random:SEED"
+    strict: bool = False  # storing undefined elements is an error
     max_instructions: int | None = None
     timeout: float | None = None
-    types: tuple[tuple[str, Type], ...] = ()  # of arguments, where the program omits them
-    slots: bool = False  # numbers are no part of the code
-    judged: bool = False  # each instruction was judged when it ran: none is judged again
+    types: tuple[tuple[str, Type], ...] = ()  # omitted types of arguments, by name
+    slots: bool = False  # compiled code reads numbers from its frame
+    judged: bool = False  # each instruction was checked when it ran eagerly: check none again
 
     def __post_init__(self) -> None:
         self.validate()
 
     def validate(self) -> None:
-        """TypeError or ValueError for numbers that no launch can have."""
+        """Raise TypeError or ValueError for numbers that no launch can have."""
         _require_whole("blocks", self.blocks, LARGEST_GRID)
         _require_whole("ranks", self.ranks, MOST_RANKS)
         require_limits(self.max_instructions, self.timeout)
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What decides the code, and how it runs: a target is known by its identity."""
+        """The options that determine the code and its execution; targets count by identity."""
         how = self.func, self.engine, self.fixpipe, self.blocks, self.types, self.slots
         return id(self.target), *how, self.schedule, self.ranks, self.strict, self.judged
 
 
 def _require_whole(name: str, number: object, most: int) -> None:
-    """TypeError unless it is an integer, of Python or NumPy; ValueError unless in range."""
+    """Raise TypeError unless `number` is an integer, ValueError unless it is in range."""
     if not isinstance(number, int) and not hasattr(number, "__index__"):
         raise TypeError(f"{name} is {number!r}: expected an integer")
     if not 1 <= number <= most:  # type: ignore[operator] - NumPy's compare, too

@@ -1,4 +1,4 @@
-"""Memory: bytes, and a shadow that knows which of them have a value."""
+"""Memory: bytes, and a shadow that records which of them are defined."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ptokit.values.host import AnyArray
 from ptokit.values.layouts import Axis, IndexMap, Piece
 
 WRITTEN = 0xFF
-NO_MEMORY = "no memory"  # behind a view without a place
-LARGEST_OUTPUT = 1 << 31  # bytes that views let an array without a size grow to
+NO_MEMORY = "no memory"  # the memory of a view without an address
+LARGEST_OUTPUT = 1 << 31  # bytes to which an output without a given size may grow
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Index: TypeAlias = "NDArray[np.int64]"
@@ -26,18 +26,18 @@ Codes: TypeAlias = AnyArray  # unsigned integers as wide as the element
 
 
 LINE = 64  # bytes of a cache line
-_nothing: Any = (ctypes.c_char * 0).from_buffer  # Any: NumPy arrays say nothing of buffers
+_nothing: Any = (ctypes.c_char * 0).from_buffer  # Any: NumPy's stubs lack the buffer protocol
 
 
 def _room(nbytes: int) -> Bytes:
-    """Zeros that begin at a cache line, as the memories of the hardware do."""
+    """Return zeros that start at a cache line, as the memories of the hardware do."""
     room = np.zeros(nbytes + LINE, np.uint8)
     start = -address_of(room) % LINE
     return room[start : start + nbytes]
 
 
 def require_room(name: str, nbytes: int) -> None:
-    """PtoError for memory that nobody gives and that is larger than ptokit makes."""
+    """Raise PtoError for an output that is larger than ptokit allocates."""
     if nbytes > LARGEST_OUTPUT:
         raise error(
             "global-out-of-bounds",
@@ -47,7 +47,7 @@ def require_room(name: str, nbytes: int) -> None:
 
 
 def address_of(array: AnyArray) -> int:
-    """Where the bytes of a contiguous array are."""
+    """Return the address of the bytes of a contiguous array."""
     try:
         return ctypes.addressof(_nothing(array))  # seven times as fast as asking NumPy
     except TypeError:  # it is read-only
@@ -55,7 +55,7 @@ def address_of(array: AnyArray) -> int:
 
 
 def copied(array: AnyArray) -> Bytes:
-    """The bytes of a contiguous array, in memory of their own."""
+    """Return a copy of a contiguous array's bytes, aligned to a cache line."""
     raw = array.reshape(-1).view(np.uint8)
     room = np.empty(raw.size + LINE, np.uint8)
     start = -address_of(room) % LINE
@@ -65,39 +65,39 @@ def copied(array: AnyArray) -> Bytes:
 
 
 class Memory:
-    """One address space or array: `data` holds the bytes, `shadow` 0xFF where they have a value.
+    """An address space or array: `data` has the bytes, `shadow` 0xFF for defined ones.
 
-    An element has none before anything writes it, and after an instruction computes it of elements
-    without a value.
+    An element is undefined before an instruction writes it, and after an instruction computes it
+    from undefined elements.
     """
 
-    watch: Callable[[Index, bool], None] | None = None  # told which bytes, and whether written
-    refuses = False  # reading what has no value is an error, see `analysis.readtrial`
-    undefined = False  # an instruction stored elements without a value here
+    watch: Callable[[Index, bool], None] | None = None  # called with bytes, and True for writes
+    refuses = False  # reading an undefined element is an error, see `analysis.readtrial`
+    undefined = False  # an instruction stored undefined elements here
 
     def __init__(self, name: str, data: Bytes, *, written: bool, host: bool = False) -> None:
-        """`host`: an array of the host, where what has no value is stored as 0."""
+        """Make a memory; an array of the `host` gets 0 for undefined elements."""
         self.name, self.host = name, host
         self.data = data
         self.growable = False
-        self.given = written  # all of it was written before the program began
-        self.shape: tuple[int, ...] | None = None  # extents of the view that an output grew for
-        self._spare: tuple[Bytes, Bytes] | None = None  # data and shadow that it may grow into
+        self.given = written  # all bytes were written before the program started
+        self.shape: tuple[int, ...] | None = None  # extents of the view for which an output grew
+        self._spare: tuple[Bytes, Bytes] | None = None  # data and shadow to grow into
 
     @classmethod
     def blank(cls, name: str, nbytes: int, *, host: bool = False) -> Memory:
-        """Uninitialised memory."""
+        """Return uninitialised memory."""
         require_room(name, nbytes)
         return cls(name, _room(nbytes), written=False, host=host)
 
     @classmethod
     def nothing(cls) -> Memory:
-        """What is behind a view without a place."""
+        """Return the memory of a view without an address."""
         return cls(NO_MEMORY, np.zeros(0, np.uint8), written=True)
 
     @cached_property
     def shadow(self) -> Bytes:
-        """Made when somebody asks: a compiled program mostly needs none."""
+        """The shadow, made on first use: a compiled program mostly needs none."""
         value = WRITTEN if self.given else 0
         return np.full(self.size, value, np.uint8) if value else np.zeros(self.size, np.uint8)
 
@@ -106,13 +106,13 @@ class Memory:
         return self.data.size
 
     def clear(self) -> None:
-        """Nothing of it counts as written any more. The bytes stay: nobody reads them."""
+        """Make all elements undefined. The bytes stay."""
         self.given = self.undefined = False
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
 
     def hold(self, array: AnyArray, *, written: bool) -> None:
-        """The bytes of another array: in new memory if they are written, else where they are."""
+        """Take the bytes of another array: copied if they are written, else shared."""
         aligned = np.ascontiguousarray(array) if array.flags.aligned else array.copy()
         raw = aligned.reshape(-1).view(np.uint8)
         self.data = copied(raw) if written else raw
@@ -120,26 +120,26 @@ class Memory:
         self.__dict__.pop("shadow", None)
 
     def forget(self, nbytes: int = 0) -> None:
-        """New room for an output without an array: it grows unless its size is given."""
+        """Allocate an output without an array; it grows unless `nbytes` is given."""
         self.data, self.shape, self.given = _room(nbytes), None, False
         self.growable = not nbytes
         self._spare = None
         self.__dict__.pop("shadow", None)
 
     def initialise(self) -> None:
-        """All of it counts as written."""
+        """Make all elements defined."""
         if "shadow" in self.__dict__:
             self.shadow[:] = WRITTEN
         else:
             self.given = True
 
     def grow(self, nbytes: int, shape: tuple[int, ...]) -> None:
-        """Make room for a view of `shape`: an output array whose extent only its views tell."""
+        """Make room for a view of `shape` in an output whose extents only views determine."""
         require_room(self.name, nbytes)
         if nbytes > self.size:
             self.shape, before = shape, self.size
             if self._spare is None or nbytes > self._spare[0].size:
-                room = max(nbytes, 2 * before)  # element by element it grows rarely
+                room = max(nbytes, 2 * before)  # doubling makes growth by single elements rare
                 data, shadow = _room(room), np.zeros(room, np.uint8)
                 data[:before], shadow[:before] = self.data, self.shadow
                 self._spare = data, shadow
@@ -147,7 +147,7 @@ class Memory:
 
 
 def blank_copies(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[Memory, Memory]:
-    """For each of these one as large of which nothing is written, or a copy."""
+    """Return for each memory an unwritten one of the same size; for names in `kept` a copy."""
     made: dict[Memory, Memory] = {}
     for name, memory in memories.items():
         made[memory] = other = Memory.blank(memory.name, memory.size, host=memory.host)
@@ -160,8 +160,8 @@ def blank_copies(memories: Mapping[str, Memory], kept: frozenset[str]) -> dict[M
 class Elements:
     """The elements of one type in a memory, from an address on, through an index map.
 
-    `origin` is the element at the map's offset 0, counted from `address`. `end` is where the bytes
-    of the tile end that they are a view of; None: they are no view.
+    `origin` is the element at the map's offset 0, counted from `address`. `end` is the last byte
+    plus one of the tile of which the elements are a view; None: no view.
     """
 
     _last: Part | None = None
@@ -179,7 +179,7 @@ class Elements:
         self.map, self.origin, self.end = where, origin, end
 
     def lies_as(self, where: IndexMap) -> bool:
-        """Whether each element that `where` knows has the same offset here."""
+        """Return whether each element that `where` maps has the same offset here."""
         pairs = ((self.map.rows, where.rows), (self.map.cols, where.cols))
         return self.map is where or all(
             np.array_equal(_along(here, every), _along(there, every))
@@ -188,12 +188,15 @@ class Elements:
         )
 
     def reach(self, rows: range, cols: range) -> tuple[int, int]:
-        """The half-open range of element offsets a window touches; strides are not negative."""
+        """Return the half-open range of element offsets that a window touches.
+
+        Strides are not negative.
+        """
         part = self.part(rows, cols)
         return part.low, part.high
 
     def part(self, rows: range, cols: range) -> Part:
-        """Where a window lies. Bodies name one window again and again."""
+        """Return the place of a window. The last one is cached: bodies repeat windows."""
         last = self._last
         if last is not None and last.rows is rows and last.cols is cols:
             return last
@@ -211,34 +214,34 @@ class Elements:
         return Part(rows, cols, shape, low, high, first, last, solid, start, dtype.packed, boxes)
 
     def read(self, rows: range, cols: range) -> Codes:
-        """The codes of a window, in logical order, one array element each."""
+        """Return the codes of a window, in logical order, one array element each."""
         self._tell(rows, cols, writes=False)
         return self._read(self.memory.data, self.part(rows, cols))
 
     def undefine(self, rows: range, cols: range, mask: NDArray[np.bool_] | bool = True) -> None:
-        """Elements of a window for which the mask holds have no value; others stay as they are."""
+        """Make the elements of a window undefined where the mask holds."""
         self.memory.undefined = True
         part = self.part(rows, cols)
         shadow = self._read(self.memory.shadow, part)
         self._write(self.memory.shadow, part, np.where(mask, np.zeros_like(shadow), shadow))
 
     def undefine_taken(self, rows: Index, cols: Index) -> None:
-        """Elements at row and column numbers given element by element have no value."""
+        """Make elements undefined, given by row and column numbers element by element."""
         self.memory.undefined = True
         self._view(self.memory.shadow)[self._offsets(rows, cols)] = 0
 
     def past_end(self, rows: Index, cols: Index) -> bool:
-        """Whether one of these elements lies behind the tile that this is a view of."""
+        """Return whether one of these elements lies behind the tile of which this is a view."""
         if self.end is None or not rows.size:
             return False
         return self.address + self.dtype.nbytes(self.last(rows, cols) + 1) > self.end
 
     def last(self, rows: Index, cols: Index) -> int:
-        """The largest offset of these elements."""
+        """Return the largest offset of these elements."""
         return int(self._offsets(rows, cols).max())
 
     def take(self, rows: Index, cols: Index) -> Codes:
-        """The codes at row and column numbers given element by element."""
+        """Return the codes at row and column numbers given element by element."""
         self._tell(rows, cols, writes=False)
         return self._view(self.memory.data)[self._offsets(rows, cols)]
 
@@ -250,12 +253,12 @@ class Elements:
         self._view(self.memory.shadow)[offsets] = self._ones
 
     def taken_unwritten(self, rows: Index, cols: Index) -> NDArray[np.bool_] | None:
-        """Which of these elements are not written, if any."""
+        """Return which of these elements are not written, or None if all are."""
         found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full
         return found if found.any() else None
 
     def _tell(self, rows: range | Index, cols: range | Index, *, writes: bool) -> None:
-        """Whoever watches the memory sees the bytes of a window, or of single elements."""
+        """Pass the bytes of a window, or of single elements, to the watcher of the memory."""
         if self.memory.watch is None:
             return
         window = isinstance(rows, range)
@@ -270,11 +273,11 @@ class Elements:
 
     @property
     def _full(self) -> int:
-        """The shadow of a written element."""
+        """The shadow of a defined element."""
         return 0xF if self.dtype.packed else (1 << self.dtype.bits) - 1
 
     def write(self, rows: range, cols: range, codes: Codes) -> None:
-        """Store the codes of a window, or one for all of a row or column, and mark them written."""
+        """Store the codes of a window, broadcast if needed, and mark them written."""
         self._tell(rows, cols, writes=True)
         part, memory = self.part(rows, cols), self.memory
         if codes.shape != part.shape:
@@ -293,14 +296,14 @@ class Elements:
             self._write(memory, part, np.where(keep, values, self._read(memory, part)))
 
     def forget(self, rows: range, cols: range) -> None:
-        """Elements of a window count as never written."""
+        """Mark the elements of a window as never written."""
         part = self.part(rows, cols)
         self._write(self.memory.shadow, part, np.zeros(part.shape, self.dtype.storage))
 
     def read_written(self, rows: range, cols: range) -> Codes:
-        """The codes of a window, 0 for what was never written."""
+        """Return the codes of a window, 0 for undefined elements."""
         part = self.part(rows, cols)
-        mask = self._read(self.memory.shadow, part)  # ones where something was written
+        mask = self._read(self.memory.shadow, part)  # all ones for a written element
         return self._read(self.memory.data, part) & mask
 
     @property
@@ -308,11 +311,11 @@ class Elements:
         return np.array(-1).astype(self.dtype.storage)
 
     def written(self, rows: range, cols: range) -> NDArray[np.bool_]:
-        """Which elements of a window were written."""
+        """Return which elements of a window are written."""
         return self._read(self.memory.shadow, self.part(rows, cols)) == self._full
 
     def unwritten(self, rows: range, cols: range) -> tuple[int, int] | None:
-        """Row and column of the first element of a window that was never written."""
+        """Return row and column of the first element of a window that is not written, or None."""
         part = self.part(rows, cols)
         if not part.packed and 0 not in self.memory.shadow[part.first : part.last].tobytes():
             return None
@@ -323,7 +326,7 @@ class Elements:
         return rows.start + int(row), cols.start + int(col)
 
     def _view(self, memory: Bytes) -> Codes:
-        """The elements from `address` on: a view, or unpacked for 4-bit types."""
+        """Return the elements from `address` on: a view, or unpacked for 4-bit types."""
         if self.dtype.packed:
             last = self.origin + self.map.span
             chunk = memory[self.address : self.address + self.dtype.nbytes(last)]
@@ -349,13 +352,13 @@ class Elements:
         for box in part.boxes:
             some = codes if len(part.boxes) == 1 else codes[box.down, box.across]
             box.of(room, part.start, self.dtype.storage)[...] = some.reshape(box.counts)
-        if part.packed:  # they were unpacked into a copy
+        if part.packed:  # `_view` unpacked them into a copy
             packed = pack(room)
             memory[self.address : self.address + packed.size] = packed
 
 
 def _along(axis: Axis, index: Index) -> Index:
-    """`Axis.offset` of many indices at once."""
+    """Return `Axis.offset` of many indices at once."""
     total = np.zeros_like(index)
     for count, stride in reversed(axis.digits[1:]):
         index, digit = np.divmod(index, count)
@@ -364,7 +367,7 @@ def _along(axis: Axis, index: Index) -> Index:
 
 
 class Box(NamedTuple):
-    """A part of a window whose elements lie at even steps, in bytes."""
+    """A part of a window with even steps between its elements, in bytes."""
 
     down: slice
     across: slice
@@ -373,14 +376,15 @@ class Box(NamedTuple):
     strides: tuple[int, ...]
 
     def of(self, room: Codes, start: int, storage: np.dtype[np.generic]) -> Codes:
-        """The elements of the part, where offset 0 is the byte `start`."""
+        """Return the elements of the part, where offset 0 is the byte `start`."""
         return np.ndarray(self.counts, storage, room, start + self.base, self.strides)
 
 
 class Part(NamedTuple):
-    """Where a window lies: between which element offsets and bytes; `solid`: without gaps.
+    """The place of a window: ranges of element offsets and of bytes; `solid`: without gaps.
 
-    `start` is the byte of the map's offset 0, of packed elements unpacked, in the boxes' bytes.
+    `start` is the byte of the map's offset 0, in the unit of the boxes (for packed elements,
+    unpacked bytes).
     """
 
     rows: range
@@ -396,11 +400,11 @@ class Part(NamedTuple):
     boxes: tuple[Box, ...]
 
 
-@lru_cache(maxsize=1024)  # windows repeat
+@lru_cache(maxsize=1024)  # the same windows occur many times
 def _boxes(
     where: IndexMap, rows: range, cols: range, size: int
 ) -> tuple[int, int, bool, tuple[Box, ...]]:
-    """The first offset, the one after the last, whether all between are of the window; its boxes.
+    """Return the first offset of a window, the one after its last, whether it is solid, its boxes.
 
     Elements take `size` bytes.
     """
@@ -427,5 +431,5 @@ def _box(
     down = slice(row.start - rows.start, row.stop - rows.start)
     across = slice(col.start - cols.start, col.stop - cols.start)
     counts = tuple(n for n, _ in digits)
-    steps = tuple(s * size if n > 1 else 0 for n, s in digits)  # a step not taken may be too large
+    steps = tuple(s * size if n > 1 else 0 for n, s in digits)  # an unused step may be too large
     return Box(down, across, (row.base + col.base) * size, counts, steps)

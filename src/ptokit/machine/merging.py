@@ -1,4 +1,4 @@
-"""Merges of sorted runs, and the sorts of blocks, of the reference: orders as column numbers."""
+"""Merges of sorted runs, and sorts of blocks, for the reference: orders as column numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Order: TypeAlias = NDArray[np.int64]
 
 
 def block_order(keys: Keys, block: int) -> Order:
-    """For each row the columns in ascending order of unsigned keys, block by block, stable."""
+    """Return for each row the columns in ascending order of unsigned keys, by block, stable."""
     rows, cols = keys.shape
     room = -cols % block
     last = np.full((rows, room), np.iinfo(keys.dtype).max, keys.dtype)
@@ -26,17 +26,16 @@ def block_order(keys: Keys, block: int) -> Order:
 
 
 def merge_order(keys: Keys, lengths: Sequence[int]) -> Order:
-    """The columns of a row of runs in the order of their merge.
+    """Return the columns of a row of runs in the order of their merge.
 
     Each step takes the greatest head, by `>` in order of the runs. So an element after a smaller
-    one of its run follows it at once: its key is the least so far. A NaN is never greater, and
-    nothing is greater than it: it holds its run up until that is the first one left, and then it
-    does not.
+    one of its run is taken right after it: its key is the least so far. A NaN is never greater, and
+    no key is greater than a NaN: a NaN blocks its run until the run is the first one left.
     """
     ends = np.cumsum(lengths)
     runs: list[Order] = [np.arange(end - n, end) for n, end in zip(lengths, ends, strict=True)]
     found: list[Order] = []
-    for first in range(len(runs)):  # until this run is empty; those before are
+    for first in range(len(runs)):  # all runs before this one are empty
         held = [_held(keys[r], -np.inf if n else np.inf) for n, r in enumerate(runs[first:])]
         every = np.concatenate(runs[first:])
         order = np.argsort(-np.concatenate(held), kind="stable")
@@ -48,13 +47,13 @@ def merge_order(keys: Keys, lengths: Sequence[int]) -> Order:
 
 
 def _held(keys: Keys, nan: float) -> Keys:
-    """The keys that decide when the elements of a run are taken."""
+    """Return the keys that determine when the elements of a run are taken."""
     values = keys.astype(np.float64)
     return np.minimum.accumulate(np.where(np.isnan(values), nan, values))
 
 
 def taken_first(order: Order, lengths: Sequence[int]) -> NDArray[np.int64]:
-    """How many elements of each run a merge has taken when the first run is exhausted."""
+    """Return how many elements of each run a merge has taken when some run is exhausted."""
     ends = np.cumsum(lengths)
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
@@ -64,7 +63,7 @@ def taken_first(order: Order, lengths: Sequence[int]) -> NDArray[np.int64]:
 
 
 def distinct_batches(wanted: Order) -> Iterator[Order]:
-    """Which indices come at once: those that occur for the first time, the second time, ..."""
+    """Yield batches of positions without equal indices: first occurrences, second ones, ..."""
     left = np.arange(wanted.size)
     while left.size:
         first = np.unique(wanted[left], return_index=True)[1]

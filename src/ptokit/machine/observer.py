@@ -19,59 +19,59 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Does nothing at any event of a run; a subclass does at some.
+    """An observer of a run, which ignores every event; a subclass overrides some methods.
 
-    One that is `stepwise` sees every op: then the reference runs the program, op by op.
+    A `stepwise` observer sees every op: then the reference runs the program, op by op.
     """
 
     stepwise: ClassVar[bool] = False
-    logs: ClassVar[bool] = False  # `executed` is enough where a program is compiled
-    between_blocks = False  # `executed_apart` may be enough for cores that run at once
-    order: Random | None = None  # in which cores go on; None: the fixed one
+    logs: ClassVar[bool] = False  # `executed` is enough for a compiled program
+    between_blocks = False  # `executed_apart` may be enough for concurrent cores
+    order: Random | None = None  # the order in which cores continue; None: the fixed order
 
     def begins(self, done: Callable[[], int]) -> None:
-        """A run begins; `done` tells, at any time and any thread, how many blocks have ended."""
+        """Note that a run starts; `done()` counts the finished blocks, from any thread."""
 
     def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> Clocks | None:
-        """A kernel of several cores begins; what is told of their signals, if it wants to be."""
+        """Note a launch of several cores; return clocks for their signals, or None."""
 
     def prepared(self, core: Core, body: Block) -> None:
-        """A core is about to run these ops, and nothing was executed on it yet."""
+        """Note that a core is about to run these ops, its first ones."""
 
     def warned(self, found: Iterable[Diagnostic]) -> None:
-        """Of what a run warns, when it or one of its cores has ended."""
+        """Note the warnings of a run, or of one of its cores, that has ended."""
 
     def interpreted(self, reasons: Iterable[tuple[str, str]]) -> None:
-        """What the reference executes of a compiled program: mnemonics, "" of all, and why."""
+        """Note what the reference executes in a compiled program: mnemonic ("": all) and reason."""
 
     def executed(self, log: Logged) -> None:
-        """A compiled program has run: what one thread of it executed, if the observer `logs`."""
+        """Note what one thread of a compiled program executed, if the observer `logs`."""
 
     def executed_apart(self, logs: Sequence[Logged]) -> bool:
-        """Cores that run at once have executed this; whether it is all the observer needs.
+        """Note what concurrent cores executed; return whether the observer needs no more.
 
-        The logs have no FIFOs and signals. If they are needed the reference runs the cores.
+        The logs lack FIFOs and signals. If the observer needs them, the reference runs the cores.
         """
         return False
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
-        """An op is about to run; `env` has the handles and numbers of values defined so far."""
+        """Note that an op is about to run; `env` has handles and numbers of the values so far."""
 
     def after(self, op: AnyOp, env: Env, core: Core) -> None:
-        """An op has run."""
+        """Note that an op has run."""
 
     def resumed(self, op: AnyOp, env: Env, core: Core) -> None:
-        """An op that was held up in its queue is about to be executed: other ops ran since."""
+        """Note that an op, which its queue held back while other ops ran, is about to execute."""
 
     def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
-        """A region begins, with values for its arguments."""
+        """Note that a region starts, with values for its arguments."""
 
 
 class RunNotes(Observer):
-    """Notes of a run: its warnings, of each place once, and what the reference executed."""
+    """The notes of a run: its warnings, one for each place, and what the reference executed."""
 
     def __init__(self) -> None:
-        self.found: list[Diagnostic] = []  # with what all cores stored undefined
+        self.found: list[Diagnostic] = []  # with undefined stores of all cores merged
         self.reasons: set[tuple[str, str]] = set()
 
     def interpreted(self, reasons: Iterable[tuple[str, str]]) -> None:
@@ -90,5 +90,5 @@ class RunNotes(Observer):
 
 
 def _place(one: Diagnostic) -> object:
-    """Return what two warnings have in common of which one is enough."""
+    """Return the key by which two warnings are merged."""
     return one.slug, one.span, one.message if isinstance(one, UndefinedStore) else ""

@@ -1,8 +1,8 @@
-"""Arrays some elements of which are undefined: nothing computed them.
+"""Arrays with undefined elements.
 
-A chip computes with whatever the bytes hold, and programs leave those elements out later. So words
-pass on which elements have no value, and tiles keep it in their shadow. An array of the host gets
-`DOCUMENTED` in their place, and the run warns. What decides on one, as an index or a number of the
+A chip computes with whatever the bytes hold, and programs drop those elements later. So operations
+propagate which elements are undefined, and tiles record that in their shadow. An array of the host
+gets `DOCUMENTED` instead, and the run warns. An undefined index, or an undefined number of the
 scalar unit, is an error.
 """
 
@@ -21,26 +21,27 @@ from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, Array, Number, Term
 
 Mask: TypeAlias = "NDArray[np.bool_]"
-DOCUMENTED = 0  # the code that an array of the host gets for an element without a value
-# words that only move elements, and those where `keys`, the second argument, say where to
+DOCUMENTED = 0  # the code that an array of the host gets for an undefined element
+# operations that only move elements, and those in which `keys`, the second argument, decide
 MOVING = ("transpose", "reshape", "window", "repeat", "join_columns")
 BY_KEYS = ("compact", "sort", "merge")
-BY_ROW = ("count", "taken", "tally")  # each row of the result follows from a row
+BY_ROW = ("count", "taken", "tally")  # each row of the result depends on one row
 
 NOWHERE = np.zeros((1, 1), np.bool_)
 
 
 class LostElements(NamedTuple):
-    """Elements without a value that an instruction stored in an array of the host."""
+    """Undefined elements that an instruction stored in an array of the host."""
 
     number: int
     first: tuple[int, int]
 
 
 class PartlyDefined(NumpyArray):
-    """An array whose elements have a value but where `undefined`; `refuse` raises the error.
+    """An array with undefined elements, for which the mask `undefined` holds.
 
-    `outside`: the elements without a value are outside of the valid region of what was read.
+    `refuse` raises the error of their use. `outside`: they lie outside the valid region of the tile
+    that was read.
     """
 
     partly = True
@@ -57,7 +58,7 @@ class PartlyDefined(NumpyArray):
         self.undefined, self.refuse, self.outside = undefined, refuse, outside
 
     @property
-    def codes(self) -> Codes:  # type: ignore[override]  # whoever asks for values has none
+    def codes(self) -> Codes:  # type: ignore[override]  # a property that raises
         self.refuse()
 
     @property
@@ -65,19 +66,19 @@ class PartlyDefined(NumpyArray):
         return self.defined.shape
 
     def kept(self) -> NoReturn:
-        """Raise the error: the scalar unit takes no element without a value."""
+        """Raise the error: the scalar unit takes no undefined element."""
         self.refuse()
 
     def _zeroed(self) -> NumpyArray:
-        """Return the values, 0 for an element without one: words may count by them."""
+        """Return the values, with 0 for undefined elements, for operations that count."""
         codes = np.where(self.undefined, 0, self.defined.codes)
         return NumpyArray(codes.astype(self.defined.codes.dtype), self.dtype)
 
     def taken(self, take: Callable[[Array], Array]) -> Array:
-        """Return what `take` gives for these indices.
+        """Return the elements that `take` gives for these indices.
 
-        An index inside of a valid region must have a value. What a chip reads beyond one picks
-        elements without a value.
+        An undefined index inside a valid region is an error. An index that a chip reads beyond the
+        valid region selects undefined elements.
         """
         if not self.outside:
             self.refuse()
@@ -89,7 +90,7 @@ class PartlyDefined(NumpyArray):
         return PartlyDefined(found, undefined, self.refuse, outside=True)
 
     def passed(self, word: str, args: Sequence[Term], parameters: How) -> Array:
-        """Return the result of a word on arrays of which this is one."""
+        """Return the result of an operation on arrays of which this is one."""
         if word == "number":  # only the type of the first matters
             return WORDS[word](self.defined, *args[1:])
         counts = word in BY_ROW
@@ -110,19 +111,19 @@ def defined(term: Array) -> NumpyArray: ...
 @overload
 def defined(term: Term) -> NumpyArray | Number: ...
 def defined(term: Term) -> Term:
-    """Return the values of an array, also where they stand for nothing."""
+    """Return the values of an array, also for undefined elements."""
     return term.defined if isinstance(term, PartlyDefined) else term
 
 
 def undefined(term: Term) -> Mask:
-    """Return which elements of an array have no value; of a number: none."""
+    """Return which elements of an array are undefined; for a number, none."""
     if isinstance(term, PartlyDefined):
         return term.undefined
     return np.zeros(term.shape if isinstance(term, NumpyArray) else (1, 1), np.bool_)
 
 
 def _without_value(word: str, masks: list[Mask], args: Sequence[Term], parameters: How) -> Mask:
-    """Return which elements of a word's result have no value, by those of its arguments."""
+    """Return which elements of a result are undefined, given those of the arguments."""
     if word in MOVING:
         return _moved(word, masks, parameters)
     if word == "pad":
@@ -153,13 +154,13 @@ def _without_value(word: str, masks: list[Mask], args: Sequence[Term], parameter
 
 
 def _moved(word: str, masks: Sequence[Mask], parameters: How) -> Mask:
-    """Return where a word that moves elements leaves those without a value."""
+    """Return which elements are undefined after an operation that moves elements."""
     marks = [NumpyArray(mask.astype(np.uint8), t.u8) for mask in masks]
     return np.asarray(WORDS[word](*marks, **parameters).codes != 0)
 
 
 def _unordered(word: str, keys: Mask, parameters: How) -> Mask:
-    """Return the elements that keys without a value may move: a row, or blocks that are sorted."""
+    """Return the elements that undefined keys may move: a row, or the blocks of a sort."""
     rows, cols = keys.shape
     block = parameters["block"] if word == "sort" else max(cols, 1)
     whole = np.zeros((rows, -(-cols // block) * block), np.bool_)

@@ -1,4 +1,4 @@
-"""Patches: the bytes of an array that a run wrote, to be applied to another copy of it."""
+"""Patches: the bytes of an array that a run wrote, to apply to another copy of the array."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PAGE = 4096  # bytes
 
 
 class Patch(NamedTuple):
-    """Ranges of bytes, from `starts` to `stops`, and what is in them one after another.
+    """Ranges of bytes, from `starts` to `stops`, and their content one after another.
 
-    `bits` says which of these bits were written; None: all of them.
+    `bits` marks the written bits; None: all bits.
     """
 
     starts: Index
@@ -24,7 +24,7 @@ class Patch(NamedTuple):
 
     @classmethod
     def of(cls, data: Bytes, shadow: Bytes) -> Patch:
-        """What of `data` the shadow marks as written."""
+        """Return the part of `data` that the shadow marks as written."""
         first, last = _hull(shadow)
         marks = np.diff(shadow[first:last] != 0, prepend=False, append=False)
         edges = np.flatnonzero(marks) + first
@@ -36,11 +36,11 @@ class Patch(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes were written."""
+        """The number of written bytes."""
         return self.data.size
 
     def onto(self, array: Bytes) -> None:
-        """Write it into another copy of the array."""
+        """Write the patch into another copy of the array."""
         first = 0
         for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True):
             last = first + stop - start
@@ -53,7 +53,7 @@ class Patch(NamedTuple):
 
 
 def _hull(shadow: Bytes) -> tuple[int, int]:
-    """Between which bytes all marks are: a few blocks of many write a small part of an array."""
+    """Return a range of bytes with all marks: a few blocks write a small part of an array."""
     whole = shadow.size // PAGE * PAGE
     pages = np.flatnonzero(shadow[:whole].reshape(-1, PAGE).any(axis=1))
     if shadow[whole:].any():

@@ -1,4 +1,4 @@
-"""What programs print: matrices in the form of the CPU simulator, numbers as C's `printf` does."""
+"""Output of programs: matrices in the format of the CPU simulator, numbers as C's `printf`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ UNSIGNED = "uxXo"  # conversions that read the bits of a whole number as an unsi
 
 
 class StandardOutput:
-    """Where programs print."""
+    """The standard output, to which programs print."""
 
     @staticmethod
     def matrix(title: str, array: Array, form: PrintFormat) -> None:
-        """A line with a title and the extents, and one for each row."""
+        """Print a line with a title and the extents, and one line for each row."""
         assert isinstance(array, NumpyArray)
         (rows, cols), (width, precision) = array.shape, form.places
         cell = f"%{width}.{precision}f" if array.dtype.is_float else f"%{width}d"
@@ -34,7 +34,7 @@ class StandardOutput:
 
     @staticmethod
     def number(format: str, array: Array) -> None:
-        """A number in place of the conversion in a format, and a new line after it."""
+        """Print a format with a number in place of its conversion, and a new line."""
         assert isinstance(array, NumpyArray)
 
         def converted(match: re.Match[str]) -> str:
@@ -50,5 +50,5 @@ class StandardOutput:
 
 
 def prints(func: Func) -> bool:
-    """Whether the function writes to standard output: a run that did cannot begin again."""
+    """Return whether the function prints: then a run cannot start again."""
     return any(isinstance(op, Op) and PRINTS in op.page.uses for op in func.ops)

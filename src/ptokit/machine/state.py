@@ -1,7 +1,7 @@
-"""What instructions leave behind besides data: registers that are set, flags that are up.
+"""The state of a core besides data: registers that are set, flags that are up.
 
-Programs execute in text order here, so flags order nothing; but each has two states, and a program
-that sets one twice or waits for one that is down would hang or race on hardware.
+Programs execute in text order here, so flags order nothing; but each flag has two states, and a
+program that sets a flag twice or waits for a flag that is down would hang or race on hardware.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ptokit.values.scalars import Integer
 
 IDS = 8  # event ids of each pair of pipes (dispute X13)
 PIPES = list(Pipe)
-FLAG_MEMORY = "flags"  # what compiled programs call it
-Queue: TypeAlias = "Pipe | str"  # a pipe, or the name of an operation no page has
+FLAG_MEMORY = "flags"  # its name in compiled programs
+Queue: TypeAlias = "Pipe | str"  # a pipe, or the name of an operation without a page
 Key: TypeAlias = "tuple[Queue, Queue, int]"
 
 
 class Flags:
     """The flags of one core: for each pair of pipes eight, up or down.
 
-    `memory` has a byte for each, which compiled programs write too; `named` are those of operations
-    that no page has.
+    `memory` has a byte for each, which compiled programs write too; `named` are flags of operations
+    without a page.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Flags:
         self.given = Counter[tuple[Queue, Queue]]()
 
     def set(self, source: Queue, target: Queue, event: int) -> None:
-        """Raise a flag. Within one pipe there is nothing to order."""
+        """Raise a flag; PtoError if it is up. A flag within one pipe has no effect."""
         key = (source, target, event)
         if self.is_up(key):
             raise error(
@@ -58,7 +58,7 @@ class Flags:
             self._put(key, up=True)
 
     def wait(self, source: Queue, target: Queue, event: int) -> None:
-        """Wait for a flag and lower it."""
+        """Wait for a flag and lower it; PtoError if it is down."""
         key = (source, target, event)
         if source is target:
             return
@@ -73,27 +73,27 @@ class Flags:
         self._put(key, up=False)
 
     def join(self, event: object) -> None:
-        """Wait for a Python event; other values name nothing that is still to come."""
+        """Wait for a Python event; any other value is ignored."""
         key: Key | None = getattr(event, "key", None)
         if key is not None:
             self.wait(*key)
 
     def barrier(self, pipe: Queue) -> None:
-        """In text order everything before is done already."""
+        """Do nothing: in text order all earlier instructions are complete."""
 
     def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
-        """In text order a buffer is always free already."""
+        """Do nothing: in text order a buffer is always free."""
 
     release = acquire
 
     def clear(self) -> None:
-        """None is up."""
+        """Lower all flags."""
         self.memory.data[:] = 0
         self.named.clear()
         self.given.clear()
 
     def is_up(self, key: Key) -> bool:
-        """Whether a flag is up."""
+        """Return whether a flag is up."""
         number = flag_number(*key)
         return key in self.named if number is None else bool(self.memory.data[number])
 
@@ -110,13 +110,13 @@ class Flags:
         return f"ids set of {source} -> {target}: {', '.join(map(str, ids)) or 'none'}"
 
     def allocate(self, source: Queue, target: Queue) -> int:
-        """The next id of a pair of pipes, round robin."""
+        """Return the next event id of a pair of pipes, round robin."""
         self.given[source, target] += 1
         return (self.given[source, target] - 1) % IDS
 
 
 def flag_number(source: Queue, target: Queue, event: Integer) -> Integer:
-    """The place of a flag in memory; None for operations that no page has."""
+    """Return the position of a flag in memory; None for operations without a page."""
     if not (isinstance(source, Pipe) and isinstance(target, Pipe)):
         return None
     return (PIPES.index(source) * len(PIPES) + PIPES.index(target)) * IDS + event % IDS
@@ -130,17 +130,17 @@ class State:
     flags: Flags = field(default_factory=Flags)
 
     def clear(self) -> None:
-        """No register set, no flag up."""
+        """Unset all registers and lower all flags."""
         self.registers.clear()
         self.flags.clear()
 
     def offer(self) -> Offer:
-        """What a body may use of it."""
+        """Return the objects for the resources of a body."""
         return {REGISTERS: self.registers, FLAGS: self.flags}
 
 
 def require_registers(page: type[Instr], target: Target, state: State, available: Env) -> None:
-    """On such targets registers a page `needs` hold what its operands say."""
+    """Raise PtoError unless registers have the values that a page `needs` on the target."""
     if page.needs is None or not target.registers:
         return
     for name, value in call(page.needs, available).items():

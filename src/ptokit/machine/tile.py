@@ -1,4 +1,4 @@
-"""Handles: tiles, global views, pointers and convolution tiles as a running program sees them.
+"""Handles of a running program: tiles, global views and pointers.
 
 A handle is a type on top of bytes. Bodies index it; two handles on the same bytes alias.
 """
@@ -28,12 +28,12 @@ Placed: TypeAlias = "Matrix | Pointer"  # a handle
 
 
 def _bytes(tile: Tile, row: int, col: int) -> int:
-    """The distance of an element from the tile's address."""
+    """Return the distance of an element from the tile's address in bytes."""
     return tile.elements.map.offset(row, col) * tile.dtype.bits // 8
 
 
 class Tile(Matrix):
-    """A tile: a type whose valid region is known, at an address of a memory."""
+    """A tile: a type with a known valid region, at an address of a memory."""
 
     def __init__(self, kind: TileType, memory: Memory, address: int) -> None:
         rows, cols = kind.valid.rows, kind.valid.cols
@@ -50,7 +50,7 @@ class Tile(Matrix):
 
     @property
     def address(self) -> int:
-        """Byte offset in its memory."""
+        """The byte offset in the memory."""
         return self.elements.address
 
     def beyond(self, rows: range, cols: range) -> Mask | bool:
@@ -59,22 +59,22 @@ class Tile(Matrix):
 
     @property
     def place(self) -> tuple[int, int]:
-        """What tells whether two handles name the same bytes."""
+        """The key by which two handles are compared: memory and address."""
         return id(self.memory), self.address
 
     def multiplied(self, window: Windows, number: Number) -> Array:
-        """A window that is multiplied by a number: by 0, an element without a value reads as 0."""
+        """Return a window times a number; times 0, an undefined element gives 0."""
         rows, cols = self._window(window)
         if number != 0 or not (rows and cols):
             return self[window]
         return NumpyArray(self.elements.read_written(rows, cols), self.dtype)
 
     def fill(self, bits: int) -> None:
-        """Set every element of the storage to these bits; of a view, the valid region."""
+        """Set every element of the storage to these bits; for a view, the valid region."""
         if self.elements.end is not None:
             self[: self.valid.rows, : self.valid.cols] = self.constant(bits)
             return
-        if self.elements.map is not self.type.map:  # a window of another tile: only its elements
+        if self.elements.map is not self.type.map:  # a window of another tile
             self[:, :] = self.constant(bits)
             return
         codes = np.full(self.type.numel, bits, self.dtype.storage)
@@ -83,19 +83,19 @@ class Tile(Matrix):
         self.shadow()[:] = WRITTEN
 
     def spoil(self) -> None:
-        """Hardware has computed in it: of a part of another tile only its elements are lost."""
+        """Make the tile undefined after hardware used it as scratch; for a window, its elements."""
         if self.contiguous():
             self.shadow()[:] = 0
         else:
             self.elements.forget(range(self.rows), range(self.cols))
 
     def resize(self, rows: int, cols: int) -> None:
-        """Another valid region from here on."""
+        """Change the valid region."""
         self.type = replace(self.type, valid=Shape(rows, cols))
         self.valid = KnownRegion(rows, cols)
 
     def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
-        """Become a handle on the bytes of `other`; given (row, col), a view from there on."""
+        """Become a handle on the bytes of `other`; with (row, col), a view from there on."""
         where = self.type.map
         if not other.contiguous():
             if row is None:
@@ -106,15 +106,15 @@ class Tile(Matrix):
         self.elements = Elements(other.memory, address, self.dtype, where, end=end)
 
     def part(self, kind: TileType, row: int, col: int) -> Tile:
-        """A handle on the part of type `kind` at (row, col), with the strides of this tile."""
+        """Return a handle on the part of type `kind` at (row, col), with this tile's strides."""
         view = type(self)(kind, self.memory, self.address + _bytes(self, row, col))
         view.elements = Elements(self.memory, view.address, self.dtype, self.elements.map)
-        if (kind.rows, kind.cols) == (self.rows, self.cols):  # it reaches past the end of this one
+        if (kind.rows, kind.cols) == (self.rows, self.cols):  # it reaches past this tile's end
             view.elements.end = self.end
         return view
 
     def member(self, kind: TileType, index: int = 0) -> Tile:
-        """The same bytes as another tile, or one of the tiles of a multi-tile."""
+        """Return the same bytes as another tile, or one slot of a multi-tile."""
         if not self.contiguous():
             self._refuse_strided(self)
         stride: int = getattr(self.type, "stride", 0)
@@ -123,17 +123,17 @@ class Tile(Matrix):
         return found
 
     def pointer(self) -> Pointer:
-        """To the first byte, in elements."""
+        """Return a pointer to the first byte, in elements."""
         offset = self.address * 8 // self.dtype.bits
         return self._pointer(self.dtype, self.memory, offset, space=self.type.loc.text)
 
     def contiguous(self) -> bool:
-        """Whether the bytes lie as the type says; those of a window lie as its tile's."""
+        """Return whether elements have the offsets of the type; a window has its tile's."""
         return self.elements.lies_as(self.type.map)
 
     @property
     def end(self) -> int:
-        """Where the bytes of the tile end, or of the tile that this is a view of."""
+        """The end of the bytes of the tile, or of the tile of which this is a view."""
         if self.elements.end is not None or self.contiguous():
             return self.elements.end or self.address + self.type.nbytes
         last = self.elements.map.offset(self.type.rows - 1, self.type.cols - 1)
@@ -148,14 +148,14 @@ class Tile(Matrix):
         )
 
     def raw(self) -> Matrix:
-        """The whole storage as one row of bytes."""
+        """Return the whole storage as one row of bytes."""
         count = self.type.nbytes
         line = IndexMap(Axis(((1, 1),)), Axis(((count, 1),)))
         elements = Elements(self.memory, self.address, u8, line, end=self.elements.end)
         return self._read_as(elements, 1, count)
 
     def lines(self, dtype: DType) -> Matrix:
-        """A row-major tile as another type; rows of a window are as far apart as its tile's."""
+        """Return a row-major tile as another type; rows of a window keep their distance."""
         width, rest = divmod(self.cols * self.dtype.size, dtype.size)
         assert not rest, f"rows of {self.type} are not whole elements of {dtype}"
         (_, step), *_ = self.elements.map.rows.digits
@@ -164,26 +164,26 @@ class Tile(Matrix):
         return self._read_as(elements, self.rows, width)
 
     def bytes(self) -> Codes:
-        """The bytes of the storage, in hardware order: a view."""
+        """Return the bytes of the storage, in hardware order, as a view."""
         return self._range(self.memory.data)
 
     def shadow(self) -> Codes:
-        """The shadow of `bytes`: a view."""
+        """Return the shadow of `bytes` as a view."""
         return self._range(self.memory.shadow)
 
     def _range(self, memory: Codes) -> Codes:
         return memory[self.address : self.address + self.type.nbytes]
 
     def written(self) -> bool:
-        """Whether the whole valid region was written."""
+        """Return whether the whole valid region is defined."""
         return self.elements.unwritten(range(self.valid.rows), range(self.valid.cols)) is None
 
     def codes(self) -> Codes:
-        """The element codes of the valid region, in logical order; 0 where there is no value."""
+        """Return the element codes of the valid region in logical order; 0 for undefined ones."""
         return self.elements.read_written(range(self.valid.rows), range(self.valid.cols))
 
     def has_value(self) -> Mask:
-        """Which elements of the valid region have a value."""
+        """Return which elements of the valid region are defined."""
         return self.elements.written(range(self.valid.rows), range(self.valid.cols))
 
     def assign(self, codes: Codes) -> None:
@@ -207,7 +207,7 @@ class GlobalView(Matrix):
 
     @property
     def origin(self) -> int:
-        """Elements from the base of the array to the first one of the view."""
+        """Elements from the base of the array to the first element of the view."""
         return self.elements.origin
 
     def _window(self, window: Windows) -> tuple[range, range]:
@@ -232,15 +232,15 @@ class GlobalView(Matrix):
             )
 
     def pointer(self) -> Pointer:
-        """To the first element."""
+        """Return a pointer to the first element."""
         return self._pointer(self.dtype, self.memory, self.origin)
 
     def become(self, other: GlobalView) -> None:
-        """Be the other view."""
+        """Become a handle on the other view."""
         self.__dict__.update(vars(other))
 
     def partition(self, kind: GlobalType, offsets: tuple[int, ...]) -> GlobalView:
-        """The part of type `kind` that starts at `offsets`."""
+        """Return the part of type `kind` that starts at `offsets`."""
         assert kind.stride is not None
         shift = sum(o * s for o, s in zip(offsets, _known(kind.stride), strict=True))
         return type(self)(kind, self.memory, self.origin + shift)
@@ -257,25 +257,25 @@ class Pointer:
     dtype: DType
     memory: Memory
     offset: int = 0
-    count: int | None = None  # of elements, where it is an array of the scalar unit
-    space: str = "gm"  # as in its type
-    by_number: bool = False  # as in its type
+    count: int | None = None  # elements of an array of the scalar unit
+    space: str = "gm"  # the memory, as in `PtrType`
+    by_number: bool = False  # made from an integer, as in `PtrType`
 
     def moved(self, by: int) -> Pointer:
-        """So many elements further on."""
+        """Return the pointer `by` elements further on."""
         return replace(self, offset=self.offset + by, count=None)
 
     def cast(self, dtype: DType) -> Pointer:
-        """The same place, counted in elements of another type."""
+        """Return the same place, counted in elements of another type."""
         return replace(self, dtype=dtype, offset=self.offset * self.dtype.bits // dtype.bits)
 
     def element(self, offset: int) -> GlobalView:
-        """A matrix of one element."""
+        """Return a matrix of one element."""
         one = GlobalType(self.dtype, (1, 1), (1, 1), GlobalLayout.ND)
         return self.moved(offset).view(one)
 
     def view(self, kind: GlobalType) -> GlobalView:
-        """The tensor of type `kind` that starts here."""
+        """Return the tensor of type `kind` that starts here; an output grows to hold it."""
         if self.memory.growable:
             assert kind.stride is not None
             shape = _known(kind.shape)
@@ -286,7 +286,7 @@ class Pointer:
 
 
 def local_array(kind: ArrayType | StructType) -> Pointer:
-    """Return a new array or struct of the scalar unit, of zeros; PtoError for one beyond bounds."""
+    """Return a new array or struct of the scalar unit, all zero; PtoError if it is too large."""
     require_room("the array", kind.nbytes)
     memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
     return Pointer(kind.unit, memory, 0, kind.count)

@@ -1,4 +1,4 @@
-"""The warning for elements without a value that an instruction stores in an array of the host."""
+"""The warning about undefined elements that an instruction stores in an array of the host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Place = tuple[int, int]  # a block, and the vector core in it
 
 
 class UnwrittenWarning(UserWarning):
-    """Elements that no instruction computed and no data wrote were read by the host, or stored."""
+    """Undefined elements were read by the host, or stored in an array of the host."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class UndefinedStore(Diagnostic):
     def of(
         cls, name: str, span: Span | None, view: Matrix, lost: LostElements, place: Place
     ) -> UndefinedStore:
-        """Make the warning for one execution of the instruction `name`."""
+        """Return the warning for one execution of the instruction `name`."""
         array = view.memory.name
         through = view.label if view.label and view.label != array else ""
         message = f"{name}: {array} receives undefined elements"
@@ -48,19 +48,19 @@ class UndefinedStore(Diagnostic):
 
     @classmethod
     def of_result(cls, tile: Matrix, count: int, first: Sequence[int]) -> UndefinedStore:
-        """Make the warning for a tile that the host gets."""
+        """Return the warning for a tile that is an output."""
         message = f"{tile.label} is an output with undefined elements"
         made = cls(SLUG, message, None, Severity.WARNING, help=f"{HELP}; {STRICT}")
         row, col = map(int, first)
         return replace(made, count=count, first=(row, col))._told()
 
     def merged(self, other: UndefinedStore) -> UndefinedStore:
-        """Return the warning for the executions of both; the first block's element comes first."""
+        """Return one warning for both; the first element is that of the first block."""
         earlier = other if other.place < self.place else self
         return replace(earlier, count=self.count + other.count)._told()
 
     def _told(self) -> UndefinedStore:
-        """Return the same warning with its numbers in words."""
+        """Return the warning with its numbers as text."""
         of = f" of {self.view}" if self.view else ""
         what = "element" if self.count == 1 else "elements"
         first = f"first ({self.first[0]}, {self.first[1]}){of}"
@@ -70,14 +70,14 @@ class UndefinedStore(Diagnostic):
 
 
 def lost_in(handle: Matrix) -> Iterator[LostElements]:
-    """Take what a handle was to store without a value."""
+    """Take the undefined elements that were stored through a handle."""
     if handle.lost:
         yield from (*handle.lost,)
         handle.lost.clear()
 
 
 def written_tiles(func: Func) -> frozenset[Value]:
-    """Return the tiles that instructions of a function write, as they are named there."""
+    """Return the tiles that instructions of a function write under their own name."""
     ops = (op for op in func.ops if isinstance(op, Op) and op.page.executes)
     return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
 
@@ -85,7 +85,7 @@ def written_tiles(func: Func) -> frozenset[Value]:
 def undefined_results(
     env: Mapping[Value, object], tiles: Iterable[Value]
 ) -> Iterator[UndefinedStore]:
-    """Warn of tiles that the host gets some elements of which have no value."""
+    """Yield a warning for each output tile with undefined elements."""
     for handle in (h for tile in tiles if isinstance(h := env.get(tile), Tile | ConvTile)):
         missing = np.argwhere(~handle.has_value())
         if missing.size:
@@ -93,7 +93,7 @@ def undefined_results(
 
 
 def told(found: Iterable[Diagnostic], *, strict: bool) -> None:
-    """Warn Python of what a run stored without a value; with `strict` raise the error."""
+    """Issue Python warnings for stores of undefined elements; with `strict` raise the error."""
     undefined = [one for one in found if isinstance(one, UndefinedStore)]
     require_defined(undefined, strict=strict)
     for one in undefined:
@@ -101,7 +101,7 @@ def told(found: Iterable[Diagnostic], *, strict: bool) -> None:
 
 
 def require_defined(found: Iterable[Diagnostic], *, strict: bool) -> None:
-    """Raise PtoError if a run that is `strict` stored elements without a value."""
+    """Raise PtoError if a `strict` run stored undefined elements."""
     undefined = [one for one in found if isinstance(one, UndefinedStore)]
     if strict and undefined:
         raise PtoError([replace(one, severity=Severity.ERROR, help=HELP) for one in undefined])

@@ -1,1 +1,1 @@
-"""Costs: how many cycles one instruction keeps its pipe busy, from the figures of each target."""
+"""Costs: the cycles for which one instruction keeps its pipe busy, from each target's figures."""

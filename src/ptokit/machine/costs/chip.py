@@ -1,4 +1,4 @@
-"""What the cores of a chip have in common: their number, and the memory behind all of them."""
+"""Resources that the cores of a chip share: their number, and the memory behind all of them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ptokit.machine.costs.figures import figures, file_of, origin
 
 
 class Direction(StrEnum):
-    """Reading and writing global memory, which do not slow each other down."""
+    """A direction of global memory traffic; the two do not slow each other down."""
 
     READ = "read"
     WRITE = "write"
 
 
 def direction(path: str) -> Direction | None:
-    """Which way a transfer along "gm>vec" or the like goes; None: past global memory."""
+    """Return the direction of a transfer along "gm>vec" or similar; None: not global memory."""
     source, _, target = path.partition(">")
     return Direction.READ if source == GM else Direction.WRITE if target == GM else None
 
 
 @dataclass(frozen=True)
 class Chip:
-    """The cores of each kind, and the bytes in one of their cycles for all of them together.
+    """The number of cores of each kind, and the bytes per cycle for all of them together.
 
     `memory` is the rate of global memory, `cache` that of the L2 cache before it, which holds
     `cached` bytes. A launch without work takes `launch` microseconds.
@@ -44,7 +44,7 @@ class Chip:
 
 @cache
 def chip_of(target: Target) -> Chip:
-    """The chip whose figures stand for a target; ValueError if there are none."""
+    """Return the chip with the figures for a target; ValueError if there are none."""
     file = figures(file_of(target))
     table = file["chip"]
     cycle = table["cube"] * table["clock"] / file["core"]["frequency"]

@@ -1,4 +1,4 @@
-"""What an instruction costs its pipe, and how far the figures behind that can be trusted."""
+"""The cost of an instruction for its pipe, and the trustworthiness of the figures behind it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from enum import StrEnum
 class Origin(StrEnum):
     """The source of a figure, the most trustworthy first."""
 
-    MEASURED = "measured"  # on a chip, as published
-    FITTED = "fitted"  # a formula that is published as fitted to measured times
-    PUBLISHED = "published"  # of the published cost model, which does not say where it has it from
-    ESTIMATED = "estimated"  # a rule of thumb, or our conclusion
+    MEASURED = "measured"  # on a chip, in a publication
+    FITTED = "fitted"  # by a published formula that is fitted to measured times
+    PUBLISHED = "published"  # in the published cost model, without a source
+    ESTIMATED = "estimated"  # a rule of thumb, or a conclusion of ptokit
 
 
 def weakest(*origins: Origin) -> Origin:
-    """What is known of a number that is computed from figures of these origins."""
+    """Return the origin of a number that is computed from figures of these origins."""
     order = list(Origin)
     return max(origins, key=order.index)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one instruction costs its pipe. Times are whole cycles of the core's clock.
+    """The cost of one instruction for its pipe. Times are whole cycles of the core's clock.
 
-    `cycles` are paid always, `head` before them if the pipe was idle, `tail` after them when the
-    next barrier or wait of the pipe comes. `bytes` are moved along `path`, "gm>vec" or the like
-    ("" of an instruction that only computes); `flop` counts arithmetic operations on elements.
+    `cycles` are always paid, `head` before them if the pipe was idle, `tail` after them at the next
+    barrier or wait of the pipe. `bytes` are moved along `path`, "gm>vec" or similar ("" for an
+    instruction that only computes); `flop` counts arithmetic operations on elements.
     """
 
     cycles: int
@@ -40,5 +40,5 @@ class Cost:
 
     @property
     def latency(self) -> int:
-        """Cycles of the instruction on an idle pipe, a barrier after it."""
+        """Cycles of the instruction on an idle pipe, followed by a barrier."""
         return self.head + self.cycles + self.tail

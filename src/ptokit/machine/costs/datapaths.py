@@ -1,4 +1,4 @@
-"""The cost of moving data between memories, and of products in the cube unit."""
+"""The cost of moves between memories, and of products in the cube unit."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ptokit.values.enumerations import LEFT, RIGHT
 
 GIB = 1 << 30
 GM = "gm"  # the location of views, in names of paths
-CARRIES = {None, FifoRole.PUSHES, FifoRole.POPS}  # the others are signals
+CARRIES = {None, FifoRole.PUSHES, FifoRole.POPS}  # instructions of other roles only signal
 
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """What is known of one path: the data file says it. `hill` is None where `flat` predicts."""
+    """The figures of one path, explained in the data file. `hill` is None where `flat` predicts."""
 
     flat: float
     origin: Origin
@@ -34,11 +34,11 @@ class Bandwidth:
 
     @property
     def peak(self) -> float:
-        """GiB a second that no transfer exceeds."""
+        """The rate in GiB per second that no transfer exceeds."""
         return self.flat if self.hill is None else self.hill[0]
 
     def cycles(self, nbytes: int, mhz: float, copies: int = 1) -> int:
-        """Whole cycles of a clock of `mhz` for so many bytes in so many copies, at least one."""
+        """Return whole cycles at `mhz` for `nbytes` bytes in `copies` copies, at least one."""
         if not nbytes:
             return 1
         whole = ceil(nbytes / self.line) * self.line
@@ -48,7 +48,7 @@ class Bandwidth:
 
 @cache
 def bandwidth(file: str, path: str) -> Bandwidth | None:
-    """The figures of a path, "gm>vec" or the like; None if there are none."""
+    """Return the figures of a path, "gm>vec" or similar; None if there are none."""
     table = figures(file)["paths"]
     row = table.get(path)
     if not is_table(row):
@@ -60,9 +60,9 @@ def bandwidth(file: str, path: str) -> Bandwidth | None:
 
 
 def moved(page: type[Instr], operands: Operands, file: str) -> Cost | None:
-    """The cost of what moves data; None where there are no figures of its path.
+    """Return the cost of an instruction that moves data; None without figures of its path.
 
-    An entry of a FIFO has one end here, and lies in global memory between them.
+    An entry of a FIFO has one end at this instruction, and lies in global memory between the ends.
     """
     source, target = ends(page, operands)
     if page.fifo_role not in CARRIES:
@@ -84,7 +84,7 @@ def moved(page: type[Instr], operands: Operands, file: str) -> Cost | None:
 
 
 def _copies(kind: DataType) -> int:
-    """How many instructions move a view: one takes rows, or boxes, that are evenly spaced."""
+    """Return the number of instructions for a view: each moves evenly spaced rows, or boxes."""
     if not isinstance(kind, GlobalType):
         return 1
     shape = [1 if n is None else n for n in kind.shape]
@@ -92,18 +92,18 @@ def _copies(kind: DataType) -> int:
 
 
 def _place(kind: DataType | None) -> str:
-    """The location of one end, as in names of paths."""
+    """Return the location of one end, for the name of a path."""
     return GM if kind is None or isinstance(kind, GlobalType) else kind.loc.text
 
 
 def _boxes(tile: TileType) -> int:
-    """How many boxes the valid region of a tile touches."""
+    """Return the number of boxes that the valid region of a tile touches."""
     rows, cols = shape_of(tile)
     return ceil(rows / (tile.box.rows or 1)) * ceil(cols / (tile.box.cols or 1))
 
 
 def product(operands: Operands, file: str) -> Cost | None:
-    """The cost of a product of a left and a right tile; None where there are none."""
+    """Return the cost of the product of a left and a right tile; None if there are none."""
     tiles = {k.loc: k for k in operands.values() if isinstance(k, TileType)}
     if LEFT not in tiles or RIGHT not in tiles:
         return None

@@ -1,4 +1,4 @@
-"""The cost of one instruction on a target, and the peaks of that target."""
+"""The cost of one instruction on a target, and the peak rates of that target."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ptokit.values.dtypes import DType
 Attrs: TypeAlias = "tuple[tuple[str, str], ...]"
 DATA = (TileType, GlobalType, ConvTileType)
 REMEMBERED = 1 << 14
-# What was answered for these very objects: to hash a type takes longer than all the rest. They are
-# kept beside the answer, so that no other object gets the identity of one of them.
+# Costs by identity of the types: hashing a type takes longer than the rest. The types are kept with
+# the cost, so that no other object gets the identity of one of them.
 _answered: dict[tuple[object, ...], tuple[Cost, Operands]] = {}
 
 
@@ -35,11 +35,11 @@ def cost(
     pipe: Pipe,
     target: Target,
 ) -> Cost:
-    """What one instruction costs `pipe` on `target`, whole cycles; answers are remembered.
+    """Return the cost of one instruction for `pipe` on `target`; costs are cached.
 
-    `operands` are the types of its tiles and views by name, with the valid regions and extents that
-    they have when it is executed; what else is bound (numbers, handles) may be among them.
-    ValueError if there are no figures of the target.
+    `operands` are the types of its tiles and views by name, with the valid regions and extents of
+    this execution; numbers and handles among them are ignored. ValueError if the target has no
+    figures.
     """
     file = file_of(target)
     given = tuple((a, str(attrs[a])) for a in _attributes_of_formulas(page, file) if a in attrs)
@@ -71,7 +71,7 @@ def _cost(
 def _vector(
     page: type[Instr], attrs: Mapping[str, str], operands: Operands, file: str
 ) -> Cost | None:
-    """The cost of what computes in UB; the files of both kinds of vector unit tell them apart."""
+    """Return the cost of an instruction that computes in UB, for either kind of vector unit."""
     work = vector_work(page, operands, row_of(figures(file)["over"], page))
     source, target = ends(page, operands)
     first = target or source
@@ -84,7 +84,7 @@ def _vector(
 
 
 def _fallback(operands: Operands, pipe: Pipe, file: str) -> Cost:
-    """The rule of thumb of a pipe, by the elements of the largest operand."""
+    """Return the estimate for a pipe, from the elements of the largest operand."""
     table = figures(file)["fallback"]
     count = max(map(elements, operands.values()), default=0)
     start, each = table[(S if pipe is Pipe.ALL else pipe).name]
@@ -93,36 +93,36 @@ def _fallback(operands: Operands, pipe: Pipe, file: str) -> Cost:
 
 @cache
 def _attributes_of_formulas(page: type[Instr], file: str) -> tuple[str, ...]:
-    """The attributes that the formulas of a page ask for."""
+    """Return the attributes on which the formulas of a page depend."""
     rows = row_of(figures(file).get("formulas", {}), page) or ()
     return tuple(sorted({name for row in rows for name in row.get("when", {})}))
 
 
 def issue_cycles(target: Target) -> int:
-    """Cycles of a flag or a register that is set, without the tail that it waits for."""
+    """Return the cycles of setting a flag or a register, without the tail that it waits for."""
     return figures(file_of(target))["core"]["issue"]
 
 
 def barrier_cycles(target: Target) -> int:
-    """Cycles of a barrier, without the tails that it waits for."""
+    """Return the cycles of a barrier, without the tails that it waits for."""
     return figures(file_of(target))["barrier"]["cycles"]
 
 
 def microseconds(cycles: float, target: Target) -> float:
-    """How long so many cycles are, by the clock of the target's cores."""
+    """Return the duration of `cycles` at the clock of the target's cores."""
     return cycles / figures(file_of(target))["core"]["frequency"]
 
 
 @dataclass(frozen=True)
 class Peak:
-    """The most a unit does in one cycle: bytes or operations, and where that is from."""
+    """The peak of a unit per cycle, in bytes or operations, and the origin of that figure."""
 
     per_cycle: float
     source: Origin
 
 
 def path_peak(target: Target, path: str) -> Peak | None:
-    """Bytes a cycle that no transfer along "gm>vec" or another path exceeds; None: not known."""
+    """Return the bytes per cycle that no transfer along a path exceeds; None if unknown."""
     file = file_of(target)
     figure = bandwidth(file, path)
     if figure is None:
@@ -131,7 +131,7 @@ def path_peak(target: Target, path: str) -> Peak | None:
 
 
 def cube_peak(target: Target, dtype: DType) -> Peak:
-    """FLOP a cycle of products whose factors are of `dtype`, the extents whole steps."""
+    """Return the FLOP per cycle of products of `dtype`, for extents that are whole steps."""
     table = figures(file_of(target))["cube"]
     depth = table["depth"] * 8 // dtype.bits
     step = table["slow"].get(dtype.name, table["step"])
@@ -139,7 +139,7 @@ def cube_peak(target: Target, dtype: DType) -> Peak:
 
 
 def vector_peak(target: Target, dtype: DType) -> Peak:
-    """FLOP a cycle of the fastest vector operations on elements of `dtype`, one for an element."""
+    """Return the FLOP per cycle of the fastest vector operations, counting one per element."""
     tables = figures(file_of(target))
     lanes = tables["core"]["repeat"] / dtype.size
     if "function" in tables:

@@ -1,4 +1,4 @@
-"""The data files of figures, one for each target with times: `a2a3.toml` says what they mean."""
+"""The data files of figures, one for each target with times; `a2a3.toml` explains them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Table: TypeAlias = dict[str, Any]  # Any: what TOML holds; each reader knows its
 
 @cache
 def figures(name: str) -> Table:
-    """The tables of a file; of those of another one that it takes over, every figure estimated.
+    """Return the tables of a file, and inherited tables of another file, marked as estimated.
 
-    What a file says itself of such a table holds.
+    Figures of the file override inherited ones.
     """
     tables: dict[str, Table] = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     like = tables.get("like")
@@ -31,23 +31,23 @@ def figures(name: str) -> Table:
 
 
 def is_table(value: object) -> TypeGuard[Table]:
-    """Whether a value of a data file is a table."""
+    """Return whether a value of a data file is a table."""
     return isinstance(value, dict)
 
 
 def _estimated(table: Table) -> Table:
-    """A table as it is, except that it and all its rows are estimated."""
+    """Return the table with the origin of the table and of all its rows set to estimated."""
     rows = {k: _estimated(v) if is_table(v) else v for k, v in table.items()}
     return {**rows, "source": Origin.ESTIMATED.value}
 
 
 def has_figures(target: Target) -> bool:
-    """Whether times can be predicted for a target: it or one that it is like has a data file."""
+    """Return whether the target, or one from which it inherits, has a data file of times."""
     return _file(target) is not None
 
 
 def file_of(target: Target) -> str:
-    """The name of the target's data file; ValueError if there is none."""
+    """Return the name of the target's data file; ValueError if there is none."""
     name = _file(target)
     if name is None:
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
@@ -63,11 +63,11 @@ def _file(target: Target) -> str | None:
 
 
 def origin(table: Table, row: object = None) -> Origin:
-    """Where a row of a table is from, or else the whole table."""
+    """Return the origin of a row, or else of its whole table."""
     own = row.get("source") if is_table(row) else None
     return Origin(own or table["source"])
 
 
-def row_of(table: Table, page: type[Instr]) -> Any:  # Any: as `Table`
-    """The row of a page: that of its class, else that of its name; None if it has none."""
+def row_of(table: Table, page: type[Instr]) -> Any:  # Any: a row of a `Table`
+    """Return the row of a page, by its class or else its name; None if it has none."""
     return table.get(page.__name__, table.get(page.name))

@@ -1,4 +1,4 @@
-"""How much data an instruction is about, read off the types of its operands."""
+"""The amount of data of an instruction, from the types of its operands."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.values.layouts import DN
 
-# The operands of one instruction by name, as they are when it is executed.
+# The operands of one instruction by name, with the extents of one execution.
 Operands: TypeAlias = Mapping[str, DataType]
 
 
 @dataclass(frozen=True)
 class Amount:
-    """Elements as a vector instruction meets them: lines of `length`, each of `size` bytes.
+    """Elements for a vector instruction: lines of `length` elements of `size` bytes.
 
-    `joined`: the lines lie one after another, so that repeats need not end with them.
+    `joined`: the lines are contiguous, so that repeats need not end with a line.
     """
 
     lines: int
@@ -37,17 +37,17 @@ class Amount:
         return self.length * self.size
 
     def repeats(self, width: int) -> int:
-        """How often an instruction that handles `width` bytes at a time is repeated."""
+        """Return the number of repeats of an instruction that handles `width` bytes at a time."""
         if self.joined:
             return ceil(self.elements * self.size / width)
         return self.lines * ceil(self.line_bytes / width)
 
 
 def shape_of(kind: DataType) -> tuple[int, int]:
-    """The lines of an operand and their length, in elements that are valid.
+    """Return the number of lines of an operand and their length, in valid elements.
 
-    Of a tile whose valid region is not known all elements count, of a view whose extents are not
-    known those count as 1.
+    An unknown valid extent counts as the whole extent of the tile, an unknown extent of a view as
+    1.
     """
     if isinstance(kind, TileType):
         rows = kind.rows if kind.valid.rows is None else kind.valid.rows
@@ -58,12 +58,12 @@ def shape_of(kind: DataType) -> tuple[int, int]:
 
 
 def elements(kind: DataType) -> int:
-    """The number of valid elements."""
+    """Return the number of valid elements."""
     return prod(shape_of(kind))
 
 
 def amount(kind: DataType, size: int) -> Amount:
-    """What a vector instruction meets of an operand, if an element takes `size` bytes there."""
+    """Return the amount of an operand whose elements take `size` bytes each."""
     lines, length = shape_of(kind)
     joined = lines == 1 or isinstance(kind, ConvTileType)
     if isinstance(kind, TileType):
@@ -72,7 +72,7 @@ def amount(kind: DataType, size: int) -> Amount:
 
 
 def ends(page: type[Instr], operands: Operands) -> tuple[DataType | None, DataType | None]:
-    """What is read first and what is written first; None where the instruction has no such one."""
+    """Return the first input and the first output of an instruction; None for a missing one."""
     read = (o.name for o in page.operands if o.role is Role.IN)
     written = (o.name for o in page.operands if o.written or o.role is Role.RESULT)
     source, target = ([operands[n] for n in some if n in operands] for some in (read, written))
@@ -80,9 +80,9 @@ def ends(page: type[Instr], operands: Operands) -> tuple[DataType | None, DataTy
 
 
 def vector_work(page: type[Instr], operands: Operands, over: str | None) -> Amount | None:
-    """What a vector instruction works on: the operand `over`, else the largest but for scratch.
+    """Return the amount of a vector instruction: operand `over`, else the largest non-scratch.
 
-    An element takes as many bytes as in the widest of the operands with as many elements.
+    The size of an element is that of the widest operand with as many elements.
     """
     scratch = {o.name for o in page.operands if o.role is Role.SCRATCH}
     kinds = [k for n, k in operands.items() if n not in scratch and not isinstance(k, GlobalType)]

@@ -14,14 +14,14 @@ from ptokit.machine.costs.sizes import Amount
 from ptokit.values.dtypes import DTYPES, DType
 
 BYTES = {d.name: d.size for d in DTYPES}
-# element types of the first operand that is read, and of the first that is written
+# element types of the first input and of the first output
 Ends: TypeAlias = "tuple[DType, DType]"
 
 
 def functions(
     page: type[Instr], work: Amount, types: Ends, attrs: Mapping[str, str], file: str
 ) -> Cost:
-    """The cost of a vector instruction: by its formula, else estimated from its operations."""
+    """Return the cost of a vector instruction: by its formula, else estimated from operations."""
     tables = figures(file)
     names = row_of(tables["pages"], page) or ["unknown"]
     found = _formula(tables["formulas"], page, types, attrs)
@@ -37,7 +37,7 @@ def functions(
 def _formula(
     table: Table, page: type[Instr], types: Ends, attrs: Mapping[str, str]
 ) -> tuple[Table, Origin] | None:
-    """The formula for these element types, or an estimate by one for types of the same sizes."""
+    """Return the formula for these element types, or as an estimate one for the same sizes."""
     rows = [r for r in row_of(table, page) or () if r.get("when", {}).items() <= attrs.items()]
     source, target = types
     for row in rows:
@@ -51,7 +51,7 @@ def _formula(
 
 
 def _by_formula(row: Table, work: Amount, width: int) -> float:
-    """Cycles by the formula for lines that are joined, or by that for blocks of lines."""
+    """Return cycles by the formula for contiguous lines, or by the one for blocks of lines."""
     repeats = work.repeats(width)
     slope, bias = row["odd"] if repeats % 2 and "odd" in row else row["line"]
     if work.joined and slope > 0:
@@ -63,7 +63,7 @@ def _by_formula(row: Table, work: Amount, width: int) -> float:
 def estimated(
     tables: Table, page: type[Instr], names: Sequence[str], work: Amount, dtype: DType
 ) -> float:
-    """Cycles by latency and interval of each operation, as the data file says it."""
+    """Return cycles from latency and interval of each operation, as the data file explains."""
     unit, width = tables["function"], tables["core"]["repeat"]
     rows = unit["table"] | unit.get(dtype.name, {})
     latency = unit["load"] + sum(rows[name][0] for name in names) + unit["store"]

@@ -1,4 +1,4 @@
-"""Vector instructions of A2/A3: intrinsics with head, slope, tail; formulas of whole ones."""
+"""Vector instructions of A2/A3: intrinsics with head, slope and tail; formulas of instructions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F32_BYTES = 4  # the formulas of rows count columns of f32
 
 
 def intrinsics(page: type[Instr], work: Amount, dtype: DType, file: str) -> Cost | None:
-    """The cost of a vector instruction, by the most accurate figures that it has; None: by none."""
+    """Return the cost of a vector instruction by its most accurate figures; None if it has none."""
     tables = figures(file)
     cost = _by_intrinsics(tables, row_of(tables["pages"], page) or (), work, dtype)
     cost = _by_row(tables, page, work, dtype) or cost
@@ -29,7 +29,7 @@ def intrinsics(page: type[Instr], work: Amount, dtype: DType, file: str) -> Cost
 
 
 def _by_intrinsics(tables: Table, names: Sequence[str], work: Amount, dtype: DType) -> Cost | None:
-    """One intrinsic after another, a barrier between two: it waits for the tail of the first."""
+    """Return the cost of intrinsics with barriers between, which wait for the tail of the first."""
     if not names:
         return None
     table, issue, width = tables["intrinsics"], tables["core"]["issue"], tables["core"]["repeat"]
@@ -49,7 +49,7 @@ def _by_intrinsics(tables: Table, names: Sequence[str], work: Amount, dtype: DTy
 def _fitted(
     table: Table, page: type[Instr], work: Amount, dtype: DType
 ) -> tuple[int, Origin] | None:
-    """Cycles of a whole instruction by a formula for its element type and number of columns."""
+    """Return cycles of an instruction by a formula for its element type and number of columns."""
     cols = work.length
     for row in row_of(table, page) or ():
         listed = row.get("least", cols) <= cols <= row.get("most", cols)
@@ -59,10 +59,11 @@ def _fitted(
 
 
 def _by_row(tables: Table, page: type[Instr], work: Amount, dtype: DType) -> Cost | None:
-    """Cycles of a whole instruction whose time is known by row.
+    """Return the cost of an instruction whose time is known by row.
 
-    Between two listed lengths cycles of a row and bias are interpolated. Shorter rows cost as the
-    shortest that is listed, of longer ones an element as of the longest.
+    Between two listed lengths, cycles of a row and bias are interpolated. A row shorter than the
+    first listed length costs as much as that; in a row longer than the last, an element costs as
+    much.
     """
     other = row_of(tables["alike"], page)
     points = tables["rows"].get(other) or row_of(tables["rows"], page)
@@ -77,7 +78,7 @@ def _by_row(tables: Table, page: type[Instr], work: Amount, dtype: DType) -> Cos
 
 
 def _interpolated(listed: Sequence[tuple[float, float, float]], cols: float) -> tuple[float, float]:
-    """Cycles of a row and bias: (columns, cycles of a row, bias) between the listed ones."""
+    """Return cycles of a row, and bias, from listed (columns, cycles of a row, bias)."""
     (first, *_), (last, last_each, last_bias) = listed[0], listed[-1]
     if cols <= first:
         return listed[0][1:]

@@ -1,1 +1,1 @@
-"""A page's body run once on symbols: what it reads and writes, for code generation and analyses."""
+"""Recording: a page's body run once on symbols, for code generation and analyses."""

@@ -1,7 +1,7 @@
-"""The text of an LLVM function as it grows, and the numbers in it.
+"""The text of a growing LLVM function, and the symbolic numbers in it.
 
-`Code` collects instructions; `Int` is a 64-bit number and `Truth` a condition that only the running
-program knows. They have Python's operators, so a page's body, its rules and the layouts' arithmetic
+`Code` collects instructions; `Int` is a 64-bit number and `Truth` a condition known at run time
+only. They have Python's operators, so that a page's body, its rules and the arithmetic of layouts
 run on them unchanged and leave the instructions behind.
 """
 
@@ -26,18 +26,18 @@ Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
-DISTINCT = ("add", "sub", "mul")  # other words may give several blocks the same number
-FEW = 1 << 48  # 64 bits hold 2^16 of its multiples: a launch may have one block for each
+DISTINCT = ("add", "sub", "mul")  # other operations may give several blocks the same number
+FEW = 1 << 48  # it has 2^16 multiples modulo 2^64, as many as a launch may have blocks
 EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
-ALWAYS_OVERFLOWS = ("mul", str(EXTREMES[1]), "2")  # a constant of more than 64 bits takes part
+ALWAYS_OVERFLOWS = ("mul", str(EXTREMES[1]), "2")  # stands for a constant beyond 64 bits
 
 
 class NotNative(Exception):
-    """This instruction cannot be compiled: the reference executor runs it."""
+    """An instruction that cannot be compiled, so that the reference engine runs it."""
 
 
 class Undecided(NotNative):
-    """A body asks for a condition that only the running program knows."""
+    """A body branches on a condition that is known at run time only."""
 
     def __init__(self, condition: Truth) -> None:
         super().__init__("a body asks for a condition that only the running program knows")
@@ -47,27 +47,27 @@ class Undecided(NotNative):
 class Code:
     """The lines of one function.
 
-    `answers` are what conditions are taken for when Python asks: both ways are compiled.
+    `answers` are the values assumed for conditions on which Python branches; both are compiled.
     """
 
     def __init__(self, many: str = "") -> None:
         self.lines: list[str] = []
-        self.many = many  # the calling convention of functions that give more than one vector
-        self.kernels: dict[str, str] = {}  # functions that it calls, by name
+        self.many = many  # calling convention of functions that return several vectors
+        self.kernels: dict[str, str] = {}  # called functions, by name
         self.names = 0
         self.block = "entry"
         self.answers: list[bool] = []
         self.asked = 0
-        self.by_block: set[str] = set()  # numbers that differ from block to block
+        self.by_block: set[str] = set()  # numbers that differ between blocks of the launch
         self.known: dict[str, str] = {}  # pure instructions of the open block, by text
-        self.unproven: dict[tuple[str, str, str], None] = {}  # sums that may leave 64 bits
+        self.unproven: dict[tuple[str, str, str], None] = {}  # operations that may overflow
 
     def name(self, hint: str = "v") -> str:
         self.names += 1
         return f"{hint}{self.names}"
 
     def let(self, text: str) -> str:
-        """Name the result of an instruction; the same pure one is not written twice in a block."""
+        """Name the result of an instruction; a pure one is written once per basic block."""
         if text in self.known:
             return self.known[text]
         name = f"%{self.name()}"
@@ -86,7 +86,7 @@ class Code:
         self.lines.append(f"  ; {text}")
 
     def start(self, label: str) -> None:
-        """Begin a block. What the last one computed may not reach here: forget it."""
+        """Start a basic block; results of earlier blocks may not dominate it, so forget them."""
         self.lines.append(f"{label}:")
         self.block = label
         self.known = {}
@@ -99,13 +99,13 @@ class Code:
         self.do(f"br i1 {text}, label %{yes}, label %{no}")
 
     def fail(self, condition: str, after: str = "") -> None:
-        """Leave the function where the condition holds, by its label `failed`; or begin `after`."""
+        """Branch to the label `failed` if the condition holds; else go on, at label `after`."""
         good = after or self.name("good")
         self.branch(condition, "failed", good)
         self.start(good)
 
     def overflow(self) -> str | None:
-        """Whether one of the unproven sums and products leaves 64 bits; None: there are none."""
+        """Return whether one of the unproven operations overflows; None if there are none."""
         found: str | None = None
         for word, left, right in self.unproven:
             pair = f"call {{i64, i1}} @llvm.s{word}.with.overflow.i64(i64 {left}, i64 {right})"
@@ -116,13 +116,13 @@ class Code:
 
     @contextmanager
     def loop(self, count: Num, what: str, step: int = 1) -> Generator[Int]:
-        """A loop over 0, step, 2 step, ... below `count`."""
+        """Write a loop over 0, step, 2 step, ... below `count`."""
         with self.iterations(Iterations(count, step), what) as index:
             yield index
 
     @contextmanager
     def iterations(self, iterations: Iterations, what: str) -> Generator[Int]:
-        """A loop whose end and step may still be changed inside."""
+        """Write a loop whose end and step may still change inside."""
         body, done, before = self.name("loop"), self.name("done"), self.block
         if isinstance(iterations.count, int):
             assert iterations.count > 0
@@ -142,7 +142,7 @@ class Code:
 
     @contextmanager
     def when(self, condition: Truth | str | bool) -> Generator[None]:
-        """Instructions that run only where the condition holds."""
+        """Write instructions that run only if the condition holds."""
         condition = str(condition).lower() if isinstance(condition, bool) else condition
         yes, after = self.name("then"), self.name("after")
         self.branch(condition, yes, after)
@@ -154,7 +154,7 @@ class Code:
 
 @dataclass
 class Iterations:
-    """Where a loop ends and how far it steps."""
+    """The end and the step of a loop."""
 
     count: Num
     step: int
@@ -165,14 +165,14 @@ def _in_64_bits(number: int) -> bool:
 
 
 def text(number: Num) -> str:
-    """A number as an operand: its 64 bits."""
+    """Return a number as an operand, modulo 2**64."""
     if isinstance(number, int):
         return str(number if _in_64_bits(number) else wrapped(number, 64))
     return number.text
 
 
 class Truth:
-    """A condition the running program decides."""
+    """A condition that is known at run time only."""
 
     def __init__(self, code: Code, text: str) -> None:
         self.code, self.text = code, text
@@ -206,7 +206,7 @@ class Truth:
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
-    """Whether all of them hold."""
+    """Return the conjunction of conditions."""
     total: Condition = True
     for condition in conditions:
         total = total & condition
@@ -214,12 +214,11 @@ def every(conditions: Iterable[Condition]) -> Condition:
 
 
 class Int:
-    """A 64-bit number the running program knows, with what is known before: a divisor, a bound.
+    """A 64-bit number known at run time only, with a known divisor, bound and limits.
 
-    Numbers of rules and addresses are integers without end. `limits` hold the least and the
-    greatest that one can be: a sum or product that may lie outside 64 bits is left in
-    `Code.unproven`, and whoever uses the result must first ask `Code.overflow`. It is `proven`
-    where nobody need ask.
+    Numbers in rules and addresses are unbounded integers. `limits` are the least and the greatest
+    possible value: an operation that may overflow is noted in `Code.unproven`, and a user of its
+    result must first ask `Code.overflow`. A `proven` number cannot have overflowed.
     """
 
     def __init__(
@@ -232,10 +231,10 @@ class Int:
     ) -> None:
         self.code, self.text, self.multiple, self.upper = code, text, multiple, upper
         self.limits, self.proven = limits, True
-        self.sum: tuple[Num, Num] | None = None  # what it is the sum of
+        self.sum: tuple[Num, Num] | None = None  # the summands, if it is a sum
 
     def _terms(self) -> tuple[list[str], int]:
-        """The texts and the constant that it is the sum of."""
+        """Return the texts and the constant of which the number is the sum."""
         if self.sum is None:
             return [self.text], 0
         found: list[str] = []
@@ -262,7 +261,7 @@ class Int:
         return Int(self.code, name, multiple, upper, limits)
 
     def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
-        """A sum, a difference or a product."""
+        """Return a sum, a difference or a product, and note a possible overflow."""
         (a_low, a_high), (b_low, b_high) = _limits(a), _limits(b)
         if word == "add":
             low, high = a_low + b_low, a_high + b_high
@@ -296,7 +295,7 @@ class Int:
         return self._without(other)
 
     def _without(self, other: Int) -> Num:
-        """A difference; terms that both sums have cancel: a window is as long as it says."""
+        """Return a difference; common terms cancel, so that windows get constant lengths."""
         (mine, constant), (theirs, less) = self._terms(), other._terms()
         if Counter(theirs) <= Counter(mine):
             rest = list((Counter(mine) - Counter(theirs)).elements())
@@ -309,7 +308,7 @@ class Int:
         return self._exactly("sub", self, other, gcd(self.multiple, other.multiple))
 
     def _term(self, name: str) -> Int | None:
-        """The term of that text."""
+        """Return the summand with this text, or None."""
         if self.sum is None:
             return self if self.text == name else None
         found = (t._term(name) for t in self.sum if isinstance(t, Int))
@@ -325,14 +324,14 @@ class Int:
         if isinstance(other, int) and other in (0, 1):
             return self if other else 0
         product = self._exactly("mul", self, other, self.multiple * _multiple(other))
-        if product.multiple & -product.multiple >= FEW:  # so many blocks meet modulo 2^64
+        if product.multiple & -product.multiple >= FEW:  # blocks may get equal numbers modulo 2^64
             self.code.by_block.discard(product.text)
         return product
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Num) -> Num:
-        """Rounded down, by a positive constant."""
+        """Divide by a positive constant, rounding down; NotNative for other divisors."""
         if not isinstance(other, int) or other <= 0:
             raise NotNative("division by a number that is not a positive constant")
         if other == 1:
@@ -358,7 +357,7 @@ class Int:
             return 0
         if isinstance(other, int) and other > 0 and other & (other - 1) == 0:
             return self._make("and", self, other - 1, upper=other - 1, limits=(0, other - 1))
-        whole = self._make("mul", self // other, other)  # may wrap: the rest does not
+        whole = self._make("mul", self // other, other)  # may wrap, but the remainder is right
         assert isinstance(other, int)
         return self._make("sub", self, whole, upper=other - 1, limits=(0, other - 1))
 
@@ -394,7 +393,7 @@ class Int:
             return True
         return self._compare("eq", other) if isinstance(other, int | Int) else False
 
-    def __ne__(self, other: object) -> Any:  # Any: as above
+    def __ne__(self, other: object) -> Any:  # Any: a Truth, where Python expects a bool
         same = self == other
         return ~same if isinstance(same, Truth) else not same
 
@@ -429,7 +428,7 @@ class Int:
         return found
 
     def quotient_of(self, a: Num, b: Num) -> Num:
-        """Toward zero. By 0 it has no meaning, and the program goes on; what overflows wraps."""
+        """Divide toward zero. Division by 0 gives an unspecified number; overflow wraps."""
         if isinstance(b, Int):
             minus, none = b == -1, b == 0
             down = self._make("sdiv", a, self._pick(minus | none, 1, b))
@@ -439,7 +438,7 @@ class Int:
         return self._make("sub", 0, a) if b == -1 else self._make("sdiv", a, b)
 
     def bitwise(self, word: str, a: Num, b: Num) -> Num:
-        """What processors do with the bits of two numbers; by 0 as above, shifts by b mod 64."""
+        """Return a bitwise operation; shifts are modulo 64, division by 0 as in `quotient_of`."""
         if word.endswith("shr") or word == "shl":
             b = b & 63
         elif word != "xor" and isinstance(b, Int):
@@ -449,7 +448,7 @@ class Int:
         return self._make(word, a, b)
 
     def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Int | Coded:  # Any: numbers
-        """One or the other; of floats the code."""
+        """Select one of two numbers; for floats by their codes."""
         test = self._compare("ne", 0)
         if dtype is None or not dtype.is_float:
             return self._pick(test, yes, no)
@@ -465,26 +464,26 @@ class Int:
         return self._make("ashr", up, 64 - bits, limits=(-half, half - 1))
 
     def _modulo(self) -> Int:
-        """The 64 bits of a sum that may have left them: only powers of two still divide it."""
+        """Return the number modulo 2**64, of which only powers of two are known divisors."""
         return Int(self.code, self.text, min(self.multiple & -self.multiple, 1 << 63))
 
 
 @dataclass(frozen=True)
 class Coded:
-    """A float that the running program knows, by its code."""
+    """A float known at run time only, by its code."""
 
     bits: Num
     dtype: DType
 
 
 def coded(number: Coded | NumpyArray | float, dtype: DType) -> Coded:
-    """A float of this type."""
+    """Return the number as a float of this type."""
     if isinstance(number, Coded):
         return number
     return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
 
 
-# how every number compares with one beyond 64 bits: below all of them, above all of them
+# comparisons that hold with every number below the 64-bit range, and above it
 FAR = (("sgt", "sge", "ne"), ("slt", "sle", "ne"))
 
 

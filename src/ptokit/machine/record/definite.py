@@ -1,9 +1,9 @@
-"""Definite initialisation: the bytes that have a value on every path.
+"""Definite initialisation: the bytes that are defined on every path.
 
-The shadow of the reference tells for each byte whether it has a value. A compiled program keeps no
-shadow of a memory where every read is proven here, on a shadow that only knows what is written on
-every way through the program, and of values that are proven; the other memories are `tracked`:
-their shadow is kept and checked. Windows whose extents only the run knows are proven by name.
+The shadow of the reference engine records for each byte whether it is defined. A compiled program
+keeps no shadow of a memory if every read is proven here, on a shadow of the bytes that are written
+with defined values on every path; all other memories are `tracked`: the program keeps and checks
+their shadow. A window whose extents are known at run time only is proven by name.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ptokit.machine.record.trace import Recorded, num, nums, space_of
 
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
-Line = tuple[str, str, int]  # the start, count and step of an axis of a window, as code has them
+Line = tuple[str, str, int]  # start, count and step of an axis of a window, as text of the code
 
 
 class NamedWindow(NamedTuple):
-    """A window whose place or extents are numbers of the code."""
+    """A window whose place or extents are symbolic numbers."""
 
     memory: str
     place: tuple[str, ...]  # the address and the index map
@@ -38,14 +38,14 @@ class NamedWindow(NamedTuple):
 
     @classmethod
     def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
-        """Name the window of a view."""
+        """Return the name of a window of a view."""
         digits = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
         place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
         lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
         return cls(Initial.name_of(cells), place, *lines)
 
     def apart(self, other: NamedWindow) -> bool:
-        """Return whether the other window of these elements begins where this one ends."""
+        """Return whether the other window of the same elements starts where this one ends."""
         pairs = ((self.rows, other.rows), (self.cols, other.cols))
         behind = (
             mine[0] == "0" and mine[1] == theirs[0] and mine[2] == 1 for mine, theirs in pairs
@@ -55,9 +55,9 @@ class NamedWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class Proven:
-    """What is proven at a place in the program: bytes of memories, and windows by name.
+    """The facts at a program point: defined bytes of memories, and defined windows by name.
 
-    Of a window the bytes that hold it count: where they lose their values, it is not proven.
+    Each window has its bytes, or None: if they become undefined, the window is not proven any more.
     """
 
     shadows: Shadows
@@ -65,7 +65,7 @@ class Proven:
 
 
 class Initial:
-    """The shadows, by memory name; `unproven` are the memories that must be tracked."""
+    """The shadows by memory name; `unproven` are the memories that must be tracked."""
 
     def __init__(
         self,
@@ -73,16 +73,20 @@ class Initial:
         fresh: Callable[[Op], tuple[TileType | ConvTileType, object] | None],
         spoils: Callable[[Op], Iterable[Place]],
     ) -> None:
-        """`fresh`: the type and address of a tile that an op makes; `spoils`: what it spoils."""
+        """Store the callbacks of the compiler.
+
+        `fresh` gives the type and address of a tile that an op makes, `spoils` the places that an
+        op makes undefined.
+        """
         self.start, self.fresh, self.spoils = start, fresh, spoils
         self.shadows: Shadows = {}
-        self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if they are known
+        self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if known
         self.unproven: set[str] = set()
-        self.fallen: set[str] = set()  # memories that lose values in loops: nothing is proven there
+        self.fallen: set[str] = set()  # memories that become undefined in loops: no proof holds
         self.entered: list[tuple[Proven, Proven]] = []
 
     def _shadow(self, name: str) -> Codes | None:
-        """The shadow of a memory; None: all of it was written."""
+        """Return the shadow of a memory; None: all of it is defined."""
         if name not in self.shadows:
             first = self.start(name)
             if first is None:
@@ -91,9 +95,9 @@ class Initial:
         return self.shadows[name]
 
     def effects(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
-        """An instruction: what it reads must be proven; what it writes of proven values has one.
+        """Apply an instruction: its reads need proofs, its writes from proven values are defined.
 
-        `counts`: the extents of its output, if it does nothing where that is empty.
+        `counts`: the extents of its output, if the instruction does nothing for an empty output.
         """
         before = None if counts is None else self.copy()
         proven = self._effects(recording)
@@ -103,14 +107,14 @@ class Initial:
             self._name(recording, counts)
 
     def _effects(self, recording: Recording) -> bool:
-        """What it does if it does anything; whether it reads proven values alone."""
+        """Apply an instruction that executes; return whether all of its reads are proven."""
         reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
         for store in recording.stores:
             shadow = self._shadow(self.name_of(store.cells))
             if shadow is None:
                 continue
             space = space_of(store.cells)
-            host = space.memory is not None and space.memory.host  # it takes nothing undefined
+            host = space.memory is not None and space.memory.host  # undefined elements become 0
             if isinstance(store, UndefineStore) or not (all(reads) or host):
                 self._lose(store, shadow)
                 continue
@@ -120,7 +124,7 @@ class Initial:
         return all(reads)
 
     def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
-        """Windows that are written are proven by name; where they may be empty, of these counts."""
+        """Prove written windows by name; only those of extents `counts` if they may be empty."""
         for number, store in enumerate(recording.stores):
             window = NamedWindow.of(store.cells, store.rows, store.cols)
             if not store.definite or counts not in (None, (window.rows[1], window.cols[1])):
@@ -132,12 +136,12 @@ class Initial:
 
     @staticmethod
     def _touches(store: WindowStore, window: NamedWindow) -> bool:
-        """Whether elements that lose their values may be those of a window."""
+        """Return whether a store of undefined elements may touch a window."""
         other = NamedWindow.of(store.cells, store.rows, store.cols)
         return other.memory == window.memory and not window.apart(other)
 
     def _lose(self, store: WindowStore, shadow: Codes) -> None:
-        """Elements of a window may have no value any more."""
+        """Mark the elements of a window as possibly undefined."""
         rows, cols = exactly(store.rows), exactly(store.cols)
         down, across = rows or around(store.rows), cols or around(store.cols)
         elements = over(shadow, store.cells)
@@ -156,7 +160,7 @@ class Initial:
     def _forget_windows(
         self, name: str, bytes: range | None, lost: NamedWindow | None = None
     ) -> None:
-        """Windows of a memory that may have some of these bytes are not proven any more."""
+        """Drop proofs of windows of a memory that may have some of these bytes."""
 
         def meets(window: NamedWindow, other: range | None) -> bool:
             if window.memory != name or (lost is not None and window.apart(lost)):
@@ -168,7 +172,7 @@ class Initial:
         self.windows = {w: some for w, some in self.windows.items() if not meets(w, some)}
 
     def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
-        """Return whether a window has values, or one that may be anywhere in an axis."""
+        """Return whether a window is defined, and with it every possible place of the window."""
         name = self.name_of(cells)
         if self._shadow(name) is None:
             return True
@@ -190,7 +194,7 @@ class Initial:
         )
 
     def _elements(self, cells: Elements) -> Elements | None:
-        """The same elements over the shadow, if their place is known."""
+        """Return the same elements on the shadow, if their place is known."""
         shadow = self._shadow(self.name_of(cells))
         return None if shadow is None else over(shadow, cells)
 
@@ -200,14 +204,14 @@ class Initial:
         return space.name
 
     def unknown(self, values: Iterator[object]) -> None:
-        """An instruction the reference runs: it looks at shadows, and may change any of them."""
+        """Apply an instruction that the reference engine runs: it may change any shadow."""
         for value in values:
             if isinstance(value, Recorded):
                 self.unproven.add(value.memory.name)
                 self._forget_windows(value.memory.name, None)
 
     def forget(self, name: str, address: object, nbytes: int) -> None:
-        """The content of a tile is undefined from here on; its address may not be known."""
+        """Make the content of a tile undefined, whose address may be unknown."""
         shadow = self._shadow(name)
         if shadow is not None and isinstance(address, int):
             shadow[address : address + nbytes] = 0
@@ -217,7 +221,7 @@ class Initial:
             self._forget_windows(name, None)
 
     def enter_loop(self, *blocks: Block) -> None:
-        """What an iteration finds: what was there before, without tiles that each makes anew."""
+        """Enter a loop: keep the facts, except for tiles that each iteration makes anew."""
         before = self.copy()
         for op in (op for block in blocks for op in block.walk()):
             made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
@@ -229,14 +233,14 @@ class Initial:
         self.entered.append((before, self.copy()))
 
     def leave_loop(self, *, runs: bool) -> None:
-        """After the loop; it may have had no iteration."""
+        """Leave a loop; unless it `runs` for certain, meet the facts before and after."""
         before, first = self.entered.pop()
         self._fall(first)
         if not runs:
             self.meet(before, self.copy())
 
     def _fall(self, first: Proven) -> None:
-        """Where an iteration leaves less than it found, a later one may find less, too."""
+        """Note memories of which an iteration leaves less defined than it found."""
         less = {w.memory for w in first.windows if w not in self.windows}
         for name, shadow in first.shadows.items():
             if (shadow & ~self.shadows[name]).any():
@@ -253,7 +257,7 @@ class Initial:
         self.windows = dict(proven.windows)
 
     def meet(self, *ways: Proven) -> None:
-        """What is written on every way."""
+        """Keep the facts that hold on every path."""
         names = {name for way in ways for name in way.shadows}
         result: Shadows = {}
         for name in names:
@@ -266,7 +270,7 @@ class Initial:
 
 
 def reached(cells: Elements) -> range | None:
-    """The bytes of all elements of a view, if they are known."""
+    """Return the bytes of all elements of a view, if they are known."""
     address = num(cells.address)
     if not (isinstance(address, int) and settled(cells)):
         return None
@@ -275,13 +279,13 @@ def reached(cells: Elements) -> range | None:
 
 
 def settled(cells: Elements) -> bool:
-    """True if nothing but the address of an operand is open, and its elements count upward."""
+    """Return whether only the address of an operand is symbolic, and offsets do not decrease."""
     digits = [n for a in (cells.map.rows, cells.map.cols) for d in nums(a) for n in d]
     return all(isinstance(n, int) and n >= 0 for n in (num(cells.origin), *digits))
 
 
 def over(shadow: Codes, cells: Elements) -> Elements | None:
-    """The same elements in a shadow of their memory, if their place is known."""
+    """Return the same elements on a shadow of their memory, if their place is known."""
     space = space_of(cells)
     growing = space.memory is not None and space.memory.growable
     address = num(cells.address)
@@ -291,14 +295,14 @@ def over(shadow: Codes, cells: Elements) -> Elements | None:
 
 
 def over_bytes(shadow: Codes, cells: Elements) -> Elements:
-    """The same elements in a shadow of their memory: their place is known."""
+    """Return the same elements, whose place is known, on a shadow of their memory."""
     memory = Memory.__new__(Memory)
-    memory.data = memory.shadow = shadow  # to write is to mark
+    memory.data = memory.shadow = shadow  # writing marks the shadow
     return Elements(memory, cells.address, cells.dtype, cells.map, cells.origin)
 
 
 def mark(shadow: Codes, cells: Elements, rows: range, cols: range) -> bool:
-    """Mark the bits of a window; False if its place is not known or outside the memory."""
+    """Mark the bits of a window; False if its place is unknown or outside the memory."""
     elements = over(shadow, cells)
     if elements is None or not _within(elements, rows, cols):
         return False
@@ -312,14 +316,14 @@ def mark_window(shadow: Elements, rows: range, cols: range) -> None:
 
 
 def _within(elements: Elements, rows: range, cols: range) -> bool:
-    """Whether a window ends inside its memory; where it does not, the run will say so."""
+    """Return whether a window ends inside its memory; if not, the run reports it."""
     low, high = elements.reach(rows, cols)
     last = elements.address + elements.dtype.nbytes(high)
     return low >= 0 and elements.address >= 0 and last <= elements.memory.size
 
 
 def exactly(span: AxisWindow) -> range | None:
-    """The indices of a window, if they are known."""
+    """Return the indices of a window, if they are known."""
     if isinstance(span.start, int) and isinstance(span.count, int):
         last = span.start + (span.count - 1) * span.step
         return range(span.start, last + 1, span.step)
@@ -327,7 +331,7 @@ def exactly(span: AxisWindow) -> range | None:
 
 
 def around(span: AxisWindow) -> range | None:
-    """Indices that a window lies among: from its first to its last, or its axis, if known."""
+    """Return a range that contains a window: from first to last index, or the axis; or None."""
     window = exactly(span)
     if window is not None:
         return range(window.start, window.stop)

@@ -1,6 +1,6 @@
-"""What a recorded body leaves behind: expressions over windows, and the stores of their values.
+"""The results of a recorded body: expressions over windows, and the stores of their values.
 
-What depends on one axis and on nothing that runs is computed at once, by the reference.
+An expression that depends on one axis and no run-time value is computed at once, in NumPy.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ HALF_CASTS = ((t.f16, t.f32), (t.f32, t.f16))
 
 
 class Traced(Array):
-    """An expression: what each element of a matrix will be."""
+    """An expression for each element of a matrix."""
 
-    native_half: ClassVar[bool] = False  # whether the host converts f16, see `module`
+    native_half: ClassVar[bool] = False  # True if the host converts f16, see `module`
 
     def __init__(self, dtype: DType, rows: Num, cols: Num) -> None:
         self.dtype, self.rows, self.cols = dtype, rows, cols
 
     @property
-    def shape(self) -> Any:  # Any: numbers, known or not
+    def shape(self) -> Any:  # Any: ints or symbols
         return self.rows, self.cols
 
     def apply(self, word: str, /, *others: Term, **parameters: Any) -> Traced:  # Any: see How
@@ -61,7 +61,7 @@ class Traced(Array):
 
 
 class Known(Traced):
-    """Numbers known before the program runs: one, a row or a column of them."""
+    """Numbers known statically: one, a row or a column."""
 
     def __init__(self, array: NumpyArray) -> None:
         super().__init__(array.dtype, *array.codes.shape)
@@ -69,13 +69,13 @@ class Known(Traced):
 
     @cached_property
     def constant(self) -> int | None:
-        """The code of all elements, if they are one."""
+        """The code of all elements, if they are equal."""
         flat = self.array.codes.reshape(-1)
         return int(flat[0]) if flat.size and (flat == flat[0]).all() else None
 
 
 class Scalar(Traced):
-    """One number that the running program knows; `coded`: by the code of its type."""
+    """One number known at run time only; `coded`: given by the code of its type."""
 
     def __init__(self, value: Num, dtype: DType, *, coded: bool = False) -> None:
         super().__init__(dtype, 1, 1)
@@ -83,7 +83,7 @@ class Scalar(Traced):
 
 
 class Positions(Traced):
-    """The row numbers (axis 0) or column numbers of a window whose size the program knows."""
+    """The row numbers (axis 0) or column numbers of a window whose size is symbolic."""
 
     def __init__(self, axis: int, count: Num) -> None:
         super().__init__(t.i64, *((count, 1) if axis == 0 else (1, count)))
@@ -99,12 +99,12 @@ class WindowRead(Traced):
 
 
 def spans(x: Traced) -> tuple[AxisWindow, AxisWindow]:
-    """All of an expression."""
+    """Return the windows that cover an expression."""
     return AxisWindow(0, x.rows), AxisWindow(0, x.cols)
 
 
 class Taken(Traced):
-    """Elements at row-major indices over a static shape, 0 where `where` fails."""
+    """Gathered elements at row-major indices over a static shape, 0 where `where` fails."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Taken(Traced):
 
 
 class Apply(Traced):
-    """An elementwise word on arguments that broadcast."""
+    """An elementwise operation on arguments that broadcast."""
 
     def __init__(self, word: str, args: Sequence[Traced], parameters: How) -> None:
         kind = parameters.get("dtype") or args[1 if word == "where" else 0].dtype
@@ -130,7 +130,7 @@ class Apply(Traced):
 
 
 class Whole(Traced):
-    """A word whose elements depend on elements elsewhere: transpose, fold, matmul, ..."""
+    """An operation that is not elementwise: transpose, fold, matmul, ..."""
 
     def __init__(self, word: str, args: Sequence[Traced], parameters: How) -> None:
         super().__init__(*_shaped(word, *args, **parameters))
@@ -142,7 +142,7 @@ class Whole(Traced):
 
 
 def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType, Num, Num]:
-    """Type and extents of a word of `Whole`."""
+    """Return type and extents of an operation of `Whole`."""
     match word:
         case "transpose":
             return x.dtype, x.cols, x.rows
@@ -178,7 +178,7 @@ def _shaped(word: str, x: Traced, /, *others: Traced, **how: Any) -> tuple[DType
 
 
 def as_expression(term: Term, dtype: DType) -> Traced:
-    """An operand; a number becomes an element of that type."""
+    """Return an operand as an expression; a number becomes an element of this type."""
     if isinstance(term, Int):
         return Scalar(term, dtype)
     if isinstance(term, Coded):
@@ -202,7 +202,7 @@ def _longest(counts: Sequence[Num]) -> Num:
 
 
 def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Traced:
-    """A conversion: itself where the machine has it, else in simpler words."""
+    """Return a conversion: one cast if the host has it, else simpler operations."""
     nearest = rounding in (Rounding.NONE, Rounding.RINT)
     if x.dtype == dtype:
         return x
@@ -223,7 +223,7 @@ def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Tra
 
 @dataclass(eq=False)
 class WindowStore:
-    """Write a window; with `where` only the elements it holds for."""
+    """A store to a window; with `where` only the elements for which it holds."""
 
     cells: Elements
     rows: AxisWindow
@@ -233,23 +233,23 @@ class WindowStore:
 
     @property
     def definite(self) -> bool:
-        """Whether it writes every element of the window."""
+        """True if every element of the window is written."""
         return self.where is None
 
     @property
     def parts(self) -> list[Traced]:
-        """The expressions it takes."""
+        """The expressions that the store uses."""
         return [self.value] if self.where is None else [self.value, self.where]
 
     def mapped(self, made: Callable[[Traced], Traced]) -> WindowStore:
-        """The same store of other expressions."""
+        """Return the store with `made` applied to its expressions."""
         where = None if self.where is None else made(self.where)
         return replace(self, value=made(self.value), where=where)
 
 
 @dataclass(eq=False)
 class UndefineStore(WindowStore):
-    """The elements of a window have no value from here on; their bytes stay."""
+    """An instruction's effect that makes a window undefined; its bytes stay."""
 
     @property
     def definite(self) -> bool:
@@ -258,9 +258,9 @@ class UndefineStore(WindowStore):
 
 @dataclass(eq=False)
 class ScatterStore(WindowStore):
-    """Write elements of a window, all of a static shape, at row-major indices, one after the other.
+    """A store to elements at row-major indices over a static shape, one after another.
 
-    With `word` each is combined with what is there.
+    With `word` each element is combined with the previous one.
     """
 
     index: Traced = field(default_factory=lambda: Traced(t.i64, 0, 0))
@@ -280,14 +280,14 @@ class ScatterStore(WindowStore):
 
 @dataclass
 class Recording:
-    """What the body of one instruction does: stores in order, and what must hold before them."""
+    """The effects of one instruction's body: stores in order, and conditions to check before."""
 
     stores: list[WindowStore] = field(default_factory=list[WindowStore])
     reads: list[WindowRead] = field(default_factory=list[WindowRead])
     guards: list[Truth] = field(default_factory=list[Truth])
-    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # Any: as below
+    ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # Any: a Space
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])  # at the end
 
     def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
-        """A window touches elements of a memory up to `end`."""
+        """Note that a window touches elements of a memory up to `end`."""
         self.ends.append((space, dtype, end))

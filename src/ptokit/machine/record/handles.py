@@ -1,8 +1,8 @@
-"""Handles and the numbers in them: between the compiled program and the reference.
+"""Handles and the numbers in them, between compiled programs and the reference engine.
 
 `mapped` rebuilds a handle with every number replaced. With the values of a stopped program it gives
 the reference's own handle on the same bytes; with numbers from slots, a loop-carried handle. A
-template is the reference's handle with slots for numbers and places for memories: it can be kept on
+template is the reference's handle with slots for numbers and for memories: it can be stored on
 disk.
 """
 
@@ -31,7 +31,7 @@ Memories = Callable[[Any], Any]  # Any: a Space or a Memory
 
 
 class FrameSlot(NamedTuple):
-    """A number that is in the frame when the program runs."""
+    """A number in the frame of a running program."""
 
     number: int
 
@@ -40,7 +40,7 @@ NOWHERE = 1 << 62  # beyond any memory
 
 
 class MemoryNumber(NamedTuple):
-    """A memory by its number in the program, where a template has a memory."""
+    """A memory by its number in the program, used in templates."""
 
     number: int
 
@@ -60,10 +60,10 @@ def mapped(
     memory: Memories | None = None,
     place: Mapping_ | None = None,
     classes: Mapping[type, type] = REAL,
-) -> Any:  # Any: as it is given, a handle or a number
-    """The handle or number with its numbers replaced; with `memory`, of another class.
+) -> Any:  # Any: a handle or a number, as `value`
+    """Return the handle or number with its numbers replaced; with `memory`, in another class.
 
-    `place` replaces addresses and origins, if otherwise.
+    `place` replaces addresses and origins, by default as `number` does.
     """
     place = place or number
     if isinstance(value, Coded):
@@ -83,7 +83,7 @@ def mapped(
 def _handle_in(
     space: Memory, value: Matrix, make: type[Matrix], number: Mapping_, place: Mapping_
 ) -> Matrix:
-    """The handle in this memory, as one of class `make`."""
+    """Return the handle in this memory, in class `make`."""
     kind = _type(value.type, number)
     if make is GlobalView and all(isinstance(n, int) for n in (*kind.shape, *kind.stride)):
         view = GlobalView(kind, space, cast(int, place(value.elements.origin)))
@@ -106,14 +106,14 @@ def _handle_in(
 
 
 def _float(bits: Num, dtype: DType) -> Coded | NumpyArray:
-    """A float whose code is known now is the reference's."""
+    """Return a float by its code; a known code gives the reference's array."""
     if not isinstance(bits, int):
         return Coded(bits, dtype)
     return NumpyArray(np.full((1, 1), bits % (1 << dtype.bits), dtype.storage), dtype)
 
 
 def _keep_view(value: TracedTile, handle: Matrix) -> None:
-    """A view stays one, although where its tile ends is not kept."""
+    """Mark a handle as a view of a part, although the end of its tile is not kept."""
     if isinstance(handle, TracedTile):
         handle.view = value.view
     else:
@@ -121,8 +121,10 @@ def _keep_view(value: TracedTile, handle: Matrix) -> None:
 
 
 def numbers(value: object) -> list[tuple[Num, bool]]:
-    """The numbers of a value in the order of `mapped`, and whether each may change as the program
-    runs: its place, and what its type leaves open."""
+    """Return the numbers of a value in the order of `mapped`, each with a flag.
+
+    The flag is True for a number that may change at run time: a place, or an open extent.
+    """
     if isinstance(value, int | Int):
         return [(value, True)]
     if isinstance(value, Coded):
@@ -142,11 +144,11 @@ def _type(kind: Any, number: Mapping_) -> Any:  # Any: a type
         rows, cols = kind.valid.rows, kind.valid.cols
         if isinstance(rows, int) and isinstance(cols, int):
             return kind
-        return replace(kind, valid=Shape(number(rows), number(cols)))  # type: ignore[arg-type]
+        return replace(kind, valid=Shape(number(rows), number(cols)))  # type: ignore[arg-type]  # Num
     if isinstance(kind, GlobalType):
         shape = tuple(number(n) for n in kind.shape if n is not None)
         stride = tuple(number(n) for n in kind.stride or () if n is not None)
-        return replace(kind, shape=shape, stride=stride)  # type: ignore[arg-type]
+        return replace(kind, shape=shape, stride=stride)  # type: ignore[arg-type]  # of Nums
     return kind
 
 
@@ -159,6 +161,6 @@ def _axis(axis: Axis, number: Mapping_) -> Axis:
     return Axis(cast("tuple[tuple[int, int], ...]", digits))
 
 
-def traced(value: object, space: object) -> Any:  # Any: as `mapped` gives
-    """The handle of an argument as a compiled program sees it."""
+def traced(value: object, space: object) -> Any:  # Any: a handle or a number
+    """Return the handle of an argument as a compiled program sees it."""
     return mapped(value, lambda n: n, lambda _: space, classes=TRACED)

@@ -1,4 +1,4 @@
-"""One instruction recorded by itself: each of its values in a memory of its own, at address 0."""
+"""The recording of one instruction alone: each value in a memory of its own, at address 0."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ptokit.machine.record.trace import Recorded, Space, TracedConv, TracedTile,
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.layouts import Shape
 
-MOST_CONDITIONS = 6  # of one body; each is tried both ways
+MOST_CONDITIONS = 6  # undecided conditions of one body; each is tried both ways
 
 
 def recordings(op: Op, target: Target, numbers: Mapping[Value, int]) -> Iterator[Isolated]:
-    """The instruction on each way through its body that types and `numbers` leave open.
+    """Yield a recording for each path through the body that types and `numbers` leave open.
 
-    NotNative where the body cannot be recorded.
+    NotNative if the body cannot be recorded.
     """
     return _ways(op, target, numbers, [])
 
@@ -49,7 +49,7 @@ def _ways(
 
 
 def spanned(kind: GlobalType) -> int | None:
-    """The bytes from the first element of a view to its last; None: only the run knows."""
+    """Return the bytes from the first element of a view to its last; None if unknown."""
     last = 0
     for count, step in zip(kind.shape, kind.stride or (None,) * kind.rank, strict=True):
         if count is None or step is None:
@@ -63,7 +63,7 @@ class Registers(dict[str, int]):
 
 
 class Silent:
-    """Nothing is printed while an instruction is looked at."""
+    """An output that prints nothing."""
 
     @staticmethod
     def matrix(*_: object) -> None: ...
@@ -108,12 +108,12 @@ class Isolated:
         if isinstance(kind, TileType):
             return self._tile(value, self.target.resolve(kind))
         if isinstance(kind, ConvTileType):
-            return TracedConv(kind, self._space(value, kind.nbytes), 0)  # type: ignore[arg-type]
+            return TracedConv(kind, self._space(value, kind.nbytes), 0)  # type: ignore[arg-type]  # Space
         if isinstance(kind, GlobalType):
             return self._view(value, kind)
         if isinstance(kind, ScalarType):
             if kind.is_float:
-                return 1.0  # bodies put such a number into registers and do nothing else with it
+                return 1.0  # bodies only put such a number into registers
             return self.numbers[value] if value in self.numbers else self._number()
         raise NotNative(f"%{value.name} is no tile, view or number")
 
@@ -123,17 +123,17 @@ class Isolated:
             tuple(self._number() if n is None else n for n in some)
             for some in (kind.shape, strides)
         )
-        full = replace(kind, shape=extents, stride=steps)  # type: ignore[arg-type]
+        full = replace(kind, shape=extents, stride=steps)  # type: ignore[arg-type]  # Nums
         return TracedView(full, self._space(value, spanned(kind) or 0), 0)  # type: ignore[arg-type]
 
     def _tile(self, value: Value, kind: TileType) -> TracedTile:
         rows, cols = kind.valid.rows, kind.valid.cols
         valid = Shape(
-            self._number(kind.rows) if rows is None else rows,  # type: ignore[arg-type]
-            self._number(kind.cols) if cols is None else cols,  # type: ignore[arg-type]
+            self._number(kind.rows) if rows is None else rows,  # type: ignore[arg-type]  # a Num
+            self._number(kind.cols) if cols is None else cols,  # type: ignore[arg-type]  # a Num
         )
         space = self._space(value, kind.nbytes)
-        return TracedTile(replace(kind, valid=valid), space, 0)  # type: ignore[arg-type]
+        return TracedTile(replace(kind, valid=valid), space, 0)  # type: ignore[arg-type]  # Space
 
     def _space(self, value: Value, size: int) -> Space:
         number = len(self.spaces)
@@ -141,6 +141,6 @@ class Isolated:
         return self.spaces[value]
 
     def _number(self, most: int | None = None) -> Int:
-        """A number that only the running program knows."""
+        """Return a symbolic number from 0 to `most`."""
         limits = (0, most or (1 << 40))
         return Int(self.code, f"%{self.code.name()}", upper=most, limits=limits)

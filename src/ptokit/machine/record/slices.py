@@ -20,7 +20,7 @@ class AxisWindow:
 def slice_windows(
     shape: tuple[Num, Num], *, rows: slice, cols: slice
 ) -> tuple[AxisWindow, AxisWindow]:
-    """The windows that half-open slices are of a matrix."""
+    """Return the windows of a matrix for half-open slices."""
     down, across = (
         _part(w.start or 0, n if w.stop is None else w.stop, w.step or 1)
         for w, n in zip((rows, cols), shape, strict=True)

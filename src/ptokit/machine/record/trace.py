@@ -1,8 +1,8 @@
-"""Bodies, recorded: a page's body runs once on symbolic tiles and leaves behind what it writes.
+"""Recorded bodies: a page's body runs once on symbolic tiles and leaves its writes behind.
 
-Reading a window gives a `Traced` array; words on arrays build expressions; assigning a window
-records a `WindowStore`. Numbers known only when the program runs are `Int`s. What depends on one
-axis and on nothing that runs is computed now, by the reference, and becomes a table.
+Reading a window gives a `Traced` array; operations on arrays build expressions; assigning a window
+records a `WindowStore`. Numbers known at run time only are `Int`s. A value that depends on one axis
+and no run-time value is computed at once, in NumPy, and becomes a table.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from ptokit.values.arrays import BOOL, Array, Number, Term, Window, Windows, win
 from ptokit.values.enumerations import GatherOOB
 from ptokit.values.layouts import Axis, Shape, known
 
-MOST_LISTED = 1 << 20  # numbers of rows or columns that are written out
+MOST_LISTED = 1 << 20  # row or column numbers in one table
 
 
 class Space:
-    """A memory as a compiled program sees it: its number in the table of memories.
+    """A memory in a compiled program: its number in the table of memories.
 
-    `recording` is where bodies that use it leave what they do.
+    `recording` collects the effects of bodies that use the memory.
     """
 
     def __init__(self, number: int, name: str, recorder: Any, size: int, memory: Any) -> None:
         self.number, self.name, self.recorder = number, name, recorder
-        self.size, self.memory = size, memory  # memory: of an argument; None: of the core
-        self.real: object = memory  # what the first handle on it was made of
+        self.size, self.memory = size, memory  # `memory` of an argument; None for one of the core
+        self.real: object = memory  # the memory of the first handle
 
     @property
     def recording(self) -> Recording:
@@ -59,12 +59,12 @@ class Space:
 
 
 def num(number: int) -> Num:
-    """Return a number whose type says int: in a recorded body it may be the running program's."""
+    """Return a number typed int, which may be a symbol in a recorded body."""
     return number
 
 
 def nums(axis: Axis) -> tuple[tuple[Num, Num], ...]:
-    """Return the counts and steps of an axis: see `num`."""
+    """Return the counts and steps of an axis, which may be symbols: see `num`."""
     return axis.digits
 
 
@@ -74,11 +74,11 @@ def space_of(handle: Elements | Matrix | Pointer) -> Space:
 
 
 FRAME = Space(-1, "frame", None, 0, None)  # the numbers of a compiled program
-NOWHERE = -2  # the number of what is behind a view without a place
+NOWHERE = -2  # the number of the memory of a view without an address
 
 
 class Recorded(Matrix):
-    """A handle whose words on data are recorded."""
+    """A handle whose operations on data are recorded."""
 
     @property
     def recording(self) -> Recording:
@@ -105,7 +105,7 @@ class Recorded(Matrix):
         self.recording.stores.append(UndefineStore(self.elements, rows, cols, nothing))
 
     def multiplied(self, window: Windows, number: Number) -> Array:
-        """As what has a value; where something has none, the reference runs the instruction."""
+        """Return the window, as if all elements were defined; else the reference runs the op."""
         return self[window]
 
     def put(self, window: Windows, value: Array, where: Array) -> None:
@@ -158,7 +158,7 @@ class Recorded(Matrix):
         return found
 
     def require_own_storage(self) -> None:
-        """The elements beyond the valid region are this handle's own."""
+        """Raise NotNative if elements beyond the valid region belong to another handle."""
 
     def _read_as(self, elements: Elements, rows: int, cols: int) -> Matrix:
         self.require_own_storage()
@@ -176,7 +176,7 @@ class Recorded(Matrix):
         start, step = part.start or 0, part.step or 1
         stop: Num = extent if part.stop is None else part.stop
         if isinstance(start, int) and isinstance(stop, int) and isinstance(extent, int):
-            if not 0 <= start <= stop <= extent:  # an open rule will not hold: let it be reported
+            if not 0 <= start <= stop <= extent:  # a deferred rule will be violated and reported
                 raise NotNative(f"window {start}:{stop} of an extent of {extent}")
             return AxisWindow(start, -(-(stop - start) // step), step, extent)
         count = stop - start
@@ -188,7 +188,7 @@ class Recorded(Matrix):
 
 
 def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
-    """A copy of a count with a bound: elsewhere, in another branch, the number may be larger."""
+    """Return a copy of a count with a bound; on another branch the number may be larger."""
     if not (isinstance(number, Int) and isinstance(limit, int)):
         return number
     found = copy(number)
@@ -198,14 +198,14 @@ def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
 
 
 class TracedTile(Recorded, Tile):
-    """A tile whose words on data are recorded."""
+    """A tile whose operations on data are recorded."""
 
-    slot: str | None = None  # where its address is kept, if it changes in a loop
-    sizes: tuple[str, str] | None = None  # where its valid rows and columns are, if they change
-    view: bool | None = False  # whether it is a view of a part of another tile; None: perhaps
+    slot: str | None = None  # the variable of its address, if it changes in a loop
+    sizes: tuple[str, str] | None = None  # the variables of its valid extents, if they change
+    view: bool | None = False  # True for a view of a part of another tile; None: perhaps
 
     def __init__(self, kind: TileType, memory: Any, address: Any) -> None:  # Any: a Space, a Num
-        valid: Any = kind.valid  # Any: of Nums, at most the tile: a rule of what makes tiles
+        valid: Any = kind.valid  # Any: of Nums, bounded by the tile according to its rules
         if isinstance(valid.rows, Int) or isinstance(valid.cols, Int):
             valid = Shape(_bounded(valid.rows, kind.rows), _bounded(valid.cols, kind.cols))
             kind = replace(kind, valid=valid)
@@ -213,7 +213,7 @@ class TracedTile(Recorded, Tile):
 
     def alias(self, other: Tile, row: int | None = None, col: int | None = None) -> None:
         super().alias(other, row, col)
-        self.elements.end = None  # `view` says what is known here
+        self.elements.end = None  # `view` has the fact instead
         space = space_of(self)
         if self.slot is not None:
             if self.elements.map is not self.type.map:  # the variable holds an address only
@@ -230,7 +230,7 @@ class TracedTile(Recorded, Tile):
         raise NotNative("the bytes of a window do not lie together: let it be reported")
 
     def lines(self, dtype: t.DType) -> Matrix:
-        if self.cols * self.dtype.size % dtype.size:  # effects are asked of illegal programs too
+        if self.cols * self.dtype.size % dtype.size:  # illegal programs have effects, too
             raise NotNative("a rule does not hold: rows hold no whole elements")
         return super().lines(dtype)
 
@@ -262,9 +262,9 @@ class TracedTile(Recorded, Tile):
 
 
 class TracedView(Recorded, GlobalView):
-    """A global view whose words on data are recorded; windows are checked against the array."""
+    """A global view whose operations on data are recorded and checked against the array."""
 
-    since: tuple[object, ...] | None = None  # the regions inside of which it became another one
+    since: tuple[object, ...] | None = None  # the regions around the op that replaced the view
 
     def become(self, other: GlobalView) -> None:
         super().become(other)
@@ -293,16 +293,16 @@ class TracedView(Recorded, GlobalView):
         super().scatter(index, value, where, word)
 
     def _reached(self) -> None:
-        """All of the view lies in its array; or the reference looks which elements are touched."""
+        """Require all of the view in its array; NotNative if single elements need checks."""
         if any(isinstance(n, Int) for n in map(num, self.extent)):
             raise NotNative("elements of a view of unknown extents at computed indices")
         self._spans((slice(None), slice(None)))
 
     @property
     def assumed(self) -> list[Truth]:
-        """What must hold for strides and extents to imply the layout that was taken.
+        """The conditions under which strides and extents do not imply the assumed layout.
 
-        A number that only the running program knows was taken to be none that decides.
+        A symbolic number was assumed to be none of the values that decide on the layout.
         """
         kind = self.type
         if kind.stated is not None or kind.stride is None:
@@ -320,7 +320,7 @@ class TracedView(Recorded, GlobalView):
         return [number != value for number, value in tests if isinstance(number, Int)]
 
     def _require_distinct(self) -> None:
-        """Elements that are written have places of their own; or the order would matter."""
+        """Require distinct places for elements that are written; else their order would matter."""
         where, span = self.elements.map, num(1)
         digits = (d for axis in (where.cols, where.rows) for d in reversed(nums(axis)))
         for count, step in sorted(digits, key=_stride):
@@ -350,7 +350,7 @@ def _stride(digit: tuple[Num, Num]) -> float:
 
 
 def _farthest(axis: Axis, span: AxisWindow) -> Num:
-    """The largest offset in a window of an axis, or one that is not smaller."""
+    """Return the largest offset in a window of an axis, or an upper bound."""
     digits = nums(axis)
     fixed = all(isinstance(n, int) for digit in digits for n in digit)
     if fixed and isinstance(span.count, int) and isinstance(span.start, int):
@@ -362,7 +362,7 @@ def _farthest(axis: Axis, span: AxisWindow) -> Num:
 
 
 class TracedConv(Recorded, ConvTile):
-    """A convolution tile whose words on data are recorded."""
+    """A convolution tile whose operations on data are recorded."""
 
 
 class TracedPointer(Pointer):
