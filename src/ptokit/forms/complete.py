@@ -1,4 +1,4 @@
-"""Completion of elided types: from bound arrays, and from what each page says of its outputs."""
+"""Inference of omitted types, from bound arrays and from the rules of pages for outputs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ptokit.values.layouts import ND, Shape
 
 
 def dtype_of_array(array: AnyArray) -> DType | None:
-    """The element type whose NumPy type is the array's."""
+    """Return the element type of an array, or None if ptokit has no such type."""
     return next((d for d in DTYPES if is_of(array, d)), None)
 
 
 def enclosing(
     loc: Loc, dtype: DType, rows: int, cols: int, target: Target, model: TileType | None = None
 ) -> TileType:
-    """A legal tile type at `loc` with this valid region: whole boxes and lines around it.
+    """Return a legal tile type at `loc` with this valid region: whole boxes and lines around it.
 
-    `model` gives layout, fractal and pad where it lives in the same location.
+    `model` gives layout, fractal and pad if it has the same location.
     """
     layout, fractal = target.alias(loc) if loc in ALIASES else (ND, 512)
     kind = TileType(loc, dtype, rows, cols, Shape(rows, cols), layout, fractal)
@@ -47,7 +47,7 @@ def complete(
     numbers: Mapping[Value, Number],
     types: Mapping[str, Type],
 ) -> None:
-    """Give arguments and outputs of `func` what their types leave open, in place."""
+    """Complete the types of arguments and outputs of `func`, in place."""
     for arg in func.args:
         given = arrays.get(arg.name)
         if isinstance(arg.type, TileType):
@@ -66,7 +66,7 @@ def complete(
 
 
 def _require_uses(func: Func, arg: Value) -> None:
-    """What was given for an argument of elided type may stand wherever that is used."""
+    """Raise PtoError if an argument's inferred type does not fit one of its uses."""
     ops = (op for op in func.body.walk() if isinstance(op, Op))
     uses = [(op, name) for op in ops for name, value in op.values() if value is arg]
     for op, name in uses:
@@ -81,7 +81,7 @@ def _require_uses(func: Func, arg: Value) -> None:
 
 
 def _sized(kind: TileType, given: object) -> TileType:
-    """An argument's type with the array's extents where its valid region is open."""
+    """Return an argument's type with the array's extents as its dynamic valid region."""
     shape: tuple[int, ...] = getattr(given, "shape", ())
     if kind.valid.static or len(shape) != 2:
         return kind
@@ -90,7 +90,7 @@ def _sized(kind: TileType, given: object) -> TileType:
 
 
 def _stated(value: Value, kind: Type) -> Type:
-    """The type given for a value, which completes its own."""
+    """Return the type given for a value; PtoError if it contradicts the value's own type."""
     own = value.type
     if isinstance(own, Elided):
         wanted = kind_of_elided(own.spelling)
@@ -106,14 +106,14 @@ def _stated(value: Value, kind: Type) -> Type:
 
 
 def _holding(array: AnyArray, loc: Loc, target: Target) -> TileType | None:
-    """The type of a tile for an array."""
+    """Return the type of a tile for an array."""
     dtype = dtype_of_array(array)
     rows, cols = array.shape
     return None if dtype is None else enclosing(loc, dtype, rows, cols, target)
 
 
 def _location(func: Func, value: Value) -> Loc:
-    """Where an operand that uses `value` must be; vec if none says."""
+    """Return the location that an operand requires of `value`; vec if none does."""
     for op in func.body.walk():
         if isinstance(op, Op):
             for name, used in op.values():
@@ -133,7 +133,7 @@ def _block(block: Block, facts: Facts, types: Mapping[str, Type]) -> None:
             elif isinstance(value.type, Elided):
                 value.type = _like(op, name, facts) or value.type
         facts.learn(op, facts.environment(op))
-        for result in op.results:  # a handle's type may follow from its operands
+        for result in op.results:  # operands may determine the type of a handle
             if isinstance(result.type, Elided):
                 result.type = facts.types.get(result, result.type)
         for region in op.regions:

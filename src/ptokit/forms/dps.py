@@ -1,7 +1,7 @@
-"""SSA to destination-passing: each output gets a tile to be written to.
+"""SSA to DPS: each output gets a tile as destination.
 
-Values that a loop or branch passes on, and an output and the old content it builds on, share one
-tile. That needs that none of them is still needed when another is written.
+Values that a loop or branch passes on share one tile, and so do an output and the old content on
+which it is based. That requires that no old content is needed when the tile is overwritten.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ptokit.isa.model.types import Kind
 
 
 def is_dps(func: Func) -> bool:
-    """Whether every output is an operand."""
+    """Return whether every output is an operand."""
     return not any(isinstance(op, Op) and op.ssa for op in func.ops)
 
 
 def func_to_dps(func: Func) -> Func:
-    """The function with every output an operand; itself if it is in that form already."""
+    """Return the function with every output as an operand; itself if it has that form."""
     if names_handles(func):
-        return with_tiles(func)  # tiles that regions pass on are handles
+        return with_tiles(func)  # tiles that regions yield are handles
     return _ToDps(structured(func)).finished()
 
 
@@ -41,8 +41,8 @@ class _ToDps:
         self.func = func
         self.chains = facts_of(func).made(DefUse)
         self.parent: dict[Value, Value] = {}
-        self.tile: dict[Value, Value] = {}  # the value that stands for the class of another
-        self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before
+        self.tile: dict[Value, Value] = {}  # value -> the tile of its class
+        self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before it
         ops = (op for op in func.ops if isinstance(op, Op))
         self.makers = {result: op for op in ops for result in op.results}
         self._unite_all()
@@ -68,7 +68,7 @@ class _ToDps:
                 if op.ssa and name in op.operands:
                     old = op.bound(name)[0]
                     if keeps(op, name) or not self._is_view(old):
-                        self._unite(old, value)  # else a tile of its own with the same extents
+                        self._unite(old, value)  # else the value gets its own tile
             if op.regions:
                 self._unite_region(op)
         for op in self.func.ops:
@@ -76,7 +76,7 @@ class _ToDps:
                 self._unite_storage(op)
 
     def _unite_storage(self, op: Op) -> None:
-        """An input that hardware wants in the output's tile, if its content is needed no more."""
+        """Unite an input that hardware wants in the output's tile, if it is dead afterwards."""
         results = dict(op.named_results())
         formulas = (rule.formula for rule in op.page.all_rules)
         for same in (f for f in formulas if isinstance(f, SameStorage)):
@@ -88,12 +88,12 @@ class _ToDps:
                 self._unite(old[0], new)
 
     def _is_view(self, value: Value) -> bool:
-        """Whether the value names bytes of another tile."""
+        """Return whether the value names bytes of another tile."""
         maker = self.chains.written.get(value)
         return maker is not None and ALIASES in maker.page.traits
 
     def _unite_region(self, op: Op) -> None:
-        """What flows in, around and out of a loop, or out of a branch."""
+        """Unite the values that enter, go around and leave a loop, or leave a branch."""
         for value, name in (pair for _, _, pairs in op.flows() for pair in pairs):
             if is_tile(name):
                 self._unite(value, name)
@@ -108,7 +108,7 @@ class _ToDps:
             self._choose(members)
 
     def _choose(self, members: list[Value]) -> None:
-        """The tile for a class: one that exists, or a new one before the first write."""
+        """Choose the tile of a class: an existing one, or a new one before the first write."""
         chains = self.chains
         flowing = {v for v in members if v in chains.written or self._flows(v)}
         given = [v for v in members if v not in flowing]
@@ -126,7 +126,7 @@ class _ToDps:
         self.tile |= dict.fromkeys(members, tile)
 
     def _flows(self, value: Value) -> bool:
-        """Whether the value is an argument or result of an op with regions."""
+        """Return whether the value is an argument or result of an op with regions."""
         at = self.chains.defined[value]
         if not at.block.ops or value in self.func.args:
             return False
@@ -160,7 +160,7 @@ class _ToDps:
     # allocations
 
     def _allocate(self, tile: Value, members: list[Value]) -> None:
-        """A new tile before the first write, in a block around all of the class."""
+        """Allocate a tile before the first write, in a block around all members of the class."""
         points = [self.chains.defined[v] for v in members]
         points += [p for v in members for p in self.chains.used.get(v, ()) if len(members) > 1]
         block, index = _common(self.func, points)
@@ -172,7 +172,7 @@ class _ToDps:
         self.places.setdefault((id(block), index), []).append(op)
 
     def _extents(self, op: Op, tile: Value) -> None:
-        """The valid extents of a dynamic tile: those it starts from, or of an input of its type."""
+        """Set the valid extents of a dynamic tile: those of its first tile, or of an input."""
         writer = self.chains.written.get(tile)
         inputs = [] if writer is None else [v for _, v in writer.values() if v.type == tile.type]
         for source in (self._start(tile), *inputs):
@@ -185,7 +185,7 @@ class _ToDps:
         raise refuse(message, tile.span, help)
 
     def _start(self, value: Value) -> Value:
-        """The tile at the start of the writes that give `value`, each of which names the last."""
+        """Return the tile at the start of the chain of writes that define `value`."""
         while value in self.chains.written:
             writer = self.chains.written[value]
             name = next(n for n, v in writer.named_results() if v is value)
@@ -237,7 +237,7 @@ class _ToDps:
         return replace(op, regions=[self._block(r) for r in op.regions])
 
     def _binding(self, op: Op, binding: Binding) -> Binding:
-        """Operands by their tiles; tiles that flow in or out of a region are not passed."""
+        """Return operands by their tiles, without tiles that enter or leave a region."""
         if not isinstance(binding, tuple):
             return self.tile.get(binding, binding)
         drops = op.regions or (TERMINATOR in op.page.traits and self._inside(op))
@@ -245,12 +245,12 @@ class _ToDps:
         return tuple(self.tile.get(v, v) for v in kept)
 
     def _inside(self, op: Op) -> bool:
-        """Whether a terminator ends a region, not the function."""
+        """Return whether a terminator ends a region, not the function."""
         return op not in self.func.body.ops
 
 
 def _common(func: Func, points: list[ProgramPoint]) -> tuple[Block, int]:
-    """The innermost block around all points, and the index before the first of them."""
+    """Return the innermost block around all points, and the index before the first of them."""
     first = min(points, key=lambda p: p.position)
     frames = list(first.frames)
     for point in points:
@@ -266,19 +266,22 @@ def _common(func: Func, points: list[ProgramPoint]) -> tuple[Block, int]:
 
 
 def _index_in(block: Block, point: ProgramPoint, depth: int) -> int:
-    """The op of `block` that is, or holds, the point."""
+    """Return the index of the op of `block` that is, or contains, the point."""
     if point.block is block:
         return point.index
     return next(i for i, op in enumerate(block.ops) if op is point.frames[depth][0])
 
 
 def to_dps(module: Module) -> Module:
-    """The module with every output an operand but handles; PtoError where tiles share no buffer."""
+    """Return the module with every output except handles as an operand.
+
+    PtoError if values would have to share a tile and cannot.
+    """
     return module.mapped(lambda func: func if names_handles(func) else func_to_dps(func))
 
 
 def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, ...]]:
-    """Return the functions that run in another form, and why `run` refuses functions without one.
+    """Return the functions that run in another form, and the diagnostics of refused ones.
 
     The values of a refused function would have to share a tile.
     """

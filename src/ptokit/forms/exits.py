@@ -1,4 +1,4 @@
-"""Where control goes after some ops, and what a branch yields so that it goes on there."""
+"""Exits of control flow: the target after some ops, and the flags that a branch yields for it."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from ptokit.ir.editing import FreshNames, spaced
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.types import Type
 
-Slot: TypeAlias = "tuple[int, int] | Value"  # an argument of a target, or a value of a loop
+Slot: TypeAlias = "tuple[int, int] | Value"  # (target, argument), or a value of a loop
 
 
 class Inverted(NamedTuple):
-    """1 where the value is 0."""
+    """A number that is 1 if the value is 0."""
 
     value: Value
 
 
-Flag: TypeAlias = "bool | Inverted | Value | None"  # None: nobody asks
+Flag: TypeAlias = "bool | Inverted | Value | None"  # None: not needed
 
 
 @dataclass
 class Exits:
-    """Where control goes after some ops: to the first target whose flag is 1; what it takes along.
+    """The targets of control after some ops: the first whose flag is 1; and the values passed.
 
-    The flag of the last one is 1. A loop's header as the target of a way back is `~header`.
+    The flag of the last target is 1. A loop's header as the target of a back edge is `~header`.
     """
 
     flags: dict[int, Flag]
     values: dict[Slot, Value] = field(default_factory=dict[Slot, Value])
 
     def changed(self, now: Mapping[Value, Value]) -> Exits:
-        """With other values for those of a region that ends."""
+        """Return the exits with values of a region that ends replaced."""
         flags = {t: _renamed_flag(f, now) for t, f in self.flags.items()}
         return Exits(flags, {slot: now.get(v, v) for slot, v in self.values.items()})
 
 
 @dataclass
 class Region:
-    """Ops of a region that is being made, and comments for the next one."""
+    """The ops of a region under construction, and comments for the next op."""
 
     ops: list[AnyOp] = field(default_factory=list[AnyOp])
     comments: list[str] = field(default_factory=list[str])
@@ -56,7 +56,7 @@ Side: TypeAlias = "tuple[Region, Exits]"
 
 
 class Maker(Protocol):
-    """Who makes the ops: the order of targets, names, and values where none is given."""
+    """The maker of ops: it orders targets, names values, and supplies unused values."""
 
     names: FreshNames
 
@@ -66,7 +66,7 @@ class Maker(Protocol):
 
 
 class Join:
-    """What a branch with two sides yields, so that control and values go on after it."""
+    """The join of a branch's two sides: the flags and values that both sides yield."""
 
     def __init__(self, whole: Maker, condition: Value, sides: Sequence[Side]) -> None:
         self.whole, self.condition, self.sides = whole, condition, sides
@@ -75,7 +75,7 @@ class Join:
         self.yielded: tuple[list[Value], list[Value]] = [], []
 
     def outcome(self) -> Exits:
-        """Where control goes after the branch."""
+        """Return the exits after the branch."""
         outcomes = [outcome for _, outcome in self.sides]
         targets = sorted({t for o in outcomes for t in o.flags}, key=self.whole.key)
         found = Exits({t: self._flag(t) for t in targets[:-1]})
@@ -98,14 +98,14 @@ class Join:
         )
 
     def _flag_on_side(self, outcome: Exits, target: int) -> Flag:
-        """The flag of a target on one side; None where control is gone to another before."""
+        """Return the flag of a target on one side; None if control went elsewhere before."""
         if target in outcome.flags:
             return outcome.flags[target]
         key = self.whole.key
         return False if any(key(t) > key(target) for t in outcome.flags) else None
 
     def _seen(self, side: int, flag: Flag) -> bool:
-        """Whether it does not come from inside of the side."""
+        """Return whether a flag is defined outside of the side."""
         value = flag.value if isinstance(flag, Inverted) else flag
         return value not in self.defined[side]
 
@@ -126,7 +126,7 @@ class Join:
         )
 
     def _result(self, given: Sequence[Value], name: str) -> Value:
-        """A result of the branch with these values on its sides."""
+        """Return a result of the branch with these values on its sides."""
         resized = any(value.resized for value in given)
         value = Value(self.whole.names.name(name), given[0].type, given[0].span, resized=resized)
         self.results.append(value)

@@ -1,4 +1,4 @@
-"""Calls replaced by the bodies of the functions they name."""
+"""Inlining: calls replaced by the bodies of their callees."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ptokit.isa.model.types import Elided, Type
 from ptokit.isa.model.words import KernelKind
 from ptokit.text.types.spelling import told_apart
 
-MOST_CALLS = 2048  # bodies that take the place of calls in one function
-DEEPEST = 100  # functions that call one another
+MOST_CALLS = 2048  # inlined calls in one function
+DEEPEST = 100  # nested calls
 
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
-    """The calls of a function, and whom they name."""
+    """Yield the calls of a function with the names of their callees."""
     for op in func.ops:
         if isinstance(op, Op) and CALLS in op.page.traits:
             yield op, str(op.attrs[op.page.attrs[0].name])
 
 
 def entries(module: Module) -> list[Func]:
-    """The functions that no other one calls."""
+    """Return the functions that no other function calls."""
     found: list[Func] = []
     called: set[Func | None] = set()
     for inner in module.modules():
@@ -47,7 +47,7 @@ def entries(module: Module) -> list[Func]:
 
 
 def _own(module: Module) -> list[Func]:
-    """The functions of a module, not those of modules inside."""
+    """Return the functions of a module without those of inner modules."""
     return [part for part in module.parts if isinstance(part, Func)]
 
 
@@ -59,12 +59,12 @@ def inlined(
     skipped: Callable[[Func], bool] = lambda callee: False,
     sections: bool = False,
 ) -> Func:
-    """The function as one block, with the bodies of those it calls in place of the calls.
+    """Return the function as one block, with calls replaced by the bodies of their callees.
 
-    PtoError where one calls itself, is not defined, or takes or returns something else. Calls of
-    functions that are only declared stay if `external`; those of `skipped` ones are left out. With
-    `sections` what functions of one kind of core do stands in sections for it, but calls of those
-    with buffers that others know by name stay: their FIFOs have two ends, each of a function.
+    PtoError if a callee is recursive, undefined, or does not match the call. Calls of declared
+    functions stay if `external`; calls of `skipped` functions are removed. With `sections`, the
+    body of a callee for one kind of core becomes a section, but calls of functions that reserve or
+    import named buffers stay: each end of their FIFOs is in a function of its own.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
@@ -75,11 +75,11 @@ def inlined(
     return replace(whole, body=found.block(whole.body, {}, (func,)))
 
 
-Names = dict[Value, Value]  # of the functions called, by those of the caller
+Names = dict[Value, Value]  # values replaced by inlining
 
 
 class _Inlining:
-    """The inlining into one function; names of all that is copied into it are new."""
+    """The inlining into one function; copied values get new names."""
 
     def __init__(
         self,
@@ -89,15 +89,15 @@ class _Inlining:
         external: bool,
         skipped: Callable[[Func], bool],
     ) -> None:
-        self.module, self.owner = module, owner  # the whole, and that of the body that is read
+        self.module, self.owner = module, owner  # `owner`: the module of the current body
         self.external, self.skipped = external, skipped
         self.names = names
         self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
-        self.inside = False  # of a section
-        self.count = 0  # of the bodies copied
+        self.inside = False  # True in a section
+        self.count = 0  # inlined calls
 
     def block(self, block: Block, now: Names, path: tuple[Func, ...]) -> Block:
-        """The block; `path` are the functions that it is inside of."""
+        """Return the block; `path` are the functions around it."""
         new = Block(block.args, trailing=block.trailing)
         for op in block.ops:
             if isinstance(op, Op) and CALLS in op.page.traits:
@@ -117,7 +117,7 @@ class _Inlining:
         return replace(op, operands=operands, regions=regions)
 
     def _called(self, op: Op, now: Names, path: tuple[Func, ...]) -> list[AnyOp]:
-        """The body of the function that is called."""
+        """Return the ops of the callee's body."""
         name = str(op.attrs[op.page.attrs[0].name])
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
         func = self._callee(op, name, given, path)
@@ -147,7 +147,7 @@ class _Inlining:
         return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
 
     def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
-        """Functions that call one another are no more than a kernel has."""
+        """Raise PtoError for more, or deeper nested, calls than a kernel has."""
         self.count += 1
         name = op.attrs[op.page.attrs[0].name]
         if self.count > MOST_CALLS:
@@ -160,7 +160,7 @@ class _Inlining:
             raise error("too-many-calls", message, op.span, seen=seen)
 
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[Func, ...]) -> Func:
-        """The function, whose head fits the call."""
+        """Return the callee; PtoError if its head does not match the call."""
         func = self.module.called(self.owner, name)
         if func is None or (func.declared and not self.external):
             found = ", ".join(f"@{f.name}" for f in _own(self.owner) if not f.declared)
@@ -189,7 +189,7 @@ class _Inlining:
 
 
 def _buffer_of(memref: Type, kind: Type) -> bool:
-    """Whether a memref, which says no layout and no valid region, may be a tile of this type."""
+    """Return whether a memref, which has no layout and valid region, may be a tile of this type."""
     if not (isinstance(memref, TileType) and isinstance(kind, TileType)):
         return False
     if not memref.written.startswith("memref<"):
@@ -199,20 +199,20 @@ def _buffer_of(memref: Type, kind: Type) -> bool:
 
 
 def _has_peer(func: Func) -> bool:
-    """Whether it reserves a buffer for a function of the other kind of core, or takes its one."""
+    """Return whether a function reserves a buffer for its peer, or imports the peer's."""
     ops = (op for op in func.ops if isinstance(op, Op))
     return any(op.page.fifo_role in (FifoRole.RESERVES, FifoRole.IMPORTS) for op in ops)
 
 
 @cache
 def _section(kind: KernelKind) -> type[Instr]:
-    """The page of a section that only the cores of a kind run."""
+    """Return the page of a section for the cores of a kind."""
     pages = (page for page in walk() if page.core is kind and page.routes)
     return next(p for p in pages if THREADS not in p.traits and not p.unexecuted)
 
 
 def _called_from(call: Span | None, callee: Func) -> Func:
-    """The function, whose ops know the call."""
+    """Return the function with the call noted on the spans of its ops."""
     for op in callee.body.walk():
         if isinstance(op, Op):
             op.spans = {name: span._replace(caller=call) for name, span in op.spans.items()}
@@ -222,7 +222,7 @@ def _called_from(call: Span | None, callee: Func) -> Func:
 
 
 def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
-    """The functions that stand for the module when it is checked, and why calls are refused."""
+    """Return the functions that represent the module in a check, and errors of calls."""
     chosen, problems = {*entries(module), *_cyclic(module)}, list[Diagnostic]()
 
     def judged(func: Func) -> Func | None:
@@ -240,7 +240,7 @@ def checked(module: Module) -> tuple[Module, list[Diagnostic]]:
 
 
 def _cyclic(module: Module) -> set[Func]:
-    """The functions that call themselves, by way of others perhaps."""
+    """Return the functions that call themselves, directly or not."""
     called: dict[Func, set[Func]] = {}
     for func in module.funcs:
         found = (module.called(module.owner(func), name) for _, name in calls(func))
@@ -252,7 +252,7 @@ def _cyclic(module: Module) -> set[Func]:
 
 
 def _reached(called: Mapping[Func, set[Func]], func: Func) -> set[Func]:
-    """The functions that one calls, by way of others perhaps, of those that have a `called`."""
+    """Return the functions that a function calls, directly or not, according to `called`."""
     reached, new = set[Func](), {func}
     while new:
         new = {f for one in new for f in called.get(one, ())} - reached

@@ -1,7 +1,7 @@
-"""What each core of a kernel runs: a function of both kinds of core is taken apart.
+"""The function of each core of a kernel: a function for both kinds of core is taken apart.
 
 A kernel is one function with sections for both kinds, or with calls of functions for both, or a
-pair of functions, one for each kind, that name one another as peers of a buffer.
+pair of functions, one for each kind, that name each other as peers of a buffer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ONE_NAME = "arguments with the same name are one array in a launch: use one type
 
 
 def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
-    """The functions of a kernel's cores; of a kernel of one core none."""
+    """Return the functions of a kernel's cores; nothing for a kernel of one core."""
     kind = kind_of(module, func)
     if kind is not None:
         peer = peer_of(module, func)
@@ -39,9 +39,9 @@ def per_core(module: Module, func: Func) -> dict[KernelKind, Func]:
 
 
 def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[KernelKind, Func]:
-    """The functions that are scheduled when it runs: of several cores, or of one that may wait.
+    """Return the functions that are scheduled: of several cores, or of one that may wait.
 
-    `always`: of any.
+    `always`: also of one core that never waits.
     """
     cores = per_core(module, func)
     if cores:
@@ -56,16 +56,16 @@ def launched_cores(module: Module, func: Func, *, always: bool = False) -> dict[
 
 
 def core_alone(func: Func) -> KernelKind:
-    """The core that runs a function which says of none: that of its first op of one kind."""
+    """Return the core for a function without a stated kind: that of the first op with a kind."""
     own = (core_of(op) for op in func.ops if isinstance(op, Op))
     return next((kind for kind in own if kind is not None), VECTOR)
 
 
 def peer_of(module: Module, func: Func) -> Func | None:
-    """The function for the other kind of core at the other end of its FIFOs.
+    """Return the function for the other kind of core at the other end of a function's FIFOs.
 
-    One of both names the other as the peer of a buffer; or it is the only one of its module with
-    such FIFOs.
+    One of the two names the other as the peer of a buffer; or the other is the only one of its
+    module with the same FIFOs.
     """
     kind = kind_of(module, func)
     if kind is None:
@@ -80,13 +80,13 @@ def peer_of(module: Module, func: Func) -> Func | None:
 
 
 def _fifos(func: Func) -> set[object]:
-    """The ids of the FIFOs that a function sets up."""
+    """Return the ids of the FIFOs that a function sets up."""
     ops = (op for op in func.ops if isinstance(op, Op))
     return {fact(op, "id") for op in ops if op.page.fifo_role is FifoRole.OPENS}
 
 
 def _peers(func: Func) -> set[str]:
-    """The functions whose buffers a function takes."""
+    """Return the functions whose buffers a function imports."""
     ops = (op for op in func.ops if isinstance(op, Op))
     return {
         symbol_name(str(fact(op, "peer"))) for op in ops if op.page.fifo_role is FifoRole.IMPORTS
@@ -94,7 +94,7 @@ def _peers(func: Func) -> set[str]:
 
 
 def with_arguments(func: Func, entry: Func) -> Func:
-    """The peer with the entry's names where its arguments are of the same types."""
+    """Return the peer with the entry's argument names, if the types of arguments agree."""
     if [a.type for a in func.args] == [a.type for a in entry.args]:
         for mine, theirs in zip(func.args, entry.args, strict=True):
             mine.name = theirs.name
@@ -102,7 +102,7 @@ def with_arguments(func: Func, entry: Func) -> Func:
 
 
 def _kinds(module: Module, func: Func, path: tuple[str, ...]) -> Iterator[KernelKind]:
-    """The kinds of core that have sections, or functions that are called, of their own."""
+    """Yield the kinds of core that have sections, or called functions, of their own."""
     yield from section_kinds(func)
     for _, name in calls(func):
         callee = module.called(module.owner(func), name)
@@ -113,7 +113,7 @@ def _kinds(module: Module, func: Func, path: tuple[str, ...]) -> Iterator[Kernel
 
 
 def only(module: Module, func: Func, kind: KernelKind) -> Func:
-    """What the cores of one kind run of a function for both: its sections, calls, instructions."""
+    """Return the part of a function that one kind of core runs: sections, calls, instructions."""
 
     def skipped(callee: Func) -> bool:
         return kind_of(module, callee) is OTHER[kind]
@@ -122,28 +122,28 @@ def only(module: Module, func: Func, kind: KernelKind) -> Func:
 
 
 def part_of(func: Func, kind: KernelKind) -> Func:
-    """What the cores of one kind run of a function that calls no other one."""
+    """Return the part of a function without calls that one kind of core runs."""
     return replace(func, body=rewritten(func.body, lambda op: _of(op, kind)))
 
 
 def section_kinds(func: Func) -> Iterator[KernelKind]:
-    """The kinds of core that have sections of their own."""
+    """Yield the kinds of core that have sections of their own."""
     for op in func.ops:
         if isinstance(op, Op) and op.page.core is not None and op.regions:
             yield op.page.core
 
 
 def _of(op: AnyOp, kind: KernelKind) -> list[AnyOp]:
-    """An instruction, what is inside of a section, or nothing."""
+    """Return an instruction, the ops of a section, or nothing."""
     own = core_of(op) if isinstance(op, Op) else None
     section = isinstance(op, Op) and op.page.core is kind and op.regions and not op.results
     return [] if own is OTHER[kind] else op.regions[0].ops if section else [op]
 
 
 def whole_kernel(module: Module, func: Func) -> Func:
-    """The function with what it calls; of a pair both, one after the other, as one function.
+    """Return the function with callees inlined; for a pair, both as one function.
 
-    It has the arguments of both, and views what they view.
+    The function of a pair has the arguments of both, and views the same arrays.
     """
     if kind_of(module, func) is None or not (cores := per_core(module, func)):
         return inlined(module, func)
@@ -156,7 +156,7 @@ def whole_kernel(module: Module, func: Func) -> Func:
 
 
 def arguments_of_all(cores: Iterable[Func]) -> list[Value]:
-    """Return the arguments of all cores, by name; PtoError where those of one name differ."""
+    """Return the arguments of all cores, by name; PtoError if one name has two types."""
     found: dict[str, Value] = {}
     for func in cores:
         for arg in func.args:

@@ -1,8 +1,8 @@
 """Structured control flow: the blocks of a function become loops and branches with regions.
 
-What a block dominates stands in its region or below. A block that several ways lead to stands
-after the regions of those ways, at its dominator; so does what is left by a way out of a loop.
-Ways that end in different places say by numbers of one bit where control goes.
+A block that another dominates stands in the region of the dominator or below. A block with several
+predecessors stands after their regions, at its dominator; so does the target of an edge out of a
+loop. Paths that end at different targets yield flags of one bit that select the target.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ptokit.isa.model.types import I1, ScalarType, Type
 
 @once
 def structured(func: Func) -> Func:
-    """The function as one block, and each region; branches with two regions at most.
+    """Return the function, and each region, as one block; branches have two regions at most.
 
-    Itself if it is so. PtoError where a loop has two entries.
+    The function itself if it has that form. PtoError for irreducible control flow.
     """
     holders = [op for op in func.ops if op.regions]
     several = any(region.following for op in holders for region in op.regions)
@@ -60,7 +60,7 @@ def _flat(func: Func, names: FreshNames) -> Func:
 
 
 def _of_one(block: Block, names: FreshNames) -> Block:
-    """The block with regions of one block each."""
+    """Return the block with regions of one block each."""
     ops = [replace(op, regions=[_region(r, names) for r in op.regions]) for op in block.ops]
     return replace(block, ops=ops)
 
@@ -84,8 +84,8 @@ class _Structuring:
         self.end = len(self.graph.blocks)
         self.labelled = {block.label: block for block in self.graph.blocks}
         self.names = names
-        self.now: dict[Value, Value] = {}  # what stands for a value here
-        self.open = [Region()]  # the regions around the place, the innermost last
+        self.now: dict[Value, Value] = {}  # value -> its replacement at this point
+        self.open = [Region()]  # the regions around this point, the innermost last
         self.loops = self._loops()
         self.around: dict[int, list[int]] = {n: [] for n in (*self.graph.order, self.end)}
         for header in (n for n in self.graph.order if n in self.loops):  # from the outside in
@@ -105,7 +105,7 @@ class _Structuring:
     # the graph
 
     def _loops(self) -> dict[int, set[int]]:
-        """The blocks of each loop by its header, which every way into it passes."""
+        """Return the blocks of each loop by its header; PtoError for a second entry."""
         latches: dict[int, list[int]] = {}
         for node, header in self.graph.retreating():
             if not self.graph.dominates(header, node):
@@ -119,7 +119,7 @@ class _Structuring:
         return error("irreducible-graph", message, branch.span if branch else None)
 
     def _home(self, node: int) -> tuple[int, bool]:
-        """The block whose region a block stands in, and whether it stands after that one's loop."""
+        """Return the block in whose region a block stands, and whether after that block's loop."""
         if node == self.end:
             return 0, False
         above = self.graph.above[node]
@@ -129,17 +129,17 @@ class _Structuring:
         return above, False
 
     def _joins(self, node: int) -> bool:
-        """Whether it stands after the regions that lead to it."""
+        """Return whether a block stands after the regions that lead to it."""
         if node == self.end or self.home[node][1]:
             return True
         return sum(not self.graph.dominates(node, n) for n in self.graph.before[node]) > 1
 
     def _own(self, block: Block) -> dict[Value, None]:
-        """The values that a block defines."""
+        """Return the values that a block defines."""
         return dict.fromkeys([*block.args, *(v for op in block.ops for v in op.results)])
 
     def _needed(self) -> dict[int, set[Value]]:
-        """The values of other blocks that each block, or one after it, uses."""
+        """Return the live-in values of each block that other blocks define."""
         every = {v: None for own in self.own.values() for v in own}
         needed = dict[int, set[Value]]()
         for node in self.graph.order:
@@ -156,7 +156,7 @@ class _Structuring:
         return needed
 
     def key(self, target: int) -> tuple[int, bool, int]:
-        """The order of targets: those that stand further inside come first."""
+        """Return the key that orders targets: the innermost first."""
         if target < 0:
             return -self.level[~target], True, -1
         block, after = self.home[target]
@@ -165,7 +165,7 @@ class _Structuring:
     # regions
 
     def finished(self) -> Func:
-        """The whole function."""
+        """Return the whole function."""
         region = self.open[0]
         self._follow(self._block(0), {(0, False)})
         ends = [op for block in self.graph.blocks if (op := block.terminator)]
@@ -180,7 +180,7 @@ class _Structuring:
         return replace(self.func, body=region.block(self.func.args), blocks=[])
 
     def _inside(self, start: int, here: set[tuple[int, bool]], outcome: Exits) -> Side:
-        """A region of its own that begins with a block, and where control goes from there."""
+        """Return a new region that starts with a block, and its exits."""
         self.open.append(Region())
         if len(self.open) > DEEPEST:
             message = f"branches or loops nested more than {DEEPEST} deep"
@@ -192,7 +192,7 @@ class _Structuring:
     def _follow(
         self, outcome: Exits, here: set[tuple[int, bool]], start: int | None = None
     ) -> Exits:
-        """Go on with the targets that stand in this region, until none is left."""
+        """Continue with the targets that stand in this region, until none is left."""
         while outcome.flags:
             target, flag = next(iter(outcome.flags.items()))
             if target < 0 or not (target == start or self.home[target] in here):
@@ -216,7 +216,7 @@ class _Structuring:
         return self._cycle(target) if target in self.loops else self._block(target)
 
     def _take(self, target: int, outcome: Exits) -> None:
-        """The arguments of a block, and values of loops left on the way there, as they are now."""
+        """Bind the arguments of a block, and values of loops left before it, to current values."""
         args = self.returned if target == self.end else self.graph.blocks[target].args
         for slot, value in outcome.values.items():
             if isinstance(slot, Value):
@@ -225,7 +225,7 @@ class _Structuring:
                 self.now[args[slot[1]]] = value
 
     def _block(self, node: int) -> Exits:
-        """The ops of a block, and where its terminator goes."""
+        """Emit the ops of a block; return the exits of its terminator."""
         block = self.graph.blocks[node]
         self._remark(block.comments)
         for op in block.ops:
@@ -238,7 +238,7 @@ class _Structuring:
         return outcome
 
     def _left(self, node: int, op: Op) -> Exits:
-        """Where the terminator of a block goes."""
+        """Return the exits of a block's terminator."""
         if not op.successors:
             self._remark(op.comments)
             values = [self.now.get(v, v) for _, v in op.values()]
@@ -255,7 +255,7 @@ class _Structuring:
         return self._either(condition, one, other, spans, op.comments)
 
     def _way(self, node: int, block: Block, values: Sequence[Value]) -> Exits:
-        """One way out of a block: what it passes, what is needed later of the loops it leaves."""
+        """Return the exit along one edge: passed values, and live values of the loops it leaves."""
         target = self.graph.number[block.label]
         found: dict[Slot, Value] = {}
         for header in self.around[node]:
@@ -269,7 +269,7 @@ class _Structuring:
         return Exits({number: True}, found)
 
     def _side(self, way: Exits) -> Side:
-        """What follows on one side of a branch: a region with the block that only it leads to."""
+        """Return one side of a branch: a region, with its target if only this side leads there."""
         target = next(iter(way.flags))
         if target < 0 or self._joins(target):
             return Region(), way
@@ -286,7 +286,7 @@ class _Structuring:
         region.ops.append(op)
 
     def _remark(self, comments: Comments) -> None:
-        """Comments of what becomes no op."""
+        """Keep the comments of an op that disappears."""
         self.open[-1].comments += [*comments.before, *([comments.after] if comments.after else [])]
 
     def _either(
@@ -297,7 +297,7 @@ class _Structuring:
         spans: dict[str, Span],
         comments: Comments = NO_COMMENTS,
     ) -> Exits:
-        """A branch with these sides, and where control goes after it."""
+        """Emit a branch with these sides; return the exits after it."""
         if isinstance(condition, Inverted):
             one, other, condition = other, one, condition.value
         assert isinstance(condition, Value)
@@ -320,7 +320,7 @@ class _Structuring:
         return outcome
 
     def _cycle(self, header: int) -> Exits:
-        """A loop, and where control goes after it."""
+        """Emit a loop; return the exits after it."""
         args = self.graph.blocks[header].args
         first = [self.now.pop(a, a) for a in args]
         before, outcome = self._inside(header, {(header, False)}, Exits({}))
@@ -358,9 +358,9 @@ class _Structuring:
         return {"": span} if span else {}
 
     def _exit_branch(self, before: Region, again: Flag) -> tuple[Op, Block, Block] | None:
-        """The branch that ends a loop's first region, if one side goes on and the other one out.
+        """Return the branch that ends a loop's first region, if one side continues and one leaves.
 
-        With it the side that goes on, and the other one, which only yields.
+        Also return the side that continues, and the side that leaves, which only yields.
         """
         last = before.ops[-1] if before.ops else None
         if not isinstance(last, Op) or last.page is not self.branch or before.comments:
@@ -382,7 +382,7 @@ class _Structuring:
         nexts: Sequence[Value],
         outcome: Exits,
     ) -> list[Value]:
-        """What the first region of a loop defines and its second, or what follows, uses."""
+        """Return the values that a loop's first region defines and later code uses."""
         known = before.defined() | {*args}
         flags = [f.value if isinstance(f, Inverted) else f for f in outcome.flags.values()]
         uses = [v for op in body.ops for _, _, v in inner_uses(op)]
@@ -395,7 +395,7 @@ class _Structuring:
         return Value(self.names.name(value.name), value.type, value.span, resized=value.resized)
 
     def number(self, region: Region, flag: Flag) -> Value:
-        """The value of a flag at the end of a region."""
+        """Return the value of a flag at the end of a region."""
         if isinstance(flag, Value):
             return flag
         value = Value(self.names.name("taken"), I1)
@@ -416,7 +416,7 @@ class _Structuring:
         return new_op(page, {}, {page.attrs[0].name: number}, results=[value])
 
     def anything(self, region: Region, slot: Slot, kind: Type) -> Value:
-        """An arbitrary value, for a way on which it is not used."""
+        """Return an arbitrary value for a path on which it is not used."""
         if not isinstance(slot, Value) and slot[0] < 0:
             return self.graph.blocks[~slot[0]].args[slot[1]]
         value = Value(self.names.name("unused"), kind)
@@ -436,7 +436,7 @@ class _Structuring:
 
 
 def _next_values(bound: Binding, values: Iterator[Value]) -> Binding:
-    """The next values, as many as are bound here."""
+    """Return the next values, as many as are bound here."""
     return tuple(islice(values, len(bound))) if isinstance(bound, tuple) else next(values)
 
 

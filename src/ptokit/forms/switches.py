@@ -1,7 +1,4 @@
-"""Branches with a way for each case turned into chains of branches with two ways.
-
-Those between blocks, and those whose ways are regions of their own.
-"""
+"""Switches turned into chains of two-way branches, between blocks and with regions."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ SHAPE = "switch"
 
 
 def two_way(func: Func, names: FreshNames) -> Func:
-    """The function in which a terminator names two blocks at most; itself if it is so."""
+    """Return the function with terminators of at most two successors; itself if it has them."""
     blocks = [func.body, *func.blocks]
     if not any(block.terminator and block.terminator.successors[2:] for block in blocks) and not (
         any(_is_switch(block) for block in blocks)
@@ -31,12 +28,12 @@ def two_way(func: Func, names: FreshNames) -> Func:
 
 
 def by_case(op: AnyOp) -> bool:
-    """Whether the op has a region for each case of a number."""
+    """Return whether the op has a region for each case of a number."""
     return isinstance(op, Op) and op.page.asm.shape == "cases"
 
 
 def of_two_regions(func: Func, names: FreshNames) -> Func:
-    """The function in which branches have two regions at most."""
+    """Return the function with branches of at most two regions."""
 
     def few(op: AnyOp) -> list[AnyOp]:
         return _branches(op, names) if isinstance(op, Op) and by_case(op) else [op]
@@ -45,7 +42,7 @@ def of_two_regions(func: Func, names: FreshNames) -> Func:
 
 
 def _branches(op: Op, names: FreshNames) -> list[AnyOp]:
-    """A branch for each case, in the second region of the one before; the first with its ops."""
+    """Return a branch for each case, in the `else` of the one before; the first with its ops."""
     *ways, rest = op.regions
     cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
     spans = {"": op.span} if op.span else {}
@@ -73,13 +70,13 @@ def _is_switch(block: Block) -> bool:
 
 
 def _page(shape: str, operands: int) -> type[Instr]:
-    """The page of a branch, or of a comparison of integers, with so many operands."""
+    """Return the page of a branch, or of an integer comparison, with so many operands."""
     found = (p for p in walk() if p.asm.shape == shape and len(p.operands) == operands)
     return next(p for p in found if shape == "branch" or p.ins()[0].whole)
 
 
 def _chain(block: Block, labels: dict[str, Block], names: FreshNames) -> list[Block]:
-    """The block, and one more for each case but the first."""
+    """Return the block, and one more for each case except the first."""
     switch = block.terminator
     if switch is None or not _is_switch(block):
         return [block]
@@ -105,7 +102,7 @@ def _compared(
     other: tuple[str, tuple[Value, ...]],
     names: FreshNames,
 ) -> list[AnyOp]:
-    """Go one way where the flag equals the case, else the other."""
+    """Return the ops that go one way if the flag equals the case, else the other."""
     flag = next(v for name, v in switch.values() if name != switch.page.lists[0])
     ops, equal = _equality(flag, case, names)
     page = _page("branch", 2)
@@ -113,7 +110,7 @@ def _compared(
 
 
 def _equality(flag: Value, case: int, names: FreshNames) -> tuple[list[AnyOp], Value]:
-    """The ops that say whether the flag equals the case, and the value that does."""
+    """Return the ops that compare the flag with the case, and their result."""
     constant, compare = constant_page(), _page("compare", 3)
     number = Value(names.name("case"), flag.type)
     equal = Value(names.name("equal"), I1)

@@ -1,7 +1,7 @@
-"""Handles that destination-passing text names as results: `%u = pto.treshape %t : T -> U`.
+"""Handles that DPS text names as results: `%u = pto.treshape %t : T -> U`.
 
 Compilers print aliases so between instructions that write their operands. Other passes see the
-instruction's own form: a tile that is allocated and becomes the handle.
+instruction's own form: an allocated tile that becomes the handle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptokit.isa.model.types import INDEX, Kind, Type
 
 @once
 def names_handles(func: Func) -> bool:
-    """Whether outputs are operands, and results only where they are handles on tiles' bytes."""
+    """Return whether outputs are operands, and only handles on tiles' bytes are results."""
     ops = [op for op in func.ops if isinstance(op, Op)]
     results = [op for op in ops if op.ssa]
     if not results:
@@ -27,10 +27,10 @@ def names_handles(func: Func) -> bool:
 
 
 def with_tiles(func: Func) -> Func:
-    """The function with a tile allocated for each handle that a result names.
+    """Return the function with a tile allocated for each handle that is a result.
 
-    Where the valid region of its type is dynamic, it is that of the source's allocation if they
-    have one shape, else the whole tile: the text says no more.
+    A dynamic valid region is that of the source's allocation if both tiles have one shape, else the
+    whole tile: the text has no more information.
     """
     if not any(isinstance(op, Op) and op.ssa for op in func.ops):
         return func
@@ -45,7 +45,7 @@ def with_tiles(func: Func) -> Func:
 
 
 def _lowered(op: Op, makers: dict[Value, Op]) -> Iterator[AnyOp]:
-    """The allocation of its tile, and the op that makes a handle of it."""
+    """Yield the allocation of a handle's tile, and the op that makes it a handle."""
     (out,), (handle,) = op.page.outs(), op.results
     source = op.bound(op.page.ins()[0].name)[0]
     spans = {"": op.span} if op.span else {}
@@ -63,7 +63,7 @@ def _lowered(op: Op, makers: dict[Value, Op]) -> Iterator[AnyOp]:
 
 
 def _open(kind: Type) -> Iterator[tuple[str, int]]:
-    """The extents of the valid region that a type leaves open: what gives them, the tile's own."""
+    """Yield the operand for each dynamic valid extent of a type, with the tile's extent."""
     if isinstance(kind, TileType):
         names = (o.name for o in allocation().operands if o.kind is Kind.INDEX)
         for name, valid, whole in zip(names, kind.valid, (kind.rows, kind.cols), strict=True):
@@ -72,7 +72,7 @@ def _open(kind: Type) -> Iterator[tuple[str, int]]:
 
 
 def _alike(source: Value, handle: Value, makers: dict[Value, Op]) -> bool:
-    """Whether both tiles have one shape, and the first is allocated here."""
+    """Return whether both tiles have one shape, and the first is allocated here."""
     one, other = source.type, handle.type
     if not (isinstance(one, TileType) and isinstance(other, TileType) and source in makers):
         return False

@@ -15,10 +15,10 @@ from ptokit.passes.coretransfers import KNOWN_TO_BOTH, CoreAssignment, CoreTrans
 
 
 class CoreSlice:
-    """The ops and values of a function that one kind of core needs, its transfers included.
+    """The ops and values of a function that one kind of core needs, with its transfers.
 
-    Where a loop carries a value that the core needs, it is needed in each place that it comes to.
-    PtoError where only the other kind of core has a value.
+    If a loop carries a value that the core needs, the core needs it wherever it is passed. PtoError
+    if only the other kind of core has a needed value.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class CoreSlice:
             self._need([transfer.dst], op)
 
     def _own(self, op: Op) -> bool:
-        """Whether the core executes it: for what it changes, or for what it gives.
+        """Return whether the core executes an op, for its effects or for its results.
 
-        What others see of an instruction of no core comes from the vector core alone.
+        Visible effects of an instruction of no kind of core come from the vector core alone.
         """
         kind = self.assignment.core_for(op)
         if kind is OTHER[self.kind]:
@@ -84,7 +84,7 @@ class CoreSlice:
         return changes and (kind is not None or self.kind is VECTOR or not _seen(op))
 
     def _control(self, op: AnyOp) -> None:
-        """A loop or branch around something, or that gives something."""
+        """Add a loop or branch that contains needed ops or has needed results."""
         ways = list(flows(op))
         inner = (i for region in op.regions for i in region.ops if i is not region.terminator)
         gives = any(name in self.values for _, _, pairs in ways for _, name in pairs)
@@ -93,7 +93,7 @@ class CoreSlice:
         self.ops.add(op)
         self._need(_deciding(op), op)
         kept, size = set[tuple[int, int]](), -1
-        while size != len(kept):  # what comes from one place comes to all that follow it
+        while size != len(kept):  # a value kept at one edge is kept at all that follow
             size = len(kept)
             for source, _, pairs in ways:
                 for place, pair in enumerate(pairs):
@@ -102,7 +102,7 @@ class CoreSlice:
                         self._need(pair, op)
 
     def passed(self, op: AnyOp, source: int, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Those of the values that a region passes on, or goes in with, that the core needs."""
+        """Return the values that the core needs among those passed from region `source`."""
         kept = {
             place
             for start, _, pairs in flows(op)
@@ -112,23 +112,23 @@ class CoreSlice:
         return tuple(v for n, v in enumerate(values) if len(values) - 1 - n in kept)
 
     def carried(self, op: Op, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Those of the values that go into a region which the core needs."""
+        """Return the values that the core needs among those that enter a region."""
         return self.passed(op, OUTSIDE, values)
 
     def named(self, op: AnyOp, values: Sequence[Value]) -> list[Value]:
-        """Results, or arguments of a region, that the core needs, and counters."""
+        """Return the results, or region arguments, that the core needs, and counters."""
         every = {name for _, _, pairs in flows(op) for _, name in pairs}
         return [v for v in values if v in self.values or v not in every]
 
 
 def _deciding(op: AnyOp) -> Iterator[Value]:
-    """What decides where control goes."""
+    """Yield the values on which the control flow of an op depends."""
     for one in (op, *(region.terminator for region in op.regions)):
         if isinstance(one, Op):
             yield from (v for name, v in one.values() if not one.page.operand(name).many)
 
 
 def _seen(op: Op) -> bool:
-    """Whether others see what an instruction does: it prints, or has to do with global memory."""
+    """Return whether an instruction has visible effects: output, or global memory."""
     memory = any(isinstance(v.type, PtrType | GlobalType) for _, v in op.values())
     return memory or PRINTS in op.page.uses

@@ -1,8 +1,8 @@
-"""Assigns instructions of a kernel to the cube or the vector core, and finds the transfers.
+"""Assignment of a kernel's instructions to the cube or the vector core, and its transfers.
 
 An instruction belongs to the core in whose memory its tiles lie, and so does a number that it reads
 there; all other numbers are computed by both cores. Only a plain move may go from a memory of one
-kind of core to one of the other kind: it becomes a transfer.
+kind of core to one of the other kind: the move becomes a transfer.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from ptokit.values.enumerations import VEC
 
 KNOWN_TO_BOTH = "compute the value from numbers of the launch, or from global memory"
 SENDS = "convert before or after the transfer: a transfer moves a tile unchanged"
-MOVE = "to"  # what Python kernels call it
+MOVE = "to"  # its name in Python kernels
 Place: TypeAlias = "tuple[Block, int]"  # an op in a block
 
 
 def cannot_split(op: AnyOp, seen: str, help: str, *notes: Note) -> PtoError:
-    """Why a kernel cannot be split."""
+    """Return the error of a kernel that cannot be split."""
     message = f"{op.name}: {CATALOGUE['cannot-split'].title}"
     return PtoError(Diagnostic("cannot-split", message, op.span, seen=seen, help=help, notes=notes))
 
 
 def side_of(kind: Type) -> KernelKind | None:
-    """The kind of core in whose memory a value of this type lies; None: it lies in neither."""
+    """Return the kind of core in whose memory a value of this type lies; None for neither."""
     match kind:
         case TileType():
             return VECTOR if kind.loc is VEC else CUBE
@@ -51,18 +51,18 @@ def side_of(kind: Type) -> KernelKind | None:
 
 
 def crosses(page: type[Instr], types: Iterable[Type | None]) -> bool:
-    """Whether an instruction on such operands moves a tile from one kind of core to the other."""
+    """Return whether an instruction on these types moves a tile between the kinds of core."""
     sides = {side for kind in types if kind is not None and (side := side_of(kind)) is not None}
     return page.verb == MOVE and len(sides) == 2
 
 
 class CoreAssignment:
-    """The kind of core that alone has a value, and the moves that become transfers."""
+    """The kind of core that alone has each value, and the moves that become transfers."""
 
     def __init__(self, func: Func) -> None:
-        self.numbers: dict[Value, KernelKind] = {}  # what one kind of core alone knows
-        self.known: dict[Value, Span | None] = {}  # where it gets to know that
-        self.crossings: dict[Op, KernelKind] = {}  # a move, and whose memory it fills
+        self.numbers: dict[Value, KernelKind] = {}  # numbers known to one kind of core only
+        self.known: dict[Value, Span | None] = {}  # the definition of such a number
+        self.crossings: dict[Op, KernelKind] = {}  # moves -> the kind of core of the destination
         self.grown = True
         while self.grown:
             self.grown = False
@@ -72,11 +72,11 @@ class CoreAssignment:
         return side_of(value.type) or self.numbers.get(value)
 
     def where(self, value: Value) -> tuple[Note, ...]:
-        """Where a number comes from that one kind of core alone knows."""
+        """Return a note on the definition of a number that only one kind of core has."""
         return (Note("defined here", self.known[value]),) if value in self.known else ()
 
     def core_for(self, op: AnyOp) -> KernelKind | None:
-        """The core that an instruction without regions is for; None: any."""
+        """Return the core for an instruction without regions; None: any."""
         values = op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
         kinds = {kind for v in (*values, *op.results) if (kind := self.of(v)) is not None}
         if len(kinds) == 1:
@@ -108,11 +108,11 @@ class CoreAssignment:
             kinds = {core_of(op)} - {None}
         if len(kinds) == 1:
             local = (v for _, v in op.values() if isinstance(v.type, ArrayType | StructType))
-            for value in (*op.results, *local):  # what is put into them, it alone has
+            for value in (*op.results, *local):  # this core alone has the content of local arrays
                 self._known_to(value, next(iter(kinds)), op)
 
     def _known_to(self, value: Value, kind: KernelKind | None, op: AnyOp) -> None:
-        """A number that one kind of core has; a tile lies where its type says."""
+        """Note that one kind of core has a number; a tile lies where its type says."""
         if kind is None or side_of(value.type) is not None or self.numbers.get(value) is kind:
             return
         if value in self.numbers:
@@ -120,7 +120,7 @@ class CoreAssignment:
         self.numbers[value], self.known[value], self.grown = kind, op.span, True
 
     def _crossing(self, op: Op) -> KernelKind:
-        """Whose memory a move fills; PtoError where it is more than a move."""
+        """Return the kind of core whose memory a move fills; PtoError if it is no plain move."""
         dst, src = (op.bound(o.name) for o in (op.page.operands[0], op.page.operands[1]))
         given = [op.attrs.get(a.name, a.default) == a.default for a in op.page.attrs]
         plain = op.page.verb == MOVE and len([*op.values()]) == 2 and all(given)
@@ -139,26 +139,27 @@ class CoreAssignment:
 
 @dataclass
 class CoreTransfer:
-    """A transfer between cores: `dst` names it in its block behind the move, up to `last`.
+    """A transfer between cores; the receiver uses the tile `dst` in the move's block up to `last`.
 
-    Where it is needed elsewhere, too, it is `copied` into that tile. `fifo` is its number.
+    If `dst` is used elsewhere, too, the popped tile is `copied` into `dst`. `fifo` is the number of
+    the FIFO.
     """
 
     op: Op
     to: KernelKind
     dst: Value
     src: Value
-    way: tuple[Place, ...]  # to the move, from the outside in
+    way: tuple[Place, ...]  # the position of the move, from the outside in
     last: int
     valid: tuple[Value | int, Value | int]
     copied: bool = False
     fifo: int = 0
 
     def overlaps(self, other: CoreTransfer) -> bool:
-        """Whether one of two is still there when the other one arrives."""
+        """Return whether one of two transfers is still in use when the other arrives."""
         for depth, (a, b) in enumerate(zip(self.way, other.way, strict=False)):
             if a[0] is not b[0]:
-                return False  # two regions of one op: one after the other, or one of them
+                return False  # two regions of one op never run concurrently
             if a[1] != b[1]:
                 first, then = (self, other) if a[1] < b[1] else (other, self)
                 ends = first.last if len(first.way) == depth + 1 else first.way[depth][1]
@@ -168,14 +169,14 @@ class CoreTransfer:
 
 @dataclass
 class Uses:
-    """The place of each op of a function, the ops that use a value, and the op that defines it."""
+    """The position of each op of a function, the users of each value, and allocations."""
 
     ways: dict[AnyOp, tuple[Place, ...]] = field(default_factory=dict[AnyOp, "tuple[Place, ...]"])
     of: dict[Value, list[AnyOp]] = field(default_factory=dict[Value, "list[AnyOp]"])
     made: dict[Value, Op] = field(default_factory=dict[Value, Op])  # tiles that are allocated
 
     def add(self, block: Block, way: tuple[Place, ...] = ()) -> Uses:
-        """All of a block."""
+        """Add all ops of a block."""
         for index, op in enumerate(block.ops):
             here = self.ways[op] = (*way, (block, index))
             for value in op.uses if isinstance(op, OpaqueOp) else [v for _, v in op.values()]:
@@ -189,7 +190,7 @@ class Uses:
     def within(
         self, users: Iterable[AnyOp], block: Block, start: int, stop: int
     ) -> list[int] | None:
-        """The places of these in a block, if all are between these two."""
+        """Return the positions of ops in a block if all lie between start and stop, else None."""
         found: list[int] = []
         for op in users:
             place = self.place(op, block)
@@ -199,18 +200,18 @@ class Uses:
         return found
 
     def place(self, op: AnyOp, block: Block) -> int | None:
-        """The place of a block that an op stands in."""
+        """Return the position in a block of an op, or of the op around it; None if outside."""
         return next((index for b, index in self.ways[op] if b is block), None)
 
     def filled(self, user: AnyOp, fills: Mapping[AnyOp, Place]) -> AnyOp | None:
-        """The last of these before a user, which all stand in its block or in one around it."""
+        """Return the last fill before a user, if all lie in its block or in one around it."""
         found = [(n, op) for op, (b, n) in fills.items() if n < (self.place(user, b) or 0)]
         blocks = {id(fills[op][0]) for _, op in found}
         return max(found, key=itemgetter(0))[1] if len(blocks) == 1 else None
 
 
 def transfers(func: Func, assignment: CoreAssignment) -> list[CoreTransfer]:
-    """The transfers in text order; PtoError for one that FIFOs cannot make."""
+    """Return the transfers in text order; PtoError for a transfer that no FIFO can do."""
     uses = Uses().add(func.body)
     found = [_transfer(op, to, uses, assignment) for op, to in assignment.crossings.items()]
     return sorted(found, key=lambda a: [index for _, index in a.way])
@@ -230,7 +231,7 @@ def _transfer(op: Op, to: KernelKind, uses: Uses, assignment: CoreAssignment) ->
 
 
 def _last_use(op: Op, dst: Value, uses: Uses, moves: Mapping[Op, KernelKind]) -> int | None:
-    """The last op of its block that uses what arrives; None where it is used elsewhere, too."""
+    """Return the last use of what arrives in its block; None if it is used elsewhere, too."""
     block, start = uses.ways[op][-1]
     fills = {o: uses.ways[o][-1] for o in uses.of[dst] if o in moves and _fills(o, dst)}
     if dst not in uses.made or uses.made[dst].bound("addr") or _nested(fills.values(), uses):
@@ -253,7 +254,7 @@ def _last_use(op: Op, dst: Value, uses: Uses, moves: Mapping[Op, KernelKind]) ->
 
 
 def _nested(fills: Iterable[Place], uses: Uses) -> bool:
-    """Whether a tile is filled again inside of an op behind the place where it was filled."""
+    """Return whether a tile is filled again inside an op after the first fill."""
     every = [*fills]
     ways = [uses.ways[block.ops[index]] for block, index in every]
     return any(
@@ -269,19 +270,19 @@ def _fills(op: AnyOp, dst: Value) -> bool:
 
 
 def _passes_on(op: AnyOp) -> bool:
-    """Whether an op gives its operands other names, which are not followed here."""
+    """Return whether an op gives its operands other names, which are not followed here."""
     return isinstance(op, OpaqueOp) or bool(op.regions) or TERMINATOR in op.page.traits
 
 
 def _handles(op: AnyOp) -> Iterator[Value]:
-    """The values that may name bytes of an op's operands after it."""
+    """Yield the values that may name bytes of an op's operands after the op."""
     if isinstance(op, Op) and ALIASES in op.page.traits:
         yield from op.bound(op.page.outs()[0].name)
     yield from (v for v in op.results if side_of(v.type) is not None)
 
 
 def _valid(op: Op, dst: Value, uses: Uses) -> tuple[Value | int, Value | int]:
-    """Rows and columns of what arrives."""
+    """Return rows and columns of the tile that arrives."""
     assert isinstance(dst.type, TileType)
     stated, made = dst.type.valid, uses.made.get(dst)
     found: list[Value | int] = []

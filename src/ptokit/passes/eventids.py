@@ -1,6 +1,7 @@
-"""Allocation of event ids: a pair of pipes has few, so edges that are never set at once share one.
+"""Allocation of event ids: edges of one pair of pipes that are never set at once share an id.
 
-Where there are still too few, two edges become one that does what both do, and waits for more.
+A pair of pipes has few ids. If there are still too few, two edges become one that orders both, and
+waits for more than either.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from ptokit.order.pipequeues import PipeQueues
 from ptokit.passes.sampleruns import EdgedRun
 from ptokit.passes.syncedges import SyncEdge, flag_pages
 
-Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"  # by id: place, set, wait known
+Events: TypeAlias = "dict[int, list[tuple[int, bool, int]]]"  # by id: position, set, known wait
 
 
 class _FlagOrder(HazardDetector):
-    """When the flags of each core are set and waited for, and which entries of the waiting pipe
-    the setting one knows to be complete."""
+    """The sets and waits of each core's flags, in order.
+
+    Each has the entries of the waiting pipe that the setting pipe knows to be complete.
+    """
 
     def __init__(self, target: Target, cores: int, regions: ByteRegions) -> None:
         super().__init__(target, cores, regions)
@@ -52,9 +55,9 @@ def numbered(
     target: Target,
     taken: Container[tuple[Pipe, Pipe, int]],
 ) -> dict[SyncEdge, int | None]:
-    """The edges with their ids; None where none is left.
+    """Return the edges with their ids; None for an edge without a free id.
 
-    `taken`: pairs of pipes and ids that are not to be had.
+    `taken`: pairs of pipes with an id that is not available.
     """
     ids = range(len(flag_pages().ids))
     orders = [events for run in runs for events in _orders(run, target)]
@@ -76,14 +79,14 @@ def _orders(issued: EdgedRun, target: Target) -> list[Events]:
 
 
 def _free(users: Mapping[int, list[int]], own: int, orders: Iterable[Events]) -> int | None:
-    """An id that no edge of the pipes has, or else one of edges never set at once with it."""
+    """Return an unused id of the pipes, or else one whose edges are never set along with `own`."""
     shared = (n for n, some in users.items() if all(_exclusive([*some, own], o) for o in orders))
     unused = (number for number, some in users.items() if not some)
     return next(chain(unused, shared), None)
 
 
 def _exclusive(some: Sequence[int], events: Events) -> bool:
-    """Whether of these edges each set comes after the wait for the one before."""
+    """Return whether each set of these edges comes after the wait for the set before."""
     merged = sorted(event for one in some for event in events.get(one, ()))
     lowered = 0
     for number, (_, up, known) in enumerate(merged):
@@ -94,9 +97,9 @@ def _exclusive(some: Sequence[int], events: Events) -> bool:
 
 
 def widened(numbers: Mapping[SyncEdge, int | None], tried: set[SyncEdge]) -> list[SyncEdge] | None:
-    """The edges, two of them as one for each that has no id; None where no two can be one.
+    """Return the edges after merging two for each edge without id; None if no two can merge.
 
-    `tried`: what edges became before; that is added to.
+    `tried`: earlier results of merges, to which new ones are added.
     """
     edges, found = [*numbers], False
     for lost in [edge for edge, number in numbers.items() if number is None]:
@@ -112,6 +115,6 @@ def widened(numbers: Mapping[SyncEdge, int | None], tried: set[SyncEdge]) -> lis
 
 
 def _delay(a: SyncEdge, b: SyncEdge, both: SyncEdge) -> int:
-    """By how many ops of the block one flag for both is set later, or waited for earlier."""
+    """Return by how many ops a common flag is set later, or waited for earlier."""
     later = both.set_at - min(a.set_at, b.set_at)
     return later + max(a.wait_at, b.wait_at) - both.wait_at

@@ -1,4 +1,4 @@
-"""Flags that a program has of its own: which they are, whether they may stay, and their removal."""
+"""Flags of the program itself: which they are, whether they may stay, and their removal."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ Event = tuple[Pipe | str, Pipe | str, int]  # the pipes of a flag, and its id
 
 
 class KeptFlagsWarning(UserWarning):
-    """A kernel with flags of its own is left as it is, though they may order too little."""
+    """A kernel with its own flags is left unchanged, although they may order too little."""
 
 
 def own_flags(funcs: Iterable[Func]) -> list[Op]:
-    """Sets and waits of flags, and where cores meet; barriers are complete and may need more."""
+    """Return the ops that set, wait for or join flags; barriers are complete and may need more."""
     ops = (op for func in funcs for op in func.ops if isinstance(op, Op))
     return [op for op in ops if FLAGS in op.page.uses and STOPS not in op.page.traits]
 
 
 def meets(op: Op) -> bool:
-    """Whether it waits for other cores, with all pipes of its own."""
+    """Return whether an op waits for other cores with all pipes of its own."""
     return FLAGS in op.page.uses and not CORES.isdisjoint(op.page.uses)
 
 
 def desynchronise(module: Module, target: Target) -> Module:
-    """The module without its flags, and without barriers where no other core is told anything.
+    """Return the module without flags, and without barriers in functions without other cores.
 
-    There a barrier may be what makes data complete before the signal. Fences stay.
+    In a function that signals other cores a barrier may complete the data before the signal, so it
+    stays. Fences stay.
     """
 
     def bare(func: Func) -> Func:
@@ -54,7 +55,7 @@ def _is_barrier(op: AnyOp) -> bool:
 
 
 def events(cores: Iterable[Sequence[QueueEntry]]) -> Iterator[Event]:
-    """The flags that these entries set or wait for."""
+    """Yield the flags that these entries set or wait for."""
     for entry in chain.from_iterable(cores):
         if isinstance(entry, Post | Await):
             for channel in _channels(entry):
@@ -67,7 +68,7 @@ def _channels(entry: Post | Await) -> Iterator[FlagChannel]:
 
 
 def fault(found: Findings, cores: Iterable[Sequence[QueueEntry]]) -> str | None:
-    """Why no more flags go beside those of a run."""
+    """Return why no further flags fit beside those of a run, or None."""
     if found.stuck:
         return "a wait never completes"
     if found.left:
@@ -80,7 +81,7 @@ def fault(found: Findings, cores: Iterable[Sequence[QueueEntry]]) -> str | None:
 
 
 def _in_order(entries: Sequence[QueueEntry]) -> bool:
-    """Whether each set stands before its wait."""
+    """Return whether each set comes before its wait."""
     posted = set[object]()
     for entry in entries:
         if isinstance(entry, Post):

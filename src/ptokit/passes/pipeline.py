@@ -1,4 +1,4 @@
-"""Passes by name, and several of them over a module: what `ptokit opt` runs."""
+"""Passes by name, and their execution over a module for `ptokit opt`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from ptokit.passes.synchronise import synchronise
 class Pass:
     """One transformation of a module for a target.
 
-    `run` makes a new module, or raises PtoError where the program has no such form. The passes
-    that it `requires` run before it. A pass that runs the program `needs_legal` ones. Afterwards
+    `run` makes a new module, or raises PtoError if the program has no such form. The passes that it
+    `requires` run before it. A pass that runs the program `needs_legal` programs. Afterwards
     `ensures` holds of each function: if not, the pass is at fault.
     """
 
@@ -37,19 +37,19 @@ class Pass:
     run: Callable[[Module, Target], Module]
     requires: tuple[str, ...] = ()
     ensures: Callable[[Func], bool] = lambda func: True
-    whole: bool = False  # calls are replaced before
+    whole: bool = False  # calls are inlined before
     needs_legal: bool = False
 
 
-Judge = Callable[[Module, Target], None]  # raises PtoError of a program that the target refuses
+Judge = Callable[[Module, Target], None]  # raises PtoError for a program that is not legal
 
 
 def _takes_any(module: Module, target: Target) -> None:
-    """Judge nothing: the caller knows that the program is legal."""
+    """Accept any program: the caller knows that it is legal."""
 
 
 def each(made: Callable[[Func, Target], Func]) -> Callable[[Module, Target], Module]:
-    """The pass that makes a new function of each function."""
+    """Return the pass that applies `made` to each function."""
     return lambda module, target: module.mapped(lambda func: made(func, target))
 
 
@@ -59,7 +59,7 @@ def _completed(func: Func, target: Target) -> Func:
     return func
 
 
-# what makes text of level 3, which a vendor's compiler takes as it stands
+# the passes that make text of level 3, which a vendor's compiler accepts unchanged
 LEVEL3 = ("scratch", "place", "synchronise")
 
 PASSES = {
@@ -133,7 +133,7 @@ PASSES = {
 
 
 def pass_named(name: str) -> Pass:
-    """The pass of that name; ValueError says which there are."""
+    """Return the pass of that name; ValueError, with a list, for an unknown name."""
     if name in PASSES:
         return PASSES[name]
     hint = did_you_mean(name, PASSES)
@@ -142,7 +142,7 @@ def pass_named(name: str) -> Pass:
 
 
 def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
-    """A function of the module as the pass takes it: after those that the pass requires."""
+    """Return a function of the module after the passes that a pass requires."""
     wanted = pass_named(name)
     before = _ordered([PASSES[n] for n in wanted.requires], set())
     alone = replace(module.owner(func), parts=[_whole(module, func) if wanted.whole else func])
@@ -152,10 +152,10 @@ def ready_for(module: Module, func: Func, name: str, target: Target) -> Func:
 def run_passes(
     module: Module, names: Sequence[str], target: Target, judge: Judge = _takes_any
 ) -> Module:
-    """The module after these passes, in this order, each after those that it requires.
+    """Return the module after these passes, in order, each after the passes that it requires.
 
-    `judge` sees the program before the first pass that needs a legal one. ValueError where a name
-    is no pass; PtoError where the program has no such form.
+    `judge` sees the program before the first pass that needs a legal one. ValueError if a name is
+    no pass; PtoError if the program has no such form.
     """
     order = list(_ordered([pass_named(name) for name in names], set()))
     if any(one.whole for one in order):
@@ -164,7 +164,7 @@ def run_passes(
 
 
 def _with_bodies(module: Module) -> Module:
-    """The functions that nobody calls, with the bodies of those they call, and those that stay."""
+    """Return the module with calls inlined, without functions that only inlined calls need."""
     whole = {func: _whole(module, func) for func in entries(module)}
     kept = {name for func in whole.values() for _, name in calls(func)}
     whole |= {func: _whole(module, func) for func in module.funcs if func.name in kept}
@@ -172,7 +172,7 @@ def _with_bodies(module: Module) -> Module:
 
 
 def _whole(module: Module, func: Func) -> Func:
-    """The function with the bodies of those it calls, which other cores may run."""
+    """Return the function with callees inlined, which other cores may run."""
     return inlined(module, func, sections=True)
 
 

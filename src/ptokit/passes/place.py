@@ -1,4 +1,4 @@
-"""Placement as a pass: every tile that the function allocates gets the address it would run at."""
+"""Address assignment as a pass: each allocated tile gets the address at which it would run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ptokit.isa.model.types import I64
 
 
 def place(func: Func, target: Target) -> Func:
-    """The function with all tiles at addresses, but for arguments: they come with theirs.
+    """Return the function with an address on every tile except arguments, and on FIFO buffers.
 
-    The buffers of FIFOs get theirs beside the tiles. PtoError where all that does not fit, or a
-    tile lies at an address of the program's own that only the run knows: the run would compare it
-    with placed tiles.
+    PtoError if the tiles do not fit, or if the program gives a tile an address that is not known
+    statically: the run would compare it with placed tiles.
     """
     placement = facts_of(func).on(target).placement
     problems = [p for p in placement.faults() if p.is_error]
@@ -46,14 +45,14 @@ def place(func: Func, target: Target) -> Func:
 
 
 def placed(func: Func) -> bool:
-    """Whether every tile that the function allocates has an address."""
+    """Return whether every tile that the function allocates has an address."""
     ops = (op for op in func.ops if isinstance(op, Op) and ALLOCATES in op.page.traits)
     return all(op.bound("addr") for op in ops)
 
 
 @dataclass
 class _Written:
-    """Writes addresses out: of tiles, and of the buffers of FIFOs."""
+    """The rewriter that adds addresses to tiles and FIFO buffers."""
 
     addresses: Mapping[Value, int]
     slots: Mapping[Op, int]
@@ -69,7 +68,7 @@ class _Written:
         yield op
 
     def _number(self, address: int) -> Value:
-        """The constant of an address."""
+        """Return the constant of an address."""
         if address not in self.numbers:
             page = constant_page()
             attrs: dict[str, object] = {page.attrs[0].name: address}
@@ -83,6 +82,6 @@ def _inputs(page: type[Instr]) -> set[str]:
 
 @cache
 def _at_address() -> type[Instr]:
-    """The page whose result is a tile at an address that is always given."""
+    """Return the page whose result is a tile at a required address."""
     pages = (page for page in walk() if ALLOCATES in page.traits and "addr" in _inputs(page))
     return next(page for page in pages if page.operand("addr").required)

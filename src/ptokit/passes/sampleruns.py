@@ -1,4 +1,4 @@
-"""Sample runs of what is synchronised: what a function issues, or the cores of a kernel."""
+"""Sample runs for synchronisation: the entries that a function, or a kernel's cores, issue."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 
 @dataclass(frozen=True)
 class SyncKernel:
-    """What is synchronised together: a function, perhaps with sections for both kinds, or a pair.
+    """The functions that are synchronised together: one, perhaps with sections, or a pair.
 
-    `kinds` are those of the pair, or of the sections, or that of cores that meet; none where one
-    core runs it all. `flags` are the program's own.
+    `kinds` are the kinds of core of the pair, of the sections, or of cores that meet; none if one
+    core runs everything. `flags` are the program's own.
     """
 
     funcs: Sequence[Func]
     kinds: Sequence[KernelKind]
     sections: Mapping[KernelKind, type[Instr]]
-    held: HeldNumbers = field(default_factory=HeldNumbers)  # in the arrays of legal runs
+    held: HeldNumbers = field(default_factory=HeldNumbers)  # content of arrays in legal runs
 
     @cached_property
     def flags(self) -> list[Op]:
@@ -64,7 +64,7 @@ class SyncKernel:
 
     @classmethod
     def of(cls, module: Module, func: Func) -> SyncKernel:
-        """The kernel that a function is, or is a part of."""
+        """Return the kernel of which a function is a part."""
         kind, peer = kind_of(module, func), peer_of(module, func)
         if kind is not None and peer is not None:
             return cls((func, peer), (kind, OTHER[kind]), {})
@@ -78,7 +78,7 @@ class SyncKernel:
 
     @contextmanager
     def named_alike(self) -> Generator[None]:
-        """The arguments of a pair have the same names: those of one name are one array."""
+        """Give the arguments of a pair the same names inside: one name is one array."""
         names = [(arg, arg.name) for func in self.funcs for arg in func.args]
         for func in self.funcs[1:]:
             with_arguments(func, self.funcs[0])
@@ -89,26 +89,26 @@ class SyncKernel:
                 arg.name = name
 
     def cores(self, funcs: Sequence[Func]) -> dict[KernelKind, Func]:
-        """What each kind of core runs of these functions; nothing where there is one core."""
+        """Return the function of each kind of core; nothing if there is one core."""
         if len(funcs) == len(self.kinds):
             return {kind: func for kind, func in zip(self.kinds, funcs, strict=True)}
         return {kind: part_of(funcs[0], kind) for kind in self.kinds}
 
 
-ROOM = 1 << 12  # numbers between two entries, for those of edges
+ROOM = 1 << 12  # numbers between two entries, for entries of edges
 Numbered: TypeAlias = "list[tuple[QueueEntry, SyncEdge | None]]"  # entries of a core, their edges
 
 
 @dataclass
 class SampleRun:
-    """What the cores of functions issue in one run, with marks where edges may end.
+    """The entries that cores issue in one run, with marks at the gaps where edges may end.
 
-    Edges alter nothing else of a run: so it stands for the runs with any of them.
+    Edges change nothing else in a run, so one run stands for the runs with any edges.
     """
 
     cores: Sequence[Sequence[QueueEntry]]
-    kinds: Sequence[KernelKind | None]  # of each core; None: the only one
-    gaps: Mapping[int, Gap]  # by the ops that are marks
+    kinds: Sequence[KernelKind | None]  # of each core; None for the only core
+    gaps: Mapping[int, Gap]  # by the identity of the mark
     regions: ByteRegions
     issue: Issue
 
@@ -123,7 +123,7 @@ class SampleRun:
     def with_edges(
         self, some: Mapping[Gap, Sequence[Insertion]], numbers: Mapping[SyncEdge, int]
     ) -> EdgedRun:
-        """The run with what edges put in at gaps, whose flags have these numbers."""
+        """Return the run with the entries of edges at gaps, whose flags have these numbers."""
         every = zip(self.cores, self.kinds, strict=True)
         made = [[*self._numbered(entries, kind, some, numbers)] for entries, kind in every]
         return EdgedRun(self, made)
@@ -146,13 +146,13 @@ class SampleRun:
                 yield _issued(one, entry, place, numbers[one.edge], tickets), one.edge
 
     def kind(self, entry: QueueEntry) -> KernelKind | None:
-        """The kind of core that issued it."""
+        """Return the kind of core that issued an entry."""
         return self.kinds[entry.queue.core]
 
     def signalled(
         self, first: QueueEntry, then: QueueEntry
     ) -> Iterator[tuple[QueueEntry, QueueEntry]]:
-        """What remains to be ordered on each core where a signal lies between two entries."""
+        """Yield pairs to order on each core, if a signal lies between two entries."""
         posts = {
             entry.ticket: entry
             for entry in self.cores[first.queue.core]
@@ -170,7 +170,7 @@ class SampleRun:
 
 @dataclass
 class EdgedRun:
-    """A run with edges: the entries of each core, and of each entry the edge it comes from."""
+    """A run with edges: the entries of each core, with the edge of each entry."""
 
     run: SampleRun
     numbered: list[Numbered]
@@ -181,17 +181,17 @@ class EdgedRun:
 
     @cached_property
     def present(self) -> set[SyncEdge]:
-        """The edges that have entries in it."""
+        """The edges that have entries in the run."""
         every = {id(edge): edge for core in self.numbered for _, edge in core}
         return {edge for edge in every.values() if edge is not None}
 
     def only(self, edges: Container[int]) -> list[list[QueueEntry]]:
-        """The entries of edges with these identities; id(None) is that of all others."""
+        """Return the entries of edges with these identities; id(None) means all other entries."""
         return [[entry for entry, edge in core if id(edge) in edges] for core in self.numbered]
 
     @property
     def edges(self) -> dict[int, SyncEdge]:
-        """By the ops of their entries."""
+        """The edges by the ops of their entries."""
         every = chain.from_iterable(self.numbered)
         return {id(entry.op): edge for entry, edge in every if edge is not None}
 
@@ -203,7 +203,7 @@ def _issued(
     number: int,
     tickets: Counter[tuple[bool, FlagChannel]],
 ) -> QueueEntry:
-    """The entry of an edge at a mark, among those that are put in there."""
+    """Return the entry of an edge at a mark, at a position among its insertions."""
     edge, core = one.edge, mark.queue.core
     every = edge.source is Pipe.ALL
     assert place < ROOM, "too many edges for the flags"
@@ -220,7 +220,7 @@ def _issued(
 
 
 def telling(runs: Sequence[SampleRun]) -> tuple[list[SampleRun], list[SampleRun]]:
-    """The runs that show something new, and further ones on other numbers."""
+    """Return the runs that show something new, and further ones on other numbers."""
     steps, kept, others = set[object](), list[SampleRun](), list[SampleRun]()
     for run in runs:
         new = {*chain.from_iterable(shown(run.issue))} - steps
@@ -230,15 +230,15 @@ def telling(runs: Sequence[SampleRun]) -> tuple[list[SampleRun], list[SampleRun]
 
 
 def not_run(kernel: SyncKernel, runs: Sequence[SampleRun]) -> list[Op]:
-    """The instructions of a kernel that none of its runs shows anything of."""
+    """Return the instructions of a kernel that no run reaches."""
     return unreached(kernel.funcs, [run.issue for run in runs])
 
 
 def sample_runs(kernel: SyncKernel, of: MarkedFuncs, target: Target) -> list[SampleRun]:
-    """The runs on the sample of the arguments that reach the most, of those that are legal.
+    """Return the legal runs on the sample arguments that reach most instructions.
 
-    Where the cores of a kernel wait for ever on each, those of one kind run alone: then signals
-    give no order. None where they do not run, either.
+    If the cores of a kernel deadlock on every sample, the cores of one kind run alone: then signals
+    give no order. No runs if that fails, too.
     """
     funcs = [_asking(func) for func in of.funcs]
     cores = kernel.cores(funcs)
@@ -264,7 +264,7 @@ def _on_samples(
     marks: Container[int],
     target: Target,
 ) -> Sequence[Issue]:
-    """What these functions issue at once, of cores of these kinds; without kinds of one core."""
+    """Return the issue traces of concurrent cores of these kinds, or of one core without kinds."""
     tried = list[tuple[DryLaunch, Sequence[Issue]]]()
 
     def launched(sample: Mapping[str, object]) -> DryLaunch:
@@ -276,7 +276,7 @@ def _on_samples(
 
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:
-            with suppress(PtoError):  # it is too long
+            with suppress(PtoError):  # a run that is too long
                 launch = launched(sample)
                 tried.append((launch, [*dry_runs(launch)]))
                 yield funcs, tried[-1][1]
@@ -287,7 +287,7 @@ def _on_samples(
 
 
 def _asking(func: Func) -> Func:
-    """The function that asks for its place in the launch, where front ends pass it."""
+    """Return the function that queries its core id, which front ends pass as arguments."""
     queries = {a: page for a in func.args if (page := launch_query(a.name)) is not None}
     asked = [Op(page, results=[arg]) for arg, page in queries.items()]
     args = [arg for arg in func.args if arg not in queries]
@@ -295,7 +295,7 @@ def _asking(func: Func) -> Func:
 
 
 def _bound(func: Func, sample: Mapping[str, object]) -> Bound:
-    """The function on a sample."""
+    """Return the function bound to a sample."""
     own = {arg.name: sample[arg.name] for arg in func.args}
     numbers = {a: own[a.name] for a in func.args if isinstance(a.type, ScalarType)}
     return Bound(func, own, numbers, facts_of(func).written_args)

@@ -1,6 +1,7 @@
-"""Scratch tiles written out: what a compiler adds where a program has to name them.
+"""Scratch operands that level 3, or the target, requires and the program omits.
 
-That is at level 3, and on targets where older text leaves out what an instruction needs now.
+A program at level 3 must name scratch tiles, and on some targets an instruction needs scratch that
+older text omits.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ LACKING = {"level", "operand-count"}
 
 
 def name_scratch(func: Func, target: Target) -> Func:
-    """The function with a tile of its own for each scratch operand that it has to name.
+    """Return the function with a new tile for each required scratch operand.
 
-    Its type is the first one of `_kinds` that breaks no rule. An
-    instruction with which none agrees stays as it is: `check --level 3` says what it wants.
+    Its type is the first one of `_kinds` that violates no rule. An instruction for which no type
+    fits stays unchanged: `check --level 3` reports what it requires.
     """
     facts = facts_of(func).on(target.at(3)).known
     names = FreshNames(func)
@@ -40,7 +41,7 @@ def name_scratch(func: Func, target: Target) -> Func:
 
 
 def _broken(op: Op, facts: Facts) -> set[str]:
-    """The slugs of the rules that the op breaks."""
+    """Return the slugs of the rules that the op violates."""
     env = facts.environment(op)
     rules = (rule for rule in op.page.rules_on(facts.target) if rule.required)
     return {rule.slug for rule in rules if rule.holds(env) is False}
@@ -62,7 +63,7 @@ def _with_tiles(op: Op, facts: Facts, names: FreshNames) -> Iterator[AnyOp]:
 
 
 def _forms(op: Op) -> Iterator[Op]:
-    """The op, then as forms of its instruction that have scratch operands more."""
+    """Yield the op, then the op as other pages of its instruction with more scratch operands."""
     yield op
     for page in lookup(op.name):
         named = {o.name: o.role for o in page.operands}
@@ -75,7 +76,7 @@ def _forms(op: Op) -> Iterator[Op]:
 
 
 def _kinds(op: Op, facts: Facts) -> Iterator[TileType]:
-    """Types to try: of each operand, as bytes with one row more, as wide as all inputs."""
+    """Yield types to try: that of each operand, bytes with one row more, as wide as all inputs."""
     kinds = dict.fromkeys(facts.type_of(value) for _, value in op.values())
     tiles = [kind for kind in kinds if isinstance(kind, TileType)]
     for kind in tiles:
@@ -90,5 +91,5 @@ def _kinds(op: Op, facts: Facts) -> Iterator[TileType]:
 
 
 def _whole(kind: TileType, rows: int, cols: int) -> TileType:
-    """The type with so many rows and columns, all of them valid."""
+    """Return the type with these extents, all valid."""
     return replace(kind, rows=rows, cols=cols, valid=Shape(rows, cols))

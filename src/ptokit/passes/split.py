@@ -1,8 +1,8 @@
-"""A kernel for both kinds of cores taken apart: a function for each, and FIFOs between the two.
+"""Splitting a kernel for both kinds of core into a function for each, with FIFOs between.
 
-Both keep the loops and branches around their own instructions, and compute the numbers that these
-need. What crosses is pushed where it was moved, and popped there by the other core. Both do so in
-one order, so neither waits for ever, however few slots a FIFO has.
+Both functions keep the loops and branches around their own instructions, and compute the numbers
+for them. A tile that crosses is pushed where it was moved, and popped there by the other core. Both
+do so in the same order, so there is no deadlock, however few slots a FIFO has.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ NOT_SHARED = "store and load it on one core, or hand it over as a tile: t.to(...
 
 
 def split(module: Module, target: Target) -> Module:
-    """The module with two functions in the place of each that both kinds of cores are needed for.
+    """Return the module with two functions for each function that needs both kinds of core.
 
-    The one for the cube keeps the name. PtoError where a kernel cannot be taken apart.
+    The cube function keeps the name. PtoError if a kernel cannot be split.
     """
     taken = {func.name for func in module.funcs}
 
@@ -71,13 +71,13 @@ def split(module: Module, target: Target) -> Module:
 
 
 def is_mixed(func: Func) -> bool:
-    """Whether a function has tiles of both kinds of cores, and no sections."""
+    """Return whether a function has tiles of both kinds of core, and no sections."""
     sides = {side_of(value.type) for value in values_defined(func)} - {None}
     return len(sides) == 2 and not any(True for _ in section_kinds(func))
 
 
 def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
-    """The function of the cube, and that of the vector core."""
+    """Return the cube function and the vector function."""
     assignment = CoreAssignment(func)
     found = transfers(func, assignment)
     fifos, name = fifos_for(found), f"{func.name}_{VECTOR.text}"
@@ -93,11 +93,11 @@ def _halves(func: Func, target: Target, taken: set[str]) -> list[Func]:
         raise cannot_split(first, "no value crosses between the kinds of cores", help)
     made: list[Func] = []
     for kind, half in halves.items():
-        kept = func.attrs if kind is CUBE else {}  # a launch names the one
+        kept = func.attrs if kind is CUBE else {}  # a launch names the cube function
         attrs = {**kept, KIND: Raw(f"#pto.kernel_kind<{kind.text}>")}
         whole = half.with_fifos(fifos, symbol(named[OTHER[kind]]))
         made.append(replace(whole, name=named[kind], attrs=attrs))
-    return [made[0], deepcopy(made[1])]  # no op and no value is in both
+    return [made[0], deepcopy(made[1])]  # the functions share no op and no value
 
 
 class _Half:
@@ -113,13 +113,13 @@ class _Half:
     ) -> None:
         self.kind, self.target = kind, target
         self.slice, self.names = CoreSlice(func, kind, assignment, found), FreshNames(func)
-        self.now: dict[Value, Value] = {}  # what is popped, by the tile that it stands for
+        self.now: dict[Value, Value] = {}  # tile -> the popped tile that replaces it
         self.taken = set[str]()
         self.numbers: dict[tuple[int, ScalarType], Op] = {}
         self.func = replace(func, body=self._block(func.body))
 
     def with_fifos(self, fifos: Sequence[FifoPlan], peer: str) -> Func:
-        """The function behind what sets up its ends of the FIFOs."""
+        """Return the function with the ops that set up its ends of the FIFOs at the start."""
         slots = None
         if self.target.releases:
             slots = Value(self.names.name("slots"), PtrType(i8))
@@ -131,7 +131,7 @@ class _Half:
         return replace(self.func, body=replace(body, args=args, ops=ops))
 
     def _number(self, number: int, kind: ScalarType) -> Value:
-        """A constant at the beginning of the function."""
+        """Return a constant at the start of the function."""
         key = number, kind
         if key not in self.numbers:
             page = constant_page()
@@ -160,7 +160,7 @@ class _Half:
             yield renamed(op, self.now)
 
     def _control(self, op: AnyOp) -> AnyOp:
-        """A loop or branch around what the core needs of its regions."""
+        """Return a loop or branch with the part of its regions that the core needs."""
         assert isinstance(op, Op), "unknown ops are refused before"
         operands = {
             name: self.slice.carried(op, bound) if isinstance(bound, tuple) else bound
@@ -174,7 +174,7 @@ class _Half:
         return replace(op, operands=operands, regions=regions, results=results)
 
     def _region(self, op: Op, number: int) -> Block:
-        """A region, without what only the other core needs to go round or come out."""
+        """Return a region, without values that only the other core carries or returns."""
         region = op.regions[number]
         new, end = self._block(region), region.terminator
         new.args = self.slice.named(op, region.args)
@@ -189,7 +189,7 @@ class _Half:
         return new
 
     def _pushed(self, transfer: CoreTransfer) -> Iterator[Op]:
-        """What hands a tile over. Slots in local memory have the boxes of whoever pops."""
+        """Yield the ops that push a tile. A slot in local memory has the layout of the consumer."""
         entry = self.now.get(transfer.src, transfer.src)
         given, wanted = entry.type, transfer.dst.type
         assert isinstance(given, TileType)
@@ -205,7 +205,7 @@ class _Half:
         yield self._at_fifo(FifoRole.PUSHES, transfer, entry=[entry])
 
     def _popped(self, transfer: CoreTransfer) -> Iterator[Op]:
-        """What takes the next entry, in a tile that has its place from the FIFO."""
+        """Yield the ops that pop the next entry into a tile in the FIFO's memory."""
         dst, given = transfer.dst, dict[str, list[Value]]()
         assert isinstance(dst.type, TileType)
         kind = dst.type
@@ -223,7 +223,7 @@ class _Half:
             self.now[dst] = entry
 
     def _moved(self, transfer: CoreTransfer, dst: Value, src: Value) -> Op:
-        """The same move inside of the memory of the core."""
+        """Return the same move inside the memory of the core."""
         first, second = (operand.name for operand in transfer.op.page.operands[:2])
         return new_op(transfer.op.page, {first: [dst], second: [src]}, spans=transfer.op.spans)
 
@@ -234,7 +234,7 @@ class _Half:
 
 
 class _GlobalAccess(PointsTo):
-    """The first ops that read, and write, each part of global memory."""
+    """The first ops that read, and write, each array in global memory."""
 
     def __init__(self, func: Func) -> None:
         self.read: dict[Value, Op] = {}
@@ -251,7 +251,7 @@ class _GlobalAccess(PointsTo):
 
 
 def _require_apart(halves: Mapping[KernelKind, _Half]) -> None:
-    """What one core writes into global memory the other one neither reads nor writes."""
+    """Raise PtoError if one core writes an array that the other reads or writes."""
     seen = {kind: facts_of(half.func).made(_GlobalAccess) for kind, half in halves.items()}
     for kind, own in seen.items():
         other = seen[OTHER[kind]]

@@ -1,4 +1,4 @@
-"""FIFOs for what crosses between the cores of a kernel, and what sets up their ends."""
+"""FIFOs for the transfers of a split kernel, and the ops that set up their ends."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ptokit.isa.pages.slots import MOST_FLAGS, TO_CUBE, TO_VECTOR
 from ptokit.passes.coretransfers import CoreTransfer, cannot_split
 from ptokit.values.enumerations import MAT, VEC
 
-DEPTH = 2  # slots of a FIFO: one is filled while the other one is used
+DEPTH = 2  # slots of a FIFO: one is filled while the other is used
 WAYS = {VECTOR: TO_VECTOR, CUBE: TO_CUBE}
-MEMORY = {VECTOR: VEC, CUBE: MAT}  # where the slots of what a core pops are
+MEMORY = {VECTOR: VEC, CUBE: MAT}  # the location of the slots, by consumer
 CONSUMER = {VECTOR: "c2v_consumer_buf", CUBE: "v2c_consumer_buf"}
 
 
 @dataclass
 class FifoPlan:
-    """A FIFO in one direction, and what goes through it."""
+    """A FIFO in one direction, and its transfers."""
 
     number: int
     to: KernelKind
@@ -46,9 +46,9 @@ class FifoPlan:
 
 
 def fifos_for(found: Sequence[CoreTransfer]) -> list[FifoPlan]:
-    """As few FIFOs as there may be: what was popped of one is free before more of it arrives.
+    """Return as few FIFOs as possible: a transfer reuses one whose entries are freed before.
 
-    The number of a transfer's FIFO is written into it. PtoError if a core has not so many flags.
+    The number of the FIFO is written into each transfer. PtoError if a core has too few flags.
     """
     fifos: list[FifoPlan] = []
     for transfer in found:
@@ -71,8 +71,8 @@ def fifos_for(found: Sequence[CoreTransfer]) -> list[FifoPlan]:
 class FunctionFifos:
     """The ends of the FIFOs in the function for one kind of core.
 
-    `number` gives a constant; `slots` is the room in global memory for the slots of all blocks,
-    where they lie there.
+    `number` returns a constant; `slots` is the buffer in global memory for the slots of all blocks,
+    if slots lie there.
     """
 
     kind: KernelKind
@@ -82,7 +82,7 @@ class FunctionFifos:
     places: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def set_up(self, fifos: Sequence[FifoPlan], peer: str) -> Iterator[Op]:
-        """All ends; `peer` is the name of the other function."""
+        """Yield the ops for all ends; `peer` is the name of the other function."""
         ops = [] if self.slots is None else [*self._placed(self.slots, fifos)]
         for op in ops:
             op.spans = fifos[0].entries[0].op.spans
@@ -93,7 +93,7 @@ class FunctionFifos:
                 yield op
 
     def _placed(self, slots: Value, fifos: Sequence[FifoPlan]) -> Iterator[Op]:
-        """Where the slots of this block are in global memory: one FIFO's behind another's."""
+        """Yield the ops that compute this block's slots in global memory, FIFO after FIFO."""
         query, product, moved = launch_query("block_idx"), arithmetic_page("mul", I64), _moved()
         assert query is not None
         assert product is not None
@@ -110,7 +110,7 @@ class FunctionFifos:
                 offset = self.number(fifo.nbytes, I64)
 
     def _end(self, fifo: FifoPlan, peer: str) -> Iterator[Op]:
-        """The room of its slots, and the FIFO itself."""
+        """Yield the op for the buffer of the slots, and the op for the FIFO."""
         room = Value(self.names.name(fifo.label), ScalarType("i32"))
         given: dict[str, object] = {"label": fifo.label}
         if fifo.to is self.kind:
@@ -133,13 +133,13 @@ def _bound(page: type[Instr], *values: Value) -> dict[str, Binding]:
 
 @cache
 def fifo_page(role: FifoRole, core: KernelKind | None = None) -> type[Instr]:
-    """The page that does that with a FIFO, which a number names, on a kind of core."""
+    """Return the page for a role of a FIFO, which a number names, on a kind of core."""
     return next(page for page in walk() if page.fifo_role is role and page.core is core)
 
 
 @cache
 def _moved() -> type[Instr]:
-    """The page whose result is a pointer some elements further on."""
+    """Return the page whose result is a pointer some elements further on."""
     wanted = [Kind.PTR, Kind.INDEX]
     pages = (page for page in walk() if [o.kind for o in page.ins()] == wanted)
     return next(page for page in pages if [o.kind for o in page.results()] == wanted[:1])

@@ -1,7 +1,8 @@
-"""Destination-passing to SSA: each write of a tile becomes a new value.
+"""DPS to SSA: each write of a tile becomes a new value.
 
-Structured: a tile written in a loop whose content matters in the next iteration or after the loop
-is carried by the loop; one written in a branch whose content matters afterwards is its result.
+The function is structured: a tile written in a loop becomes loop-carried if its content is needed
+in the next iteration or after the loop; a tile written in a branch becomes a result of the branch
+if its content is needed later.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, 
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, OUTSIDE, TERMINATOR
 
-Current: TypeAlias = "dict[Value, Value]"  # tile -> the value that is its content now
+Current: TypeAlias = "dict[Value, Value]"  # tile -> the value of its current content
 
 
 def is_ssa(func: Func) -> bool:
-    """Whether every tile output is a result."""
+    """Return whether every tile output is a result."""
     return not any(written_tiles(op) for op in func.ops)
 
 
 def func_to_ssa(func: Func) -> Func:
-    """The function with every tile output a result."""
+    """Return the function with every tile output as a result; PtoError if memory is no value."""
     if is_ssa(func):
         return func
     conversion = _ToSsa(structured(func))
@@ -50,7 +51,7 @@ def func_to_ssa(func: Func) -> Func:
 
 
 class _TileLiveness(Liveness):
-    """Liveness of what tiles hold, each as a whole."""
+    """The liveness of tile contents, each as a whole."""
 
     def uses(self, op: AnyOp) -> Iterable[Value]:
         return read_tiles(op)
@@ -59,7 +60,7 @@ class _TileLiveness(Liveness):
         return overwritten(op)
 
     def kept(self, func: Func) -> Iterable[Value]:
-        """The tiles of a flat program: their content is its result."""
+        """Return the tiles of a flat program, whose content is its result."""
         return func.named() if func.flat else ()
 
 
@@ -69,7 +70,7 @@ class _ToSsa:
     def __init__(self, func: Func) -> None:
         self.func = func
         self.buffers = {v: None for op in func.ops for v in written_tiles(op).values()}
-        self.made: dict[Value, list[Value]] = {}  # tile -> the values its writes became, in order
+        self.made: dict[Value, list[Value]] = {}  # tile -> the values of its writes, in order
         self.live = facts_of(func).made(_TileLiveness)
         self.classes = facts_of(func).classes
         self.tiles = [v for v in values_defined(func) if is_tile(v)]
@@ -80,7 +81,7 @@ class _ToSsa:
     # what can be a value
 
     def _require_values(self) -> None:
-        """Every tile that is written must be one that nothing else can see change."""
+        """Require that no other name can observe the writes of a tile that becomes a value."""
         local: set[Value] = set()
         for op in self.func.ops:
             if isinstance(op, Op) and ALLOCATES in op.page.traits and op.results:
@@ -100,7 +101,7 @@ class _ToSsa:
                 raise refuse(message, self._write_of(buffer), help)
 
     def _require_unseen(self, op: AnyOp) -> None:
-        """A handle op or an unknown op must not name the bytes of a tile that is written."""
+        """Refuse a handle op or an opaque op that names the bytes of a written tile."""
         if isinstance(op, Op) and (op.regions or TERMINATOR in op.page.traits):
             self._require_no_views(op)
             return
@@ -111,14 +112,14 @@ class _ToSsa:
                 raise refuse(message, op.span, "a value has no bytes to refer to", note)
 
     def _require_no_views(self, op: Op) -> None:
-        """What regions pass on shares a tile when it is written again: a view cannot."""
+        """Refuse a view that regions pass on, because it would share a written tile."""
         for name, value in op.values():
             if value in self.views:
                 message = f"{op.name} passes on %{value.name}, which is a view"
                 raise refuse(message, op.span_of(name), "copy it to a separate tile")
 
     def _require_no_view(self, op: Op, tile: Value) -> None:
-        """Old content and new share one tile: that cannot be a view, but for its extents."""
+        """Refuse a view as the tile of old and new content, unless only its extents are used."""
         if tile in self.views and not is_dynamic(tile):
             message = f"{op.name} changes a part of %{tile.name}, which is a view"
             raise refuse(message, op.span, "change the tile itself, or a copy of the part")
@@ -133,7 +134,7 @@ class _ToSsa:
     # rewriting
 
     def block(self, block: Block, now: Current) -> Block:
-        """The block; `now` holds the contents at its start and becomes those at its end."""
+        """Return the new block; `now` has the contents at its start, and afterwards at its end."""
         result = Block(block.args, trailing=block.trailing)
         result.ops = [self.op(op, now) for op in block.ops]
         return result
@@ -152,7 +153,7 @@ class _ToSsa:
         for name, tile in targets.items():
             self._require_unshared(op, name, tile)
         operands = {n: replaced(b, now) for n, b in op.operands.items() if n not in targets}
-        old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # of one: all named
+        old = any(self._old_shows(op, n, t, now) for n, t in targets.items())  # then name all
         for name, tile in targets.items():
             if old or op.page.operand(name).role is Role.INOUT:
                 self._require_no_view(op, tile)
@@ -161,12 +162,12 @@ class _ToSsa:
         return replace(op, operands=operands, results=[*op.results, *new])
 
     def _old_shows(self, op: Op, name: str, tile: Value, now: Current) -> bool:
-        """Whether an output must name what was there: its extents, or content that stays."""
+        """Return whether an output must name its old value: for its extents, or kept content."""
         written_before = tile in now or tile in self.func.args
         return is_dynamic(tile) or (written_before and keeps(op, name))
 
     def _require_unshared(self, op: Op, name: str, tile: Value) -> None:
-        """Writing a tile must not change another that names the same bytes and is still needed."""
+        """Refuse a write that changes another tile of the same bytes that is still needed."""
         needed = self.live.after[op] | {*self.func.args}  # the caller sees its tiles
         for other in (v for v in self.tiles if self.classes.of(v) is self.classes.of(tile)):
             if other is not tile and ALIASES not in op.page.traits and other in needed:
@@ -211,7 +212,7 @@ class _ToSsa:
         return replace(op, operands=operands, results=results, regions=[new])
 
     def _sequence(self, op: Op, now: Current) -> Op:
-        """Regions that run one after the other, repeatedly, and change no tile of the function."""
+        """Convert regions that run in turn, repeatedly; refuse writes of the function's tiles."""
         for tile in _outer(op):
             message = f"{op.name} changes %{tile.name}, but cannot yield values"
             raise refuse(message, op.span, "use a counted loop, or keep the DPS form")
@@ -224,7 +225,7 @@ class _ToSsa:
         tiles = [t for t in changed if t in self.live.after[op]]
         for tile in tiles:
             self._require_no_view(op, tile)
-        other = tiles and (OUTSIDE, len(op.regions)) in op.page.routes  # a side left out
+        other = tiles and (OUTSIDE, len(op.regions)) in op.page.routes  # an omitted `else`
         sources = [*op.regions, *([Block()] if other else [])]
         regions: list[Block] = []
         for source in sources:
@@ -240,7 +241,7 @@ class _ToSsa:
     # the end
 
     def finished(self, body: Block) -> Func:
-        """The new function: allocations nobody uses are gone, new values have names."""
+        """Return the new function, without unused allocations, with names for new values."""
         used = {v for op in body.walk() for v in uses_of(op)}
         gone = {b for b in self.buffers if b not in used}
         _without(body, gone)
@@ -259,13 +260,13 @@ def _tuple(binding: Binding) -> tuple[Value, ...]:
 
 
 def _outer(op: Op) -> dict[Value, None]:
-    """The tiles that the regions write and that exist before them."""
+    """Return the tiles that the regions write and that exist before the op."""
     inside = {v for region in op.regions for inner in region.walk() for v in inner.results}
     return {t: None for t in writes_inside(op) if t not in inside}
 
 
 def _pass_on(op: Op, block: Block, values: list[Value]) -> None:
-    """Make the region pass on `values` too."""
+    """Make the region yield `values`, too."""
     if not values:
         return
     last = block.ops[-1] if block.ops else None
@@ -296,5 +297,5 @@ def _without(block: Block, gone: set[Value]) -> None:
 
 
 def to_ssa(module: Module) -> Module:
-    """The module with every tile output a result; PtoError where memory is not a value."""
+    """Return the module with every tile output as a result; PtoError if memory is no value."""
     return module.mapped(func_to_ssa)

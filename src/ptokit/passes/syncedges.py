@@ -1,9 +1,9 @@
-"""Edges between pipes: where one sets a flag that another waits for, and how they are inserted.
+"""Edges between pipes: the places of a set and of a wait for a flag, and their insertion.
 
-An edge lies in one block: a loop or a branch in it is one op. An edge from an iteration of the
-loops around to the next waits before it sets: the flag is set once before the outermost of these
-loops, and waited for after it. An edge from a pipe to itself is a barrier. A run of functions with
-a mark in each gap shows where the entries of any edges belong.
+An edge lies in one block: a loop or a branch in it is one op. An edge from one iteration to the
+next waits before it sets: the flag is set once before the outermost loop around the block, and
+waited for after that loop. An edge from a pipe to itself is a barrier. A run of functions with a
+mark in each gap shows where the entries of any edges belong.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptokit.values.enumerations import Word
 
 
 class FlagPages(NamedTuple):
-    """The pages of what orders pipes: set a flag, wait for one, a barrier; the words of ids."""
+    """The pages of ops that order pipes (set, wait, barrier), and the enumeration of event ids."""
 
     up: type[Instr]
     down: type[Instr]
@@ -36,7 +36,7 @@ class FlagPages(NamedTuple):
 
 @cache
 def flag_pages() -> FlagPages:
-    """The pages whose pipes are words and whose ids, if any, are words too."""
+    """Return the pages whose pipes, and ids if any, are enumeration members."""
     found: dict[tuple[int, object], type[Instr]] = {}
     for page in walk():
         words = [a.kind for a in page.attrs if issubclass(a.kind, Word)]
@@ -51,12 +51,12 @@ def flag_pages() -> FlagPages:
 
 @dataclass(frozen=True)
 class SyncEdge:
-    """`target` begins what comes after gap `wait_at` of a block when `source` has done all before
-    gap `set_at`; a gap has the number of the op that it is before.
+    """An order: `target` runs ops after gap `wait_at` once `source` has done those before `set_at`.
 
-    `carried`: in the iteration before. `outer`: at gaps shared with another edge it waits first and
-    sets last, so that it orders the set of that one after the wait before. `core`: whose pipes they
-    are where the cores of both kinds run the block.
+    A gap has the number of the op after it. `carried`: `source` of the iteration before. `outer`:
+    at a gap shared with another edge this edge waits first and sets last, so that it orders the set
+    of the other edge after the wait before. `core`: the kind of core that has the pipes, if the
+    cores of both kinds run the block.
     """
 
     source: Pipe
@@ -74,11 +74,11 @@ class SyncEdge:
 
     @property
     def pipes(self) -> tuple[KernelKind | None, Pipe, Pipe]:
-        """What its ids are of."""
+        """The key of a set of event ids."""
         return self.core, self.source, self.target
 
     def covers(self, other: SyncEdge) -> bool:
-        """Whether it orders all that the other one does."""
+        """Return whether this edge orders everything that the other orders."""
         if (self.block, *self.pipes) != (other.block, *other.pipes):
             return False
         if self.carried == other.carried:
@@ -86,13 +86,15 @@ class SyncEdge:
         return other.carried and (self.set_at >= other.set_at or self.wait_at <= other.wait_at)
 
     def back(self) -> SyncEdge:
-        """The edge that lets this one's flag be set again only after the wait."""
+        """Return the edge that lets the flag be set again only after the wait."""
         ends = self.target, self.source, self.block, self.wait_at, self.set_at
         return SyncEdge(*ends, carried=not self.carried, outer=True, core=self.core)
 
     def widened(self, other: SyncEdge) -> SyncEdge | None:
-        """The edge that stands for both: it sets where the later one does, and waits where the
-        earlier one does; None where that is no order."""
+        """Return the edge that replaces both, or None if that is no order.
+
+        It sets where the later one sets, and waits where the earlier one waits.
+        """
         alike = (self.block, self.carried, *self.pipes)
         if self.barrier or alike != (other.block, other.carried, *other.pipes):
             return None
@@ -105,7 +107,7 @@ class SyncEdge:
 def barrier_at(
     pipe: Pipe, block: Block, gap: int, target: Target, core: KernelKind | None
 ) -> SyncEdge:
-    """A barrier of the pipe; of all pipes where the target may have no such one."""
+    """Return a barrier of the pipe, or of all pipes if the target lacks that barrier."""
     op = barrier(pipe)
     env = Facts(target).environment(op)
     if any(rule.holds(env) is False for rule in op.page.rules_on(target)):
@@ -119,7 +121,7 @@ def barrier(pipe: Pipe) -> Op:
 
 
 def flag(edge: SyncEdge, *, up: bool, number: int) -> Op:
-    """A set of the flag of an edge, or a wait for it."""
+    """Return the set of an edge's flag, or the wait for it."""
     pages = flag_pages()
     page = pages.up if up else pages.down
     words = edge.source, edge.target, pages.ids.named(str(number))
@@ -127,14 +129,14 @@ def flag(edge: SyncEdge, *, up: bool, number: int) -> Op:
 
 
 def _executes(op: AnyOp) -> bool:
-    """Whether it is for a pipe, or for other cores, or has such ops inside."""
+    """Return whether an op, or one inside it, is for a pipe or for other cores."""
     if not isinstance(op, Op) or is_issued(op) or not CORES.isdisjoint(op.page.uses):
         return True
     return any(_executes(one) for region in op.regions for one in region.walk())
 
 
 class Step(NamedTuple):
-    """A place on the way to an op: the op of a block, and which of its regions leads on."""
+    """A step on the way to an op: an op of a block, and the region that leads on."""
 
     block: Block
     number: int
@@ -142,26 +144,26 @@ class Step(NamedTuple):
 
     @property
     def loops(self) -> bool:
-        """Whether the region may run again after itself."""
+        """True if the region may be followed by itself."""
         op = self.block.ops[self.number]
         return self.region is not None and repeats(op, self.region)
 
 
-Gap: TypeAlias = tuple[Block, int]  # before the op of that number
+Gap: TypeAlias = tuple[Block, int]  # the place before the op of that number
 
 
 @dataclass
 class Places:
-    """The way from the body of each of these functions to each op.
+    """The way from the body of each function to each op.
 
-    `sections`: what is put in beside sections is for the cores of one kind, so in one for them.
+    `sections`: an insertion outside of sections is for the cores of one kind, so it gets a section.
     """
 
     funcs: Sequence[Func]
     sections: Mapping[KernelKind, type[Instr]]
     ways: dict[int, tuple[Step, ...]] = field(default_factory=dict[int, tuple[Step, ...]])
     around: dict[Block, tuple[Step, ...]] = field(default_factory=dict[Block, tuple[Step, ...]])
-    gaps: dict[Gap, None] = field(default_factory=dict[Gap, None])  # that an edge may end at
+    gaps: dict[Gap, None] = field(default_factory=dict[Gap, None])  # possible ends of edges
 
     def __post_init__(self) -> None:
         for func in self.funcs:
@@ -175,27 +177,27 @@ class Places:
             if _executes(op):
                 self.gaps |= dict.fromkeys(((block, number), (block, number + 1)))
             for region in op.regions:
-                if threads:  # they are one instruction
+                if threads:  # the region counts as one instruction
                     inner = (inner for inner in region.walk())
                     self.ways.update((id(one), self.ways[id(op)]) for one in inner)
                 else:
                     self._block(region, (*way, Step(block, number, region)))
 
     def outside(self, block: Block) -> bool:
-        """Whether a block lies in no section."""
+        """Return whether a block lies in no section."""
         steps = (step.block.ops[step.number] for step in self.around[block])
         return all(isinstance(op, Op) and op.page.core is None for op in steps)
 
     def outermost_loop(self, block: Block) -> Step | None:
-        """The outermost loop around a block."""
+        """Return the step of the outermost loop around a block, or None."""
         return next((step for step in self.around[block] if step.loops), None)
 
 
-WAIT_FIRST, SET, WAIT, SET_LAST = range(4)  # the order of what is at one gap
+WAIT_FIRST, SET, WAIT, SET_LAST = range(4)  # the order of insertions at one gap
 
 
 class Insertion(NamedTuple):
-    """What an edge puts in at a gap: a set of its flag, a wait for it, or its barrier."""
+    """An op of an edge at a gap: a set of its flag, a wait for it, or its barrier."""
 
     rank: int
     edge: SyncEdge
@@ -204,7 +206,7 @@ class Insertion(NamedTuple):
 
 
 def at_gaps(places: Places, numbers: Mapping[SyncEdge, int]) -> dict[Gap, list[Insertion]]:
-    """What these edges put in at each gap, in order; their flags have these ids."""
+    """Return the insertions of these edges at each gap, in order; their flags have these ids."""
     gaps: dict[Gap, list[Insertion]] = {}
     for edge, number in numbers.items():
         for gap, found in _insertions(edge, number, places):
@@ -234,7 +236,7 @@ def _insertions(edge: SyncEdge, number: int, places: Places) -> Iterator[tuple[G
 
 
 def insert_edges(places: Places, numbers: Mapping[SyncEdge, int]) -> list[Func]:
-    """The functions with these edges, whose flags have these ids."""
+    """Return the functions with these edges, whose flags have these ids."""
     ops = {
         gap: [*_of_gap([(one.edge.core, one.op) for one in some], gap, places)]
         for gap, some in at_gaps(places, numbers).items()
@@ -244,9 +246,9 @@ def insert_edges(places: Places, numbers: Mapping[SyncEdge, int]) -> list[Func]:
 
 @dataclass
 class MarkedFuncs:
-    """Functions with a mark, which is a barrier, in each gap beside what pipes execute.
+    """Functions with a mark, which is a barrier, in each gap beside ops that pipes execute.
 
-    `gaps` are those of the marks, by their identities.
+    `gaps` has the gap of each mark by its identity.
     """
 
     funcs: Sequence[Func]
@@ -266,7 +268,7 @@ class MarkedFuncs:
 
 
 def _of_gap(some: Sequence[tuple[KernelKind | None, Op]], gap: Gap, places: Places) -> Iterator[Op]:
-    """The ops of a gap; beside sections in one for their kind of core."""
+    """Yield the ops of a gap; outside of sections, in a section for their kind of core."""
     if not places.sections or not places.outside(gap[0]):
         yield from (op for _, op in some)
         return

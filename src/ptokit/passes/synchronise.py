@@ -1,9 +1,9 @@
-"""Synchronisation as a pass: flags and barriers between the pipes, none of them superfluous.
+"""Synchronisation as a pass: flags and barriers between pipes, none of them redundant.
 
-Each hazard of the dry runs (`order.hazards`) gets an edge, until there is no hazard left: in
-the innermost block that holds both instructions, or, if they are of different iterations of a loop,
-in the body of that loop. Where a core passes data to another, its signal waits for the data, and
-the use of the data waits for the signal. Then superfluous edges are removed, and ids are given out.
+Each hazard of the dry runs (`order.hazards`) gets an edge, until no hazard is left: in the
+innermost block that holds both instructions, or, for instructions of different iterations of a
+loop, in the body of that loop. If a core passes data to another, its signal waits for the data, and
+the use of the data waits for the signal. Then redundant edges are removed, and ids assigned.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from ptokit.passes.syncedges import (
 
 OWN_FLAGS = "set and wait for flags in the program"
 REPLACED = "`--passes desynchronise,synchronise` replaces it"
-MORE_THAN_IDS = 1 << 8  # numbers for the flags of edges, while the program's own have ids
-Pairs: TypeAlias = "frozenset[frozenset[int]]"  # of ops, by their identities
+MORE_THAN_IDS = 1 << 8  # preliminary ids for edges, distinct from those of the program
+Pairs: TypeAlias = "frozenset[frozenset[int]]"  # pairs of ops by their identities
 
 
 def synchronise(module: Module, target: Target) -> Module:
-    """The module with flags and barriers.
+    """Return the module with flags and barriers.
 
-    A kernel's own stay, and get what they leave open beside them; where that is not to be had,
+    A kernel's own flags stay, and further ones order the rest; if that is not possible,
     KeptFlagsWarning. The two functions of a pair are synchronised together. Hazards between cores
-    that no signal orders stay as they are. PtoError where an op is not known, or no run on samples
-    is legal, and the kernel has no flags.
+    that no signal orders stay. PtoError if an op is opaque, or no run on samples is legal, and the
+    kernel has no flags.
     """
     made: dict[int, Func] = {}
     for func in module.funcs:
@@ -65,9 +65,10 @@ def synchronise(module: Module, target: Target) -> Module:
 
 
 def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
-    """Whether there is nothing to do.
+    """Return whether a kernel needs no synchronisation.
 
-    What still calls others starts both functions of a pair, which are synchronised for themselves.
+    A function that still calls others starts both functions of a pair, which are synchronised
+    separately.
     """
     ops = (op for func in kernel.funcs for op in func.ops)
     calls = any(isinstance(op, Op) and CALLS in op.page.traits for op in ops)
@@ -75,7 +76,7 @@ def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
 
 
 def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
-    """The functions with what orders their pipes."""
+    """Return the functions with their pipes ordered."""
     if not kernel.flags:
         return _Synchronising(kernel, target).run()
     try:
@@ -90,7 +91,7 @@ def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
 
 
 def _require_known(kernel: SyncKernel) -> None:
-    """PtoError where the pipes of an op or the type of a value are not known."""
+    """Raise PtoError if the pipe of an op or the type of a value is unknown."""
     for value in (value for func in kernel.funcs for value in elided_values(func)):
         message = f"%{value.name}: {CATALOGUE['type-omitted'].title}"
         raise error("type-omitted", message, value.span, help="write the type out")
@@ -103,13 +104,13 @@ def _require_known(kernel: SyncKernel) -> None:
 
 
 class _Synchronising:
-    """One kernel while it gets its edges.
+    """The synchronisation of one kernel.
 
-    `apart`: pairs of ops of two cores that no signal orders, which is left to the program.
+    `apart`: pairs of ops on two cores that no signal orders, which are left to the program.
     """
 
     def __init__(self, kernel: SyncKernel, target: Target) -> None:
-        """PtoError as `synchronise`."""
+        """Make the sample runs; PtoError as in `synchronise`."""
         _require_known(kernel)
         self.kernel, self.target = kernel, target
         self.places = Places(kernel.funcs, kernel.sections)
@@ -126,7 +127,7 @@ class _Synchronising:
         self.taken |= {(*pipes, 0) for pipes in INNER_PAIRS if inner}
 
     def completed(self) -> Sequence[Func]:
-        """The functions with what their own flags leave open; PtoError where none go beside."""
+        """Return the functions with flags added to their own; PtoError if none fit beside these."""
         self._missed({})
         found = [find(one.cores, self.target, one.run.regions) for one in self._issued({})]
         if not any(one.hazards or one.stuck for one in found):
@@ -142,7 +143,7 @@ class _Synchronising:
 
     @gc_disabled()
     def run(self) -> Sequence[Func]:
-        """The functions with flags and barriers."""
+        """Return the functions with flags and barriers."""
         given = self._sufficient_and_needed()
         while self._missed(given):
             given = self._sufficient_and_needed()
@@ -152,7 +153,7 @@ class _Synchronising:
         return insert_edges(self.places, given)
 
     def _missed(self, numbers: Mapping[SyncEdge, int]) -> bool:
-        """Whether these edges leave something open in another run, which then counts, too."""
+        """Move a further run that these edges do not order to the runs; return whether any."""
         gaps = at_gaps(self.places, numbers)
         for run in self.others:
             cores = run.with_edges(gaps, numbers).cores
@@ -164,7 +165,7 @@ class _Synchronising:
         return False
 
     def _sufficient_and_needed(self) -> dict[SyncEdge, int]:
-        """Edges with numbers that order every run, none of them superfluous."""
+        """Return edges with ids that order every run, none of them redundant."""
         edges: list[SyncEdge] | None = []
         tried, numbers = set[SyncEdge](), dict[SyncEdge, int | None]()
         while edges is not None:
@@ -172,7 +173,7 @@ class _Synchronising:
             numbers = numbered(distinct, self._issued(distinct), self.target, self.taken)
             edges = widened(numbers, tried)
         given = {edge: number for edge, number in numbers.items() if number is not None}
-        if len(given) < len(numbers):  # barriers of all pipes stand for the others
+        if len(given) < len(numbers):  # barriers of all pipes replace edges without an id
             lost = (edge for edge, number in numbers.items() if number is None)
             steps = [(Step(edge.block, edge.wait_at, None), edge.core) for edge in lost]
             given |= dict.fromkeys((_full_barrier(*step) for step in steps), 0)
@@ -180,7 +181,7 @@ class _Synchronising:
         return given
 
     def _around(self, ops: Sequence[Op]) -> Iterator[SyncEdge]:
-        """Barriers of all pipes before and after each of these: what they do nobody has seen."""
+        """Yield full barriers around ops that no run reaches, so that their effects are ordered."""
         steps = (self.places.ways[id(op)][-1] for op in ops)
         for step in (end for s in steps for end in (s, s._replace(number=s.number + 1))):
             both = self.places.sections and self.places.outside(step.block)
@@ -189,12 +190,12 @@ class _Synchronising:
                     yield _full_barrier(step, core)
 
     def _issued(self, numbers: Mapping[SyncEdge, int]) -> Iterator[EdgedRun]:
-        """The runs with these edges, whose flags have these numbers."""
+        """Yield the runs with these edges, whose flags have these numbers."""
         gaps = at_gaps(self.places, dict.fromkeys(numbers, 0))
         return (run.with_edges(gaps, numbers) for run in self.runs)
 
     def _sufficient(self, edges: Sequence[SyncEdge]) -> dict[SyncEdge, int]:
-        """These edges and as many more as order every hazard, each with a flag of its own."""
+        """Return these edges and further ones that order every hazard, each with its own flag."""
         while True:
             distinct = {edge: number for number, edge in enumerate(edges, MORE_THAN_IDS)}
             missing = (self._missing_edges(issued) for issued in self._issued(distinct))
@@ -204,7 +205,7 @@ class _Synchronising:
             edges = [*edges, *new]
 
     def _missing_edges(self, issued: EdgedRun) -> list[SyncEdge]:
-        """Edges for what is found in a run, without those that another new one covers."""
+        """Return edges for the findings of a run, without those that another new edge covers."""
         run, edges = issued.run, issued.edges
         findings = find(issued.cores, self.target, run.regions)
         if findings.left or findings.stuck:
@@ -218,14 +219,14 @@ class _Synchronising:
         if findings.posted_twice and not wanted:
             why = "a flag of the program may be set twice before it is waited for"
             raise refuse(why, findings.posted_twice[0].op.span, REPLACED)
-        if not there.isdisjoint(wanted):  # it does not help to order the two as a whole
+        if not there.isdisjoint(wanted):  # the edge is there already and does not help
             wanted = dict.fromkeys(self._before(then, run.kind(then)) for _, then in unordered)
             assert wanted.keys() - there, "nothing goes on before all pipes are done"
         new = [edge for edge in wanted if edge not in there]
         return [e for e in new if not any(o.covers(e) and o != e for o in new)]
 
     def _to_order(self, hazard: Hazard, run: SampleRun) -> Iterator[tuple[QueueEntry, QueueEntry]]:
-        """Pairs of entries on one core whose order removes the hazard."""
+        """Yield pairs of entries on one core whose order removes the hazard."""
         first, then = hazard.first, hazard.second
         if first.queue.core == then.queue.core:
             yield first, then
@@ -236,13 +237,13 @@ class _Synchronising:
             yield from pairs
 
     def _before(self, entry: QueueEntry, core: KernelKind | None) -> SyncEdge:
-        """A barrier of all pipes before an instruction."""
+        """Return a barrier of all pipes before an instruction."""
         return _full_barrier(self.places.ways[id(entry.op)][-1], core)
 
     def _edge(self, first: QueueEntry, then: QueueEntry, core: KernelKind | None) -> SyncEdge:
-        """The edge that orders two entries, in the innermost block where they are two steps.
+        """Return the edge that orders two entries, in the innermost block where they are two steps.
 
-        Of two iterations of a loop a loop inside is one step: an edge in there would order its
+        For two iterations of a loop, an inner loop is one step: an edge inside would order its
         iterations, too.
         """
         iterations = [*zip(first.iteration, then.iteration, strict=False)]
@@ -262,7 +263,7 @@ class _Synchronising:
     def _between(
         self, a: Step, b: Step, pipes: tuple[Pipe, Pipe], core: KernelKind | None
     ) -> SyncEdge:
-        """The edge from one step of a block to another, or to one of the next iteration."""
+        """Return the edge from one step of a block to another, or to one of the next iteration."""
         source, then = pipes
         if source is then:
             return barrier_at(then, b.block, b.number, self.target, core)
@@ -270,11 +271,11 @@ class _Synchronising:
         return SyncEdge(source, then, b.block, a.number + 1, b.number, carried=carried, core=core)
 
     def _needed(self, numbers: Mapping[SyncEdge, int]) -> dict[SyncEdge, int]:
-        """The edges that are left when each superfluous one is removed."""
+        """Return the edges that are left after removing each redundant one."""
         issued = [*self._issued(numbers)]
-        issued.sort(key=lambda one: sum(map(len, one.numbered)))  # short ones show most of it
+        issued.sort(key=lambda one: sum(map(len, one.numbered)))  # short runs find most faults
         kept, lasting, before = {*numbers}, set[SyncEdge](), None
-        while before != len(kept):  # a flag that was set twice without one may be left out itself
+        while before != len(kept):  # an edge kept for a flag set twice may be redundant later
             before = len(kept)
             for edge in sorted(reversed([*numbers]), key=_removal_order):
                 if edge not in kept or edge in lasting:
@@ -289,7 +290,7 @@ class _Synchronising:
     def _found_without(
         self, edge: SyncEdge, kept: set[SyncEdge], issued: Sequence[EdgedRun]
     ) -> OrderFault:
-        """What is found in the runs with the others of these edges."""
+        """Return the fault in the runs without one of these edges."""
         left = {*map(id, kept - {edge}), id(None)}
         for one in issued:
             if edge in one.present:
@@ -301,17 +302,17 @@ class _Synchronising:
 
 
 def _full_barrier(step: Step, core: KernelKind | None) -> SyncEdge:
-    """A barrier of all pipes before a step."""
+    """Return a barrier of all pipes before a step."""
     return SyncEdge(Pipe.ALL, Pipe.ALL, step.block, step.number, step.number, core=core)
 
 
 def _has_full_barrier(step: Step) -> bool:
-    """Whether there is one already, right before the step or as the step."""
+    """Return whether a full barrier stands right before the step, or is the step."""
     beside = step.block.ops[max(step.number - 1, 0) : step.number + 1]
     stops = (op for op in beside if isinstance(op, Op) and STOPS in op.page.traits)
     return any(Pipe.ALL in op.attrs.values() for op in stops)
 
 
 def _removal_order(edge: SyncEdge) -> int:
-    """The order in which edges are tried for removal: those that stop the most pipes first."""
+    """Return the key by which edges are tried for removal: the most expensive ones first."""
     return 0 if edge.source is Pipe.ALL else 1 if edge.barrier else 2
