@@ -446,8 +446,7 @@ def trowexpandadd(
     """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
 
     One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
-    is used again and again along the row. Of a block only the first value counts on a5. Integers
-    wrap.
+    is repeated along the row. On a5 only the first value of a block is used. Integers wrap.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -539,9 +538,9 @@ def trowexpandmax(
     high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -563,9 +562,9 @@ def trowexpandmin(
     high_precision: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -732,7 +731,7 @@ def fence_barrier_all(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let nothing go on before what was written to these memories is visible to all cores.
+    """Wait until earlier writes to these memories are visible to all cores.
 
     scope: gm, all, local_memory
     """
@@ -748,13 +747,14 @@ def tcvt(
 ) -> None:
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
-    With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
-    in integers and in floats of a smaller range than src's; in others it stays (f16 to f32), as do
-    infinities. Off, integers keep the low bits (NaN and infinities give 0), floats become infinite
-    (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither: they saturate in any case,
-    and A5 stores whole bytes of them: the rest of each row is 0, and so is an odd last element.
-    On A2/A3 f32 and f16 become i16, and f16 i8, by way of the nearest i32: there infinity is -1.
-    Without it, the table says. f32 to f32 rounds to whole numbers and keeps NaN and infinities.
+    With `sat_mode` on, a value out of range becomes the nearest value in range, and NaN becomes 0
+    in integers and in floats of a smaller range than src's; in other floats NaN and infinities stay
+    (f16 to f32). With it off, integers keep the low bits (NaN and infinities give 0), floats become
+    infinite (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither infinity nor NaN, so
+    they always saturate; A5 stores whole bytes of them: the rest of each row, and an odd last
+    element, is 0. On A2/A3 f32 and f16 become i16, and f16 i8, through the nearest i32: there
+    infinity is -1. The table has the behaviour without `sat_mode`. f32 to f32 rounds to whole
+    numbers and keeps NaN and infinities.
 
     dst: receives the converted elements
     src: the elements to convert
@@ -784,7 +784,7 @@ def rls_buf(
     mode: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Release a buffer, once what the pipe of an operation had to do is done.
+    """Release a buffer, after the earlier work of an operation's pipe.
 
     op: str
     buffer: int
@@ -812,7 +812,7 @@ def rls_buf_dyn(
     mode: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Release a buffer, once what the pipe of an operation had to do is done.
+    """Release a buffer, after the earlier work of an operation's pipe.
 
     buffer: its number, 0 to 31
     op: str
@@ -871,8 +871,8 @@ def tdiv(
 ) -> None:
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
-    A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
-    by -1 wraps.
+    A float divided by 0 is infinite or NaN as in IEEE 754. An integer divided by 0 is 0, and the
+    least integer divided by -1 wraps.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -889,7 +889,7 @@ def tmax(
 ) -> None:
     """dst[i, j] = src1[i, j] where src0[i, j] < src1[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -905,7 +905,7 @@ def tmin(
 ) -> None:
     """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -923,8 +923,9 @@ def trem(
 ) -> None:
     """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
 
-    It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of src1 and is rounded only if src1 is added to the exact remainder of
+    truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with 64-bit
+    integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -941,9 +942,9 @@ def tfmod(
     precision: FmodPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src0[i, j] by src1[i, j].
 
-    It has the sign of src0. By 0 it is NaN, of integers 0.
+    The result has the sign of src0. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -963,8 +964,8 @@ def tpow(
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1040,7 +1041,7 @@ def tshl(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0.
+    """dst[i, j] = src0[i, j] << src1[i, j]; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1056,9 +1057,9 @@ def tshr(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
+    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be a source
@@ -1109,9 +1110,9 @@ def taddrelu(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src0[i, j] + src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] + src1[i, j] where the sum is greater than 0, else 0; NaN gives 0.
 
-    Integers of fewer than 32 bits are added in i32; of what is greater than 0 the low bits stay.
+    Integers of fewer than 32 bits are added in i32; a positive sum keeps its low bits.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1125,10 +1126,10 @@ def tsubrelu(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] - src1[i, j] where the difference is greater than 0, else 0.
 
-    Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
-    stay.
+    NaN gives 0. Integers of fewer than 32 bits are subtracted in i32; a positive difference keeps
+    its low bits.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1170,9 +1171,9 @@ def tfusedmuladdrelu(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; NaN gives 0.
 
-    It is rounded after each step; integers wrap.
+    The value is rounded after each step; integers wrap.
 
     dst: the old values, and then the results; may be a source
     src0: the first operands
@@ -1188,8 +1189,8 @@ def taddreluconv(
 ) -> None:
     """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
-    large becomes the largest finite value; NaN gives 0.
+    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and a value
+    that is too large becomes the largest finite value; NaN gives 0.
 
     dst: receives the results: f16 of f32, i8 of f16 and i16
     src0: the left operands
@@ -1205,8 +1206,8 @@ def tsubreluconv(
 ) -> None:
     """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what
-    is too large becomes the largest finite value; NaN gives 0.
+    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and a
+    value that is too large becomes the largest finite value; NaN gives 0.
 
     dst: receives the results: f16 of f32, i8 of f16 and i16
     src0: the left operands
@@ -1224,8 +1225,8 @@ def tadddeqrelu(
 ) -> None:
     """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
 
-    The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too
-    large becomes the largest finite f16; NaN gives 0.
+    The sum wraps in i32; the product is rounded to f32 and then to dst's type, in which a value
+    that is too large becomes the largest finite f16; NaN gives 0.
 
     dst: receives f16; on the CPU simulator f32 too
     src0: i32 to add
@@ -1260,8 +1261,8 @@ def texp(
 ) -> None:
     """dst[i, j] = e ** src[i, j], at most one unit in the last place from the rounded exact value.
 
-    Of all f16 two are off by one, of all bf16 none, of f32 between -87 and 88 one in ten. It
-    overflows to infinity, underflows through denormals to 0, and NaN stays NaN.
+    Two of all f16 are off by one, no bf16, and one in ten f32 between -87 and 88. Overflow gives
+    infinity, underflow denormals and then 0, and NaN stays NaN.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1298,7 +1299,7 @@ def tneg(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap.
+    """dst[i, j] = -src[i, j]: the sign bit of floats is flipped, also of NaN; integers wrap.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1323,9 +1324,9 @@ def tlog(
     precision: LogPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
+    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity for 0, NaN for negative values.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1339,7 +1340,7 @@ def tsqrt(
     precision: SqrtPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0.
+    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN for negative values.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1354,9 +1355,9 @@ def trsqrt(
     precision: RsqrtPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; infinity for 0, NaN for less.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value. A5 rounds
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value. A5 rounds
     twice: the root, then its reciprocal.
 
     dst: receives the results; may be the source
@@ -1372,7 +1373,7 @@ def trecip(
     precision: RecipPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0.
+    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, and 0 for 0.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1416,7 +1417,7 @@ def tmuls(
 ) -> None:
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1434,7 +1435,7 @@ def tdivs(
 ) -> None:
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1453,7 +1454,7 @@ def tdivs(
 ) -> None:
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     scalar: the right operand of all; it takes the tile's element type
@@ -1468,7 +1469,7 @@ def tmaxs(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1482,7 +1483,7 @@ def tmins(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1500,8 +1501,9 @@ def trems(
 ) -> None:
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
-    It has the sign of the scalar and is rounded only where that is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of the scalar and is rounded only if the scalar is added to the exact
+    remainder of truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with
+    64-bit integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1518,9 +1520,9 @@ def tfmods(
     precision: FmodPrecisionWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src[i, j] by the scalar.
 
-    It has the sign of src. By 0 it is NaN, of integers 0.
+    The result has the sign of src. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1540,8 +1542,8 @@ def tpows(
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1615,7 +1617,7 @@ def tshls(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0.
+    """dst[i, j] = src[i, j] << scalar; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1631,9 +1633,9 @@ def tshrs(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
+    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be the source
@@ -1680,7 +1682,7 @@ def texpands(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape.
+    """dst[i, j] = scalar, in dst's element type; in a mat tile for the whole declared shape.
 
     dst: the tile to fill
     scalar: what all elements become
@@ -1838,11 +1840,11 @@ def tquant_hif4(
 ) -> None:
     """Quantise groups of 64 columns to HiFloat4: dst = src / its scale, nearest, ties to even.
 
-    The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. Eighths
-    that reach 4 times the number are doubled, sixteenths that reach twice it again. Each step
-    rounds to bf16. Elements are at most 1.75: so are infinities. NaN makes the number of its group
-    NaN and its elements 1.75. max receives the largest magnitudes of sixteenths, then of eighths,
-    scaling the factors of sixteenths, each from the first byte on.
+    The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. An
+    eighth is doubled if it reaches 4 times the number, a sixteenth if it then reaches twice the
+    doubled number. Each step rounds to bf16. Elements, infinities too, are at most 1.75. NaN makes
+    the number of its group NaN and its elements 1.75. max receives the largest magnitudes of
+    sixteenths, then of eighths, scaling the factors of sixteenths, each from the first byte on.
 
     dst: receives the elements
     src: the numbers, bf16
@@ -1864,7 +1866,7 @@ def tmatmul_mx_hif4(
 ) -> None:
     """c = a x b in HiFloat4, summed over k ascending with one fused multiply-add per k, in f32.
 
-    A group whose number is NaN makes NaN.
+    A group whose number is NaN gives NaN.
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -1899,7 +1901,7 @@ def tci(
     descending: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """TCI with room for the vector unit of A2/A3; the numbers are the same.
+    """TCI with scratch for the vector unit of A2/A3; the numbers are the same.
 
     dst: one row that receives the numbers
     start: the first number
@@ -1916,7 +1918,7 @@ def ttri(
 ) -> None:
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
-    With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
+    With `upper` 1, 0 where j < i + diagonal, and 1 elsewhere.
 
     dst: receives ones and zeros in its valid region
     diagonal: how far the diagonal is to the right of the main one
@@ -1938,9 +1940,9 @@ def trandom(
     """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
 
     64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
-    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column
-    4 n + w, and the counter grows by 64, after the last chunk of a row by as many as columns are
-    left of 64. So numbers come again, or counters are left out, unless 256 columns are valid.
+    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column 4 n +
+    w, and the counter grows by 64, after the last chunk of a row by the columns modulo 64. So
+    unless 256 columns are valid, numbers repeat, or counters are skipped.
 
     dst: receives the numbers
     key0: the key: its low word
@@ -1966,9 +1968,9 @@ def mgather(
     """Read elements, or with `coalesce` row whole rows, of global memory at indices.
 
     dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
-    Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
-    index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
-    a line of indices means rows. Bits move unchanged, NaN too.
+    Indices are unsigned. `outside` is the policy for an index out of range: clamp to the last, wrap
+    modulo the count, zero for 0; error, also written undefined, is an error. Without `coalesce` a
+    line of indices means rows. Bits move unchanged, NaN too.
 
     dst: receives the elements
     src: the table
@@ -1991,7 +1993,7 @@ def mgather(
 ) -> None:
     """Read elements, or with `coalesce` row whole rows, of global memory into L1.
 
-    As the other form, with indices that are in global memory too.
+    As the other form, with indices in global memory.
 
     dst: receives the elements
     src: the table
@@ -2015,10 +2017,11 @@ def mscatter(
 ) -> None:
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
-    dst[indices[r, c]] = src[r, c], or row indices[r] of dst, as MGATHER reads them; in row-major
-    order, so of equal indices the last one wins. `atomic` adds to the element, or takes the
-    greater or the lesser; each addition is rounded, a NaN never replaces a number. `outside` says
-    what becomes of an index beyond: clamp, wrap, skip; error, also written undefined, is an error.
+    dst[indices[r, c]] = src[r, c], or row indices[r] of dst, with indices as in MGATHER; in
+    row-major order, so of equal indices the last one wins. `atomic` adds to the element, or takes
+    the greater or the lesser; each addition is rounded, and a NaN never replaces a number.
+    `outside` is the policy for an index out of range: clamp, wrap, skip; error, also written
+    undefined, is an error.
 
     dst: the table; other elements stay
     src: the elements
@@ -2040,7 +2043,7 @@ def tinterleave(
 ) -> None:
     """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest.
 
-    Of an odd number of columns dst1 begins with the pair whose first element is dst0's last.
+    For an odd number of columns dst1 starts with the pair whose first element is dst0's last.
 
     dst1: the second half
     dst0: the first half
@@ -2057,7 +2060,7 @@ def tdeinterleave(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """The columns of src0, and behind them those of src1: dst0 the even ones, dst1 the odd ones.
+    """The columns of src0, then those of src1: dst0 takes the even ones, dst1 the odd ones.
 
     dst1: the second half
     dst0: the first half
@@ -2100,7 +2103,7 @@ def tprefetch(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """A hint that `src` will be loaded: dst stays as it is, written or not.
+    """A hint that `src` will be loaded: dst keeps its content, defined or not.
 
     dst: a tile of the size of the transfer
     src: what will be loaded
@@ -2116,8 +2119,8 @@ def tprint(
 ) -> None:
     """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
 
-    Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 digits behind the point;
-    NaN is nan. What is not valid is not printed.
+    Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 decimal places; NaN is nan.
+    Elements outside the valid region are not printed.
 
     src: the tile
     tmp: room in global memory, for tiles in acc and mat
@@ -2147,9 +2150,9 @@ def tsort32(
 ) -> None:
     """Sort each row in blocks of 32 by value, greatest first; equal values by index, unsigned.
 
-    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
-    with sign 0 comes first, one with sign 1 last, and no NaN changes its bits. Bytes of dst behind
-    the records stay.
+    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN with
+    sign 0 comes first, one with sign 1 last, and NaN keeps its bits. Bytes of dst after the records
+    stay.
 
     dst: receives a record for each element of src
     src: the values
@@ -2167,7 +2170,7 @@ def tmrgsort(
 ) -> None:
     """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row.
 
-    On a5 what is left behind the last group is not written.
+    On a5 elements after the last group are not written.
 
     dst: receives the records; bytes behind them stay
     src: the runs: groups of four
@@ -2187,9 +2190,9 @@ def tmrgsort(
     exhausted: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
+    """Merge two to four sorted lists; with `exhausted` stop when the first list is used up.
 
-    As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
+    dst's valid columns limit the number of records. `executed` is written with `exhausted` only.
 
     dst: receives the records; bytes behind them stay
     executed: how many records of each list are taken, 16 bits
@@ -2214,7 +2217,7 @@ def tmrgsort(
     exhausted: bool = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """The same where the compiler finds the scratch: it cannot at level 3.
+    """The merge of lists with scratch from the compiler, which is not possible at level 3.
 
     dst: receives the records; bytes behind them stay
     executed: how many records of each list are taken, 16 bits
@@ -2238,7 +2241,8 @@ def tgather(
 ) -> None:
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
-    An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
+    An index out of range wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside`
+    selects another policy.
 
     dst: receives one element for each index
     src0: the table
@@ -2259,8 +2263,8 @@ def tgather(
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
     By row, the selected elements of all rows follow one another in dst's storage without gaps. On
-    A5, rows of 64-bit elements begin dst.cols / period apart, with one element for each whole
-    period, and 64 at most. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
+    A5, rows of 64-bit elements start dst.cols / period apart, with one element for each whole
+    period, and at most 64. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
     ...; bits move unchanged.
 
     dst: receives the selected elements
@@ -2308,7 +2312,7 @@ def tgather(
     offset: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """tgather that compares every element with one number, as the assembler's text has it.
+    """tgather that compares every element with one number, as in the assembler's text.
 
     dst: receives the indices of the matches, row by row
     src0: the elements to compare
@@ -2328,7 +2332,7 @@ def tgatherb(
 ) -> None:
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
-    A block that would reach past the source is left as it is on the CPU simulator.
+    On the CPU simulator a block that would reach past the source is not written.
 
     dst: receives the blocks; only whole ones are written
     src: the bytes
@@ -2344,10 +2348,10 @@ def thistogram(
     byte: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[r, n] = how many elements of row r have a byte of at most n; byte 0 is the lowest.
+    """dst[r, n] = the number of elements of row r with a byte of at most n; byte 0 is the lowest.
 
-    Only elements count whose bytes above it are those of `idx`: of u16 a filter for each row, of
-    u32 one for all rows, idx[0, 0] the highest byte.
+    Only elements whose bytes above it equal those of `idx` count: for u16 a filter for each row,
+    for u32 one for all rows, idx[0, 0] the highest byte.
 
     dst: 256 counts for each row; columns behind them stay
     src: the elements
@@ -2365,7 +2369,7 @@ def thistogram(
     newer: int | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """The same of u16, as older text has it: with `is_msb` the upper byte, else the lower one.
+    """THISTOGRAM of u16 in older text: with `is_msb` the upper byte, else the lower one.
 
     dst: 256 counts for each row; columns behind them stay
     src: the elements
@@ -2405,8 +2409,8 @@ def tscatter(
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
     The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
-    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too, and by column
-    what lies behind src's columns.
+    unchanged. On A2/A3 and A5 elements outside dst's valid region become 0, too, and by column
+    those beyond src's columns.
 
     dst: receives the elements, and zeros between them
     src: the columns or rows
@@ -2443,8 +2447,8 @@ def tconcat(
 ) -> None:
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
-    An index counts bytes of its own element type. What dst has no room for is cut off; columns
-    after them keep their value.
+    An index counts bytes of its own element type. Elements beyond dst's width are cut off; columns
+    of dst after the last element stay.
 
     dst: receives both, side by side
     src0: the left part
@@ -2613,10 +2617,10 @@ def timg2col(
 
     Positions count across, then down, then over the images. Along a row the channel within a block
     is innermost, then the filter's column and row, then the channel block. Positions and channels
-    outside the map have the map's pad value. `pos_m` and `pos_k` choose the part that dst holds.
-
-    Hardware knows the map from a bank of registers. A manual mode expects that SETFMATRIX,
-    SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
+    outside the map have the map's pad value. `pos_m` and `pos_k` select the part that dst holds.
+    Hardware takes the map's parameters from a bank of registers. A manual mode requires SETFMATRIX,
+    SET_IMG2COL_PADDING and SET_IMG2COL_RPT before, for the same map; an auto mode sets the
+    registers.
 
     dst: receives rows pos_m.. and columns pos_k.. of the matrix
     src: the feature map, with its filter, stride, dilation and padding
@@ -2692,7 +2696,7 @@ def tmov(
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
     fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32. `relu` without `quant`
-    clears what is negative after the conversion: NaN and -0 stay.
+    clears negative values after the conversion: NaN and -0 stay.
 
     dst: receives the tile
     src: the tile to move
@@ -2714,9 +2718,9 @@ def tmov(
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
-    groups along its rows and is transposed on the way. A dst of another fractal, and on A5 one of
-    other extents than the transposed source, is plain storage: it is filled from its first byte
-    on, as if it were a tile of fractal 32 with as many columns as there are groups.
+    groups along its rows and is transposed. A dst of another fractal, and on A5 one of other
+    extents than the transposed source, is plain storage: it is filled from its first byte on, like
+    a tile of fractal 32 with as many columns as there are groups.
 
     dst: the scales, zz
     src: the exponents
@@ -2754,7 +2758,7 @@ def tpack(
 ) -> None:
     """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
-    Bits are cut off; nothing is rounded or saturated.
+    High bits are cut off; no value is rounded or saturated.
 
     dst: receives the low bits
     src: the wider elements
@@ -2789,7 +2793,7 @@ def ttrans(
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
     Every element keeps its group, image, channel, depth, row and column. Channels and images that
-    only the blocks of `dst` have are 0; so are those of each group of `src` behind the first
+    exist only in the blocks of `dst` are 0, and so are those of each group of `src` after the first
     `images`. `tmp` is scratch, undefined afterwards.
 
     dst: receives the elements; must not overlap src
@@ -2844,7 +2848,7 @@ def tmatmul_acc(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it.
+    """c = acc + a x b: each sum starts with acc's element; in recordings acc is added last.
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     acc: the sum so far; may be c itself
@@ -2864,7 +2868,7 @@ def tgemv_acc(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended).
+    """c = acc + a x b for one row: each sum starts with acc's element (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     acc: the sum so far; may be c itself
@@ -2884,7 +2888,7 @@ def tmatmul_bias(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it.
+    """c = bias + a x b: each sum starts with its column's bias; in recordings it is added last.
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2904,7 +2908,7 @@ def tgemv_bias(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = bias + a x b for one row: each sum begins with its column's bias (recorded: ended).
+    """c = bias + a x b for one row: each sum starts with its column's bias (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2974,7 +2978,7 @@ def tmatmul_mx_acc(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = acc + a x b with their scales: each sum begins with acc's element (recorded: ended).
+    """c = acc + a x b with their scales: each sum starts with acc's element (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     acc: the sum so far; may be c itself
@@ -3022,7 +3026,7 @@ def tmatmul_mx_bias(
     short: ShortF32Word | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """c = bias + a x b with their scales: sums begin with their column's bias (recorded: ended).
+    """c = bias + a x b with their scales: sums start with their column's bias (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -3099,8 +3103,7 @@ def tpartmax(
 ) -> None:
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the least
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the smallest finite number.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -3116,8 +3119,7 @@ def tpartmin(
 ) -> None:
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the greatest
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the largest finite number.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -3136,8 +3138,8 @@ def tpartargmax(
 ) -> None:
     """The larger of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly larger, A2/A3 where it is larger or equal.
-    A5 takes src1's where that is strictly larger. Where one is NaN, nothing is larger.
+    The CPU simulator takes src0's if it is strictly larger, A2/A3 if it is larger or equal. A5
+    takes src1's if it is strictly larger. Comparisons with NaN are false.
 
     dst_val: receives the values
     src0_val: the left values
@@ -3159,8 +3161,8 @@ def tpartargmin(
 ) -> None:
     """The smaller of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly smaller, A2/A3 where it is smaller or equal.
-    A5 takes src1's where that is strictly smaller. Where one is NaN, nothing is smaller.
+    The CPU simulator takes src0's if it is strictly smaller, A2/A3 if it is smaller or equal. A5
+    takes src1's if it is strictly smaller. Comparisons with NaN are false.
 
     dst_val: receives the values
     src0_val: the left values
@@ -3182,7 +3184,7 @@ def tquant(
 ) -> None:
     """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
 
-    The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
+    The product rounds to f32 first. Values out of range, infinities too, saturate.
 
     dst: receives the whole numbers
     src: the numbers, f32
@@ -3204,8 +3206,7 @@ def tquant(
 ) -> None:
     """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
 
-    The product and the sum round to f32 first. What is out of range, infinities too, is the nearest
-    in range.
+    The product and the sum round to f32 first. Values out of range, infinities too, saturate.
 
     dst: receives the whole numbers
     src: the numbers, f32
@@ -3225,7 +3226,7 @@ def tdequant(
 ) -> None:
     """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
 
-    The difference and the product round to f32. A NaN of scale or offset makes NaN.
+    The difference and the product round to f32. A NaN of scale or offset gives NaN.
 
     dst: receives the numbers, f32
     src: the whole numbers
@@ -3285,11 +3286,11 @@ def tquant_mx(
     store: VecStoreModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """`tquant.mx` of fp8 along rows, and the exponents once more in the order of a left scale tile.
+    """`tquant.mx` of fp8 along rows, with the exponents also in the order of a left scale tile.
 
     exp_zz is filled from its first byte on: boxes of 16 rows and 2 groups, row-major, and so are
-    the elements of each. Compilers take this form on A5 too, and call it deprecated.
-    NaN does what it does in `tquant.mx`; infinities become 448.
+    the elements of each. Compilers take this form on A5 too, and call it deprecated. NaN is treated
+    as in `tquant.mx`; infinities become 448.
 
     dst: receives the elements: f8e4m3, in bytes, or f4e2m1x2
     src: the numbers
@@ -3318,7 +3319,7 @@ def tquant_dn(
 ) -> None:
     """Quantise groups of 32 rows of a column: `tquant.mx` with `axis` 0.
 
-    NaN does what it does there. Infinities become the largest element, 448 or 6.
+    NaN is treated as there. Infinities become the largest element, 448 or 6.
 
     dst: receives the elements: f8e4m3, in bytes, or f4e2m1x2
     src: the numbers
@@ -3339,11 +3340,11 @@ def trowsum(
 ) -> None:
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
-    Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
+    Floats on cpu: from left to right, starting with 0, in f32, with one rounding at the end. On
     a2a3 and a5 every step rounds to the element type. A register of 256 bytes is added as a tree:
     neighbours, then neighbours of those sums. a5 adds the trees of one register after the other to
-    0. a2a3 first adds register to register (the second of each two to the first, what is left to
-    the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
+    0. a2a3 first adds register to register (the second of each two to the first, the remaining one
+    to the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
     of infinities of both signs, is NaN. Under the reading saturated-sums each sum of two f16 that
     overflows is 65504 on these targets.
 
@@ -3359,7 +3360,7 @@ def trowprod(
     tmp: Tile | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
+    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
     Each step rounds to the element type; integers wrap.
 
@@ -3404,11 +3405,12 @@ def tcolsum(
     is_binary: bool | None = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
+    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, starting with 0.
 
     Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
-    neighbouring rows, then neighbours of these sums, until one is left; a lone last one is added to
-    the pair before it. The CPU simulator ignores it. A source without rows leaves `dst` as it is.
+    neighbouring rows, then neighbours of these sums, until one is left; a single last one is added
+    to the pair before it. The CPU simulator ignores it. A source without rows leaves `dst`
+    unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -3422,9 +3424,10 @@ def tcolprod(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, beginning with 1.
+    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, starting with 1.
 
-    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`.
+    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`
+    unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -3438,7 +3441,7 @@ def tcolmax(
 ) -> None:
     """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -3452,7 +3455,7 @@ def tcolmin(
 ) -> None:
     """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -3466,8 +3469,8 @@ def tpairreducesum(
 ) -> None:
     """dst[i, k] = src[i, 2k] + src[i, 2k + 1].
 
-    Of an odd number of columns the last has no other: the CPU simulator adds 0 to it, A2/A3 and A5
-    leave it out. Every other element of dst's storage becomes 0. Integers wrap.
+    In an odd number of columns the last has no partner: the CPU simulator adds 0 to it, A2/A3 and
+    A5 leave it out. Every other element of dst's storage becomes 0. Integers wrap.
 
     dst: receives the sums, in the first half of its valid columns
     src: the elements to add in pairs
@@ -3493,7 +3496,7 @@ def set_img2col_padding(
     mode: FmatrixModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Tell the unroll the value outside of `src`; an 8-bit value stands twice.
+    """Tell the unroll the value outside of `src`; an 8-bit value fills both bytes.
 
     src: the feature map
     mode: a_auto, b_auto, a_manual, b_manual
@@ -3505,9 +3508,9 @@ def set_img2col_rpt(
     mode: FmatrixModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Tell the unroll how often it repeats: stride bits 0-15, times 16-23, mode 24.
+    """Tell the unroll its number of repetitions: stride bits 0-15, times 16-23, mode 24.
 
-    On A5 also where in dst: stride bits 32-47, first row 48-63.
+    On A5 also the place in dst: stride bits 32-47, first row 48-63.
 
     src: the feature map
     mode: a_auto, b_auto, a_manual, b_manual
@@ -3520,7 +3523,7 @@ def set_quant_scalar(
     number: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8.
+    """Set the one scale of the fix-pipe: its f32 bits, and bit 46 if the result is an i8.
 
     scale: the scale, an f32
     out: i8, u8, f16, bf16
@@ -3533,7 +3536,7 @@ def set_quant_vector(
     number: int = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`.
+    """Set the address of the fix-pipe's parameters, one for each column: 128-byte granules.
 
     fp: a parameter for each column, as `quant` of textract has it
     number: int
@@ -3545,7 +3548,7 @@ def sethf32mode(
     mode: RoundModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Say whether later products may shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
+    """Allow later products to shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32.
 
@@ -3559,7 +3562,7 @@ def settf32mode(
     mode: RoundModeWord = ...,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Say whether later products may shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
+    """Allow later products to shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32. On A2/A3 nothing happens.
 
@@ -3577,8 +3580,8 @@ def tcmp(
 ) -> None:
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
-    w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
-    beyond src0's valid columns, and all else of dst's storage, become 0.
+    w is the width of dst's elements. NaN is unordered: only NE is true; -0 equals +0. Bits beyond
+    src0's valid columns, and the rest of dst's storage, become 0.
 
     dst: receives the bits: of each row, the lowest bit first
     src0: the left operands
@@ -3597,10 +3600,10 @@ def tcmps(
 ) -> None:
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
-    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
-    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0. On A5 a dst whose
-    valid columns are as many as those of src0, all that it has, takes the bits of all rows one
-    behind the other: for a selection declare as many columns of dst as hold the bits of a row.
+    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE is true.
+    Bits beyond src0's valid columns, and the rest of dst's storage, become 0. On A5, if dst has as
+    many valid columns as src0, and no more declared ones, it takes the bits of all rows one behind
+    the other: for a selection declare as many columns of dst as hold the bits of a row.
 
     dst: receives the bits: of each row, the lowest bit first
     src0: the left operands
@@ -3672,7 +3675,7 @@ def set_flag(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Raise a flag when all that `source` has to do so far is done.
+    """Set a flag when all earlier work of `source` is done.
 
     source: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
     target: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
@@ -3686,7 +3689,7 @@ def wait_flag(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let `target` go on only when the flag is up, and lower it.
+    """Make `target` wait until the flag is set, and clear it.
 
     source: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
     target: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
@@ -3700,7 +3703,7 @@ def set_flag_dyn(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Raise a flag whose id is known when the program runs.
+    """Set a flag whose id is known at run time.
 
     event: the id, 0 to 7
     source: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
@@ -3714,7 +3717,7 @@ def wait_flag_dyn(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Wait for a flag whose id is known when the program runs.
+    """Wait for a flag whose id is known at run time.
 
     event: the id, 0 to 7
     source: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
@@ -3728,7 +3731,7 @@ def record_event(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Raise the flag between the pipes of two operations when the first is done.
+    """Set the flag between the pipes of two operations when the first is done.
 
     source: str
     target: str
@@ -3742,7 +3745,7 @@ def wait_event(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let the second operation's pipe go on only when the flag is up, and lower it.
+    """Make the second operation's pipe wait until the flag is set, and clear it.
 
     source: str
     target: str
@@ -3754,7 +3757,7 @@ def barrier(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let a pipe go on only when all that it had to do is done; ALL: every pipe.
+    """Make a pipe wait until all its earlier work is done; ALL: every pipe.
 
     of: S, V, M, MTE1, MTE2, MTE3, FIX, ALL
     """
@@ -3764,7 +3767,7 @@ def barrier_sync(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let the pipe of an operation go on only when all that it had to do is done.
+    """Make the pipe of an operation wait until all its earlier work is done.
 
     op: str
     """
@@ -3782,7 +3785,7 @@ def tsync_op(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """Let the pipe of an operation go on only when all that it had to do is done.
+    """Make the pipe of an operation wait until all its earlier work is done.
 
     op: str
     """
@@ -3805,11 +3808,11 @@ def tload(
 ) -> None:
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
-    All of dst's storage outside the valid region takes the tile's pad value; with a null pad
-    nothing computes those elements, and they hold what they held. Chips fill up the last line of 32
-    bytes of each row with zeros where lines become boxes of a mat tile.
-    Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
-    What only the assembler's text can say, padding and caches, changes nothing of that.
+    All of dst's storage outside the valid region takes the tile's pad value; with a null pad those
+    elements are unchanged. Chips fill up the last line of 32 bytes of each row with zeros when
+    lines become boxes of a mat tile. Under the reading larger-views, and on a5, it copies the upper
+    left part of a larger matrix. The operands for padding and caches, which only assembler text
+    has, have no effect.
 
     dst: the tile to fill; its valid region is the size of the transfer
     src: the global tensor view to read
@@ -3834,9 +3837,9 @@ def tload(
     """Copy the array that `src` describes into a convolution tile.
 
     The view states the layout that the tile has. On A5 it may state one without blocks of channels:
-    of maps `nchw`, `nhwc` and `ncdhw`, of weights `nchw` and `ncdhw`, with every plane whole. Each
-    element keeps its image, channel, depth, row and column. Channels that only the last block of
-    the view's has are 0; blocks and images that the view lacks stay as they are.
+    for maps `nchw`, `nhwc` and `ncdhw`, for weights `nchw` and `ncdhw`, with every plane whole.
+    Each element keeps its image, channel, depth, row and column. Channels that only the last block
+    has are 0; blocks and images that the view lacks are unchanged.
 
     dst: the tile to fill
     src: the global tensor view to read, its layout that of the tile
@@ -3893,7 +3896,7 @@ def talias(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """`dst` becomes another handle on the bytes of `src`: what one writes, the other sees.
+    """`dst` becomes another handle on the bytes of `src`: a write through one changes both.
 
     dst: the new handle
     src: the tile whose bytes it names
@@ -3905,14 +3908,14 @@ def bitcast(
     *,
     events: Sequence[Event] = ...,
 ) -> None:
-    """`dst` becomes a handle on the bytes of `src` with elements of another type as wide.
+    """`dst` becomes a handle on the bytes of `src` with another element type of the same width.
 
     dst: the new handle
     src: the tile whose bytes it names
     """
 
 def tassign(tile: Tile, address: int) -> None:
-    """`src` at another address: a handle on the bytes there. Nothing moves.
+    """A handle on the bytes at another address, of the type of `src`. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.
 
@@ -3923,7 +3926,7 @@ def tassign(tile: Tile, address: int) -> None:
 def tget_scale_addr(dst: Tile, src: Tile) -> None:
     """The scales that belong to `src`: a handle on the scale memory at a 16th of its address.
 
-    Nothing moves. The scales of one tile are where hardware looks for them, whoever asks.
+    No data moves: hardware expects the scales of a tile at this address.
 
     dst: the scales
     src: the left or right matrix that they scale

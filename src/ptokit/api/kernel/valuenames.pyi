@@ -181,8 +181,7 @@ def rowexpandadd(
     """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
 
     One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
-    is used again and again along the row. Of a block only the first value counts on a5. Integers
-    wrap.
+    is repeated along the row. On a5 only the first value of a block is used. Integers wrap.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -238,7 +237,7 @@ def rowexpandmul(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -277,7 +276,7 @@ def rowexpanddiv(
 ) -> Tile:
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -295,7 +294,7 @@ def rowexpanddiv(
 ) -> Tile:
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     scalar: the right operand of all; it takes the tile's element type
@@ -336,7 +335,7 @@ def rowexpandmax(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -354,9 +353,9 @@ def rowexpandmax(
     high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -374,7 +373,7 @@ def rowexpandmin(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -392,9 +391,9 @@ def rowexpandmin(
     high_precision: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
 
     dst: receives the results
     src0: the left operands: as wide as dst, or narrow
@@ -516,7 +515,7 @@ def colexpandmul(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -547,7 +546,7 @@ def colexpanddiv(
 ) -> Tile:
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -565,7 +564,7 @@ def colexpanddiv(
 ) -> Tile:
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     scalar: the right operand of all; it takes the tile's element type
@@ -596,7 +595,7 @@ def colexpandmax(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -624,7 +623,7 @@ def colexpandmin(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -725,7 +724,7 @@ def mul(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -756,7 +755,7 @@ def div(
 ) -> Tile:
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -774,7 +773,7 @@ def div(
 ) -> Tile:
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     scalar: the right operand of all; it takes the tile's element type
@@ -792,8 +791,8 @@ def div(
 ) -> Tile:
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
-    A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
-    by -1 wraps.
+    A float divided by 0 is infinite or NaN as in IEEE 754. An integer divided by 0 is 0, and the
+    least integer divided by -1 wraps.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -808,7 +807,7 @@ def max(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -824,7 +823,7 @@ def max(
 ) -> Tile:
     """dst[i, j] = src1[i, j] where src0[i, j] < src1[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -840,7 +839,7 @@ def min(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -856,7 +855,7 @@ def min(
 ) -> Tile:
     """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -876,8 +875,9 @@ def rem(
 ) -> Tile:
     """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
 
-    It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of src1 and is rounded only if src1 is added to the exact remainder of
+    truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with 64-bit
+    integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -897,8 +897,9 @@ def rem(
 ) -> Tile:
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
-    It has the sign of the scalar and is rounded only where that is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of the scalar and is rounded only if the scalar is added to the exact
+    remainder of truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with
+    64-bit integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -915,9 +916,9 @@ def fmod(
     precision: FmodPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src0[i, j] by src1[i, j].
 
-    It has the sign of src0. By 0 it is NaN, of integers 0.
+    The result has the sign of src0. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -933,9 +934,9 @@ def fmod(
     precision: FmodPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src[i, j] by the scalar.
 
-    It has the sign of src. By 0 it is NaN, of integers 0.
+    The result has the sign of src. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -955,8 +956,8 @@ def pow(
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -977,8 +978,8 @@ def pow(
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1112,7 +1113,7 @@ def shl(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0.
+    """dst[i, j] = src0[i, j] << src1[i, j]; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1128,7 +1129,7 @@ def shl(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0.
+    """dst[i, j] = src[i, j] << scalar; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1144,9 +1145,9 @@ def shr(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
+    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be a source
@@ -1161,9 +1162,9 @@ def shr(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
+    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be the source
@@ -1211,9 +1212,9 @@ def addrelu(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] + src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] + src1[i, j] where the sum is greater than 0, else 0; NaN gives 0.
 
-    Integers of fewer than 32 bits are added in i32; of what is greater than 0 the low bits stay.
+    Integers of fewer than 32 bits are added in i32; a positive sum keeps its low bits.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1226,10 +1227,10 @@ def subrelu(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] - src1[i, j] where the difference is greater than 0, else 0.
 
-    Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
-    stay.
+    NaN gives 0. Integers of fewer than 32 bits are subtracted in i32; a positive difference keeps
+    its low bits.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1244,8 +1245,8 @@ def addreluconv(
 ) -> Tile:
     """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
-    large becomes the largest finite value; NaN gives 0.
+    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and a value
+    that is too large becomes the largest finite value; NaN gives 0.
 
     dst: receives the results: f16 of f32, i8 of f16 and i16
     src0: the left operands
@@ -1260,8 +1261,8 @@ def subreluconv(
 ) -> Tile:
     """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what
-    is too large becomes the largest finite value; NaN gives 0.
+    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and a
+    value that is too large becomes the largest finite value; NaN gives 0.
 
     dst: receives the results: f16 of f32, i8 of f16 and i16
     src0: the left operands
@@ -1278,8 +1279,8 @@ def adddeqrelu(
 ) -> Tile:
     """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
 
-    The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too
-    large becomes the largest finite f16; NaN gives 0.
+    The sum wraps in i32; the product is rounded to f32 and then to dst's type, in which a value
+    that is too large becomes the largest finite f16; NaN gives 0.
 
     dst: receives f16; on the CPU simulator f32 too
     src0: i32 to add
@@ -1296,8 +1297,8 @@ def exp(
 ) -> Tile:
     """dst[i, j] = e ** src[i, j], at most one unit in the last place from the rounded exact value.
 
-    Of all f16 two are off by one, of all bf16 none, of f32 between -87 and 88 one in ten. It
-    overflows to infinity, underflows through denormals to 0, and NaN stays NaN.
+    Two of all f16 are off by one, no bf16, and one in ten f32 between -87 and 88. Overflow gives
+    infinity, underflow denormals and then 0, and NaN stays NaN.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1331,7 +1332,7 @@ def neg(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap.
+    """dst[i, j] = -src[i, j]: the sign bit of floats is flipped, also of NaN; integers wrap.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1354,9 +1355,9 @@ def log(
     precision: LogPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
+    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity for 0, NaN for negative values.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1369,7 +1370,7 @@ def sqrt(
     precision: SqrtPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0.
+    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN for negative values.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1383,9 +1384,9 @@ def rsqrt(
     precision: RsqrtPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; infinity for 0, NaN for less.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value. A5 rounds
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value. A5 rounds
     twice: the root, then its reciprocal.
 
     dst: receives the results; may be the source
@@ -1400,7 +1401,7 @@ def recip(
     precision: RecipPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0.
+    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, and 0 for 0.
 
     dst: receives the results; may be the source
     src: the operands
@@ -1472,7 +1473,7 @@ def muls(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1503,7 +1504,7 @@ def divs(
 ) -> Tile:
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1521,7 +1522,7 @@ def divs(
 ) -> Tile:
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
 
     dst: receives the results; may be the source
     scalar: the right operand of all; it takes the tile's element type
@@ -1539,8 +1540,8 @@ def divs(
 ) -> Tile:
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
-    A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
-    by -1 wraps.
+    A float divided by 0 is infinite or NaN as in IEEE 754. An integer divided by 0 is 0, and the
+    least integer divided by -1 wraps.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1555,7 +1556,7 @@ def maxs(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1571,7 +1572,7 @@ def maxs(
 ) -> Tile:
     """dst[i, j] = src1[i, j] where src0[i, j] < src1[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1585,7 +1586,7 @@ def mins(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN.
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1601,7 +1602,7 @@ def mins(
 ) -> Tile:
     """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1619,8 +1620,9 @@ def rems(
 ) -> Tile:
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
-    It has the sign of the scalar and is rounded only where that is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of the scalar and is rounded only if the scalar is added to the exact
+    remainder of truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with
+    64-bit integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1640,8 +1642,9 @@ def rems(
 ) -> Tile:
     """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
 
-    It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of src1 and is rounded only if src1 is added to the exact remainder of
+    truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with 64-bit
+    integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1658,9 +1661,9 @@ def fmods(
     precision: FmodPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src[i, j] by the scalar.
 
-    It has the sign of src. By 0 it is NaN, of integers 0.
+    The result has the sign of src. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1676,9 +1679,9 @@ def fmods(
     precision: FmodPrecisionWord = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src0[i, j] by src1[i, j].
 
-    It has the sign of src0. By 0 it is NaN, of integers 0.
+    The result has the sign of src0. The remainder by 0 is NaN, or 0 for integers.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1698,8 +1701,8 @@ def pows(
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be the source
     src: the left operands
@@ -1720,8 +1723,8 @@ def pows(
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -1855,7 +1858,7 @@ def shls(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0.
+    """dst[i, j] = src[i, j] << scalar; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1871,7 +1874,7 @@ def shls(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0.
+    """dst[i, j] = src0[i, j] << src1[i, j]; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
 
@@ -1887,9 +1890,9 @@ def shrs(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
+    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be the source
@@ -1904,9 +1907,9 @@ def shrs(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
+    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
 
     dst: receives the results; may be a source
@@ -2008,7 +2011,7 @@ def matmul_mx_hif4(
 ) -> Tile:
     """c = a x b in HiFloat4, summed over k ascending with one fused multiply-add per k, in f32.
 
-    A group whose number is NaN makes NaN.
+    A group whose number is NaN gives NaN.
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2041,7 +2044,7 @@ def ci(
     descending: bool = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """TCI with room for the vector unit of A2/A3; the numbers are the same.
+    """TCI with scratch for the vector unit of A2/A3; the numbers are the same.
 
     dst: one row that receives the numbers
     start: the first number
@@ -2057,7 +2060,7 @@ def tri(
 ) -> Tile:
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
-    With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
+    With `upper` 1, 0 where j < i + diagonal, and 1 elsewhere.
 
     dst: receives ones and zeros in its valid region
     diagonal: how far the diagonal is to the right of the main one
@@ -2078,9 +2081,9 @@ def random(
     """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
 
     64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
-    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column
-    4 n + w, and the counter grows by 64, after the last chunk of a row by as many as columns are
-    left of 64. So numbers come again, or counters are left out, unless 256 columns are valid.
+    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column 4 n +
+    w, and the counter grows by 64, after the last chunk of a row by the columns modulo 64. So
+    unless 256 columns are valid, numbers repeat, or counters are skipped.
 
     dst: receives the numbers
     key0: the key: its low word
@@ -2110,7 +2113,7 @@ def prefetch(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """A hint that `src` will be loaded: dst stays as it is, written or not.
+    """A hint that `src` will be loaded: dst keeps its content, defined or not.
 
     dst: a tile of the size of the transfer
     src: what will be loaded
@@ -2125,9 +2128,9 @@ def sort32(
 ) -> Tile:
     """Sort each row in blocks of 32 by value, greatest first; equal values by index, unsigned.
 
-    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
-    with sign 0 comes first, one with sign 1 last, and no NaN changes its bits. Bytes of dst behind
-    the records stay.
+    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN with
+    sign 0 comes first, one with sign 1 last, and NaN keeps its bits. Bytes of dst after the records
+    stay.
 
     dst: receives a record for each element of src
     src: the values
@@ -2143,7 +2146,7 @@ def mrgsort(
 ) -> Tile:
     """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row.
 
-    On a5 what is left behind the last group is not written.
+    On a5 elements after the last group are not written.
 
     dst: receives the records; bytes behind them stay
     src: the runs: groups of four
@@ -2161,7 +2164,8 @@ def gather(
 ) -> Tile:
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
-    An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
+    An index out of range wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside`
+    selects another policy.
 
     dst: receives one element for each index
     src0: the table
@@ -2181,8 +2185,8 @@ def gather(
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
     By row, the selected elements of all rows follow one another in dst's storage without gaps. On
-    A5, rows of 64-bit elements begin dst.cols / period apart, with one element for each whole
-    period, and 64 at most. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
+    A5, rows of 64-bit elements start dst.cols / period apart, with one element for each whole
+    period, and at most 64. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
     ...; bits move unchanged.
 
     dst: receives the selected elements
@@ -2199,7 +2203,7 @@ def gatherb(
 ) -> Tile:
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
-    A block that would reach past the source is left as it is on the CPU simulator.
+    On the CPU simulator a block that would reach past the source is not written.
 
     dst: receives the blocks; only whole ones are written
     src: the bytes
@@ -2213,10 +2217,10 @@ def histogram(
     byte: int = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[r, n] = how many elements of row r have a byte of at most n; byte 0 is the lowest.
+    """dst[r, n] = the number of elements of row r with a byte of at most n; byte 0 is the lowest.
 
-    Only elements count whose bytes above it are those of `idx`: of u16 a filter for each row, of
-    u32 one for all rows, idx[0, 0] the highest byte.
+    Only elements whose bytes above it equal those of `idx` count: for u16 a filter for each row,
+    for u32 one for all rows, idx[0, 0] the highest byte.
 
     dst: 256 counts for each row; columns behind them stay
     src: the elements
@@ -2253,8 +2257,8 @@ def scatter(
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
     The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
-    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too, and by column
-    what lies behind src's columns.
+    unchanged. On A2/A3 and A5 elements outside dst's valid region become 0, too, and by column
+    those beyond src's columns.
 
     dst: receives the elements, and zeros between them
     src: the columns or rows
@@ -2289,8 +2293,8 @@ def concat(
 ) -> Tile:
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
-    An index counts bytes of its own element type. What dst has no room for is cut off; columns
-    after them keep their value.
+    An index counts bytes of its own element type. Elements beyond dst's width are cut off; columns
+    of dst after the last element stay.
 
     dst: receives both, side by side
     src0: the left part
@@ -2420,10 +2424,10 @@ def img2col(
 
     Positions count across, then down, then over the images. Along a row the channel within a block
     is innermost, then the filter's column and row, then the channel block. Positions and channels
-    outside the map have the map's pad value. `pos_m` and `pos_k` choose the part that dst holds.
-
-    Hardware knows the map from a bank of registers. A manual mode expects that SETFMATRIX,
-    SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
+    outside the map have the map's pad value. `pos_m` and `pos_k` select the part that dst holds.
+    Hardware takes the map's parameters from a bank of registers. A manual mode requires SETFMATRIX,
+    SET_IMG2COL_PADDING and SET_IMG2COL_RPT before, for the same map; an auto mode sets the
+    registers.
 
     dst: receives rows pos_m.. and columns pos_k.. of the matrix
     src: the feature map, with its filter, stride, dilation and padding
@@ -2467,7 +2471,7 @@ def mov(
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
     fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32. `relu` without `quant`
-    clears what is negative after the conversion: NaN and -0 stay.
+    clears negative values after the conversion: NaN and -0 stay.
 
     dst: receives the tile
     src: the tile to move
@@ -2488,9 +2492,9 @@ def mov(
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
-    groups along its rows and is transposed on the way. A dst of another fractal, and on A5 one of
-    other extents than the transposed source, is plain storage: it is filled from its first byte
-    on, as if it were a tile of fractal 32 with as many columns as there are groups.
+    groups along its rows and is transposed. A dst of another fractal, and on A5 one of other
+    extents than the transposed source, is plain storage: it is filled from its first byte on, like
+    a tile of fractal 32 with as many columns as there are groups.
 
     dst: the scales, zz
     src: the exponents
@@ -2505,7 +2509,7 @@ def pack(
 ) -> Tile:
     """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
-    Bits are cut off; nothing is rounded or saturated.
+    High bits are cut off; no value is rounded or saturated.
 
     dst: receives the low bits
     src: the wider elements
@@ -2552,7 +2556,7 @@ def gemv_acc(
     short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended).
+    """c = acc + a x b for one row: each sum starts with acc's element (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     acc: the sum so far; may be c itself
@@ -2571,7 +2575,7 @@ def matmul_bias(
     short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it.
+    """c = bias + a x b: each sum starts with its column's bias; in recordings it is added last.
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2590,7 +2594,7 @@ def gemv_bias(
     short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """c = bias + a x b for one row: each sum begins with its column's bias (recorded: ended).
+    """c = bias + a x b for one row: each sum starts with its column's bias (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2657,7 +2661,7 @@ def matmul_mx_acc(
     short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """c = acc + a x b with their scales: each sum begins with acc's element (recorded: ended).
+    """c = acc + a x b with their scales: each sum starts with acc's element (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     acc: the sum so far; may be c itself
@@ -2703,7 +2707,7 @@ def matmul_mx_bias(
     short: ShortF32Word | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """c = bias + a x b with their scales: sums begin with their column's bias (recorded: ended).
+    """c = bias + a x b with their scales: sums start with their column's bias (recorded: last).
 
     c: the accumulator tile; M x N of it is written, whatever is valid
     a: the left matrix, M x K
@@ -2776,8 +2780,7 @@ def partmax(
 ) -> Tile:
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the least
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the smallest finite number.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -2792,8 +2795,7 @@ def partmin(
 ) -> Tile:
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the greatest
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the largest finite number.
 
     dst: receives the results; may be a source
     src0: the left operands
@@ -2811,7 +2813,7 @@ def quant(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
 
-    The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
+    The product rounds to f32 first. Values out of range, infinities too, saturate.
 
     dst: receives the whole numbers
     src: the numbers, f32
@@ -2832,8 +2834,7 @@ def quant(
 ) -> Tile:
     """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
 
-    The product and the sum round to f32 first. What is out of range, infinities too, is the nearest
-    in range.
+    The product and the sum round to f32 first. Values out of range, infinities too, saturate.
 
     dst: receives the whole numbers
     src: the numbers, f32
@@ -2852,7 +2853,7 @@ def dequant(
 ) -> Tile:
     """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
 
-    The difference and the product round to f32. A NaN of scale or offset makes NaN.
+    The difference and the product round to f32. A NaN of scale or offset gives NaN.
 
     dst: receives the numbers, f32
     src: the whole numbers
@@ -2868,11 +2869,11 @@ def rowsum(
 ) -> Tile:
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
-    Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
+    Floats on cpu: from left to right, starting with 0, in f32, with one rounding at the end. On
     a2a3 and a5 every step rounds to the element type. A register of 256 bytes is added as a tree:
     neighbours, then neighbours of those sums. a5 adds the trees of one register after the other to
-    0. a2a3 first adds register to register (the second of each two to the first, what is left to
-    the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
+    0. a2a3 first adds register to register (the second of each two to the first, the remaining one
+    to the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
     of infinities of both signs, is NaN. Under the reading saturated-sums each sum of two f16 that
     overflows is 65504 on these targets.
 
@@ -2887,7 +2888,7 @@ def rowprod(
     tmp: Tile | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
+    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
     Each step rounds to the element type; integers wrap.
 
@@ -2929,11 +2930,12 @@ def colsum(
     is_binary: bool | None = ...,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
+    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, starting with 0.
 
     Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
-    neighbouring rows, then neighbours of these sums, until one is left; a lone last one is added to
-    the pair before it. The CPU simulator ignores it. A source without rows leaves `dst` as it is.
+    neighbouring rows, then neighbours of these sums, until one is left; a single last one is added
+    to the pair before it. The CPU simulator ignores it. A source without rows leaves `dst`
+    unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -2946,9 +2948,10 @@ def colprod(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, beginning with 1.
+    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, starting with 1.
 
-    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`.
+    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`
+    unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -2961,7 +2964,7 @@ def colmax(
 ) -> Tile:
     """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -2974,7 +2977,7 @@ def colmin(
 ) -> Tile:
     """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
 
     dst: one valid row: a result for each column
     src: the columns to reduce
@@ -2987,8 +2990,8 @@ def pairreducesum(
 ) -> Tile:
     """dst[i, k] = src[i, 2k] + src[i, 2k + 1].
 
-    Of an odd number of columns the last has no other: the CPU simulator adds 0 to it, A2/A3 and A5
-    leave it out. Every other element of dst's storage becomes 0. Integers wrap.
+    In an odd number of columns the last has no partner: the CPU simulator adds 0 to it, A2/A3 and
+    A5 leave it out. Every other element of dst's storage becomes 0. Integers wrap.
 
     dst: receives the sums, in the first half of its valid columns
     src: the elements to add in pairs
@@ -3003,8 +3006,8 @@ def cmp(
 ) -> Tile:
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
-    w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
-    beyond src0's valid columns, and all else of dst's storage, become 0.
+    w is the width of dst's elements. NaN is unordered: only NE is true; -0 equals +0. Bits beyond
+    src0's valid columns, and the rest of dst's storage, become 0.
 
     dst: receives the bits: of each row, the lowest bit first
     src0: the left operands
@@ -3022,10 +3025,10 @@ def cmps(
 ) -> Tile:
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
-    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
-    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0. On A5 a dst whose
-    valid columns are as many as those of src0, all that it has, takes the bits of all rows one
-    behind the other: for a selection declare as many columns of dst as hold the bits of a row.
+    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE is true.
+    Bits beyond src0's valid columns, and the rest of dst's storage, become 0. On A5, if dst has as
+    many valid columns as src0, and no more declared ones, it takes the bits of all rows one behind
+    the other: for a selection declare as many columns of dst as hold the bits of a row.
 
     dst: receives the bits: of each row, the lowest bit first
     src0: the left operands
@@ -3092,7 +3095,7 @@ def alias(
     *,
     out: Tile | None = ...,
 ) -> Tile:
-    """`dst` becomes another handle on the bytes of `src`: what one writes, the other sees.
+    """`dst` becomes another handle on the bytes of `src`: a write through one changes both.
 
     dst: the new handle
     src: the tile whose bytes it names

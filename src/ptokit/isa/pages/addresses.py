@@ -18,7 +18,7 @@ CAST = THERE_AND_BACK.replace("ptrtoint", "castptr").replace("inttoptr", "castpt
 class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S):
     """The byte address of the element that a pointer leads to.
 
-    Elements of one array follow each other; which address an array has is nothing to rely on.
+    Elements of one array follow each other; the address of an array is unspecified.
     """
 
     asm = in_cpp("reinterpret_cast<int64_t>({ptr})")
@@ -45,8 +45,8 @@ class OfNumber(
 ):
     """The element at a byte address, as a pointer for the scalar unit.
 
-    The address is one of an array whose pointer became a number before, or computed from it; any
-    other one is an error where the run meets it.
+    The address belongs to an array whose pointer became a number before, or is computed from one;
+    any other address is an error of the run.
     """
 
     asm = Asm(cpp_text="{type} {result} = reinterpret_cast<{type}>({addr});")
@@ -77,6 +77,6 @@ class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
 
 
 def known_array(ptr: Operand) -> tuple[Ruled, ...]:
-    """The pointer was not made of a number."""
+    """Require a pointer that was not made from a number."""
     only = "such a pointer is for single elements at an offset; one that castptr gives is for all"
     return named("pointer-from-number", ptr.by_number == Const(False), help=only)

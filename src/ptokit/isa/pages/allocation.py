@@ -15,7 +15,7 @@ ONLY_A5 = "8-bit and 4-bit floats exist on A5 only"
 
 
 def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
-    """The rules of a valid region that the type or operands say."""
+    """Require the valid region that the type or the operands state."""
     fewer = "the valid region is the upper left part of the tile"
     return (
         named("tile-shape", both(valid_row >= 0, valid_row <= tile.rows), help=fewer),
@@ -33,14 +33,14 @@ AT_ADDRESS = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {add
 
 
 def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """Where tiles of the cube unit's buffers begin on hardware, as the assembler wants it."""
+    """Require the alignment of the assembler for tiles in the cube unit's buffers."""
     in_l0 = both(addr % 32 == 0, tile.loc.isin(LEFT, RIGHT, ACC))
     aligned = named("address-misaligned", addr % 512 == 0, help="left, right, acc: whole boxes")
     return on(HARDWARE, when(in_l0, aligned))
 
 
 def placed(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """Who places a tile: the program at Level 3, else the compiler."""
+    """Require an address at level 3, where the program assigns it, and none below."""
     return (
         *at_address(addr, tile),
         *at(LEVEL3, HARDWARE, named("level", addr.given, help="give an address: addr = %a")),
@@ -94,9 +94,9 @@ class AllocTile(Allocation, name="alloc_tile"):
 class AllocConv(
     Instr, name="alloc_tile", form="convolution", uses=(MACHINE,), traits=(ALLOCATES,), pipe=S
 ):
-    """A new convolution tile: its type says how a feature map is unrolled.
+    """A new convolution tile; its type has the parameters of a feature map's unroll.
 
-    Its content is undefined; without `addr` ptokit places it.
+    Its content is undefined; without `addr` ptokit assigns an address.
     """
 
     asm = Asm(cpp_text="{type} {result};[ TASSIGN({result}, {addr});]")
@@ -113,7 +113,7 @@ class AllocConv(
 class PointerCast(Allocation, name="pointer_cast"):
     """The bytes at `addr` of the memory of the result's location, as a tile.
 
-    Text that was planned already, where buffers are memrefs: `{config = ...}` is the layout.
+    For text with addresses and memrefs: `{config = ...}` is the layout.
     """
 
     asm = Asm(shape="addressed", cpp_text=AT_ADDRESS)
@@ -144,9 +144,9 @@ class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pip
 
 
 class BindTile(Instr, name="bind_tile", pipe=S):
-    """The same bytes as a tile with a layout and a valid region of its own: nothing is copied.
+    """The same bytes as a tile with its own layout and valid region: nothing is copied.
 
-    Older text, where buffers are memrefs: `{config = ...}` is the layout of the result.
+    For older text, where buffers are memrefs: `{config = ...}` is the layout of the result.
     """
 
     asm = Asm(
@@ -172,7 +172,7 @@ class BindTile(Instr, name="bind_tile", pipe=S):
 
     @staticmethod
     def run(src: TileHandle, result: TileType) -> object:
-        """The rows of a part of a tile lie apart, and so do those of what it is bound to."""
+        """Return a part with the rows' distance if rows are not contiguous, else the bytes."""
         same = (result.rows, result.cols) == (src.type.rows, src.type.cols)
         return src.part(result, 0, 0) if same and result.apart else src.member(result)
 
@@ -221,14 +221,14 @@ class SubView(
 
 
 def left(size: int | None, valid: int | None, start: int | None) -> int | None:
-    """What is valid of a window, along an axis."""
+    """Return the valid extent of a window along an axis."""
     if size is None or valid is None or start is None:
         return None
     return least(size, most(valid - start, 0))
 
 
 class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C50")):
-    """`dst` becomes a window of `src` with a shape of its own: nothing is copied.
+    """`dst` becomes a window of `src` with its own shape: nothing is copied.
 
     The window keeps the strides of `src`, so it may be smaller than its declared lines.
     """
@@ -364,7 +364,7 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("
 
 
 class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("C30", "X51")):
-    """`src` at another address: a handle on the bytes there. Nothing moves.
+    """A handle on the bytes at another address, of the type of `src`. Nothing moves.
 
     Tiles whose bytes overlap alias: what one writes, the other sees.
     """

@@ -11,7 +11,7 @@ HALF = 1 << 63
 
 
 def extent(operation: str) -> str:
-    """An example: `operation` computes a valid extent, %n, from %a and %b."""
+    """Return an example: `operation` computes a valid extent, %n, from %a and %b."""
     tile = "!pto.tile_buf<vec, 16x32xf32, valid=?x32>"
     numbers = "%a = arith.constant 7 : index\n%b = arith.constant 2 : index\n"
     return f"{numbers}{operation}\n%t = pto.alloc_tile valid_row = %n : {tile}"
@@ -21,12 +21,12 @@ LESSER = extent("%less = arith.cmpi slt, %b, %a : index\n%n = arith.select %less
 
 
 def in_type(value: int, kind: ScalarType) -> int:
-    """`value` as a signed integer of the type's width; i1 is 0 or 1."""
+    """Return `value` as a signed integer of the type's width; i1 is 0 or 1."""
     return wrapped(value, kind.bits)
 
 
 def unsigned(value: int, kind: ScalarType) -> int:
-    """The bits of the type's width as an unsigned number; of 64 bits as they are."""
+    """Return the bits of the type's width as an unsigned number; 64 bits unchanged."""
     return value % (1 << kind.bits) if kind.bits < WIDTH_OF_INDEX else value
 
 
@@ -35,13 +35,13 @@ NO_SIGN = "MLIR operations, not types, distinguish signed from unsigned: convert
 
 
 def signless(*kinds: TypeOf) -> tuple[Ruled, ...]:
-    """Numbers whose type says nothing of a sign, as MLIR asks."""
+    """Require numbers whose type has no sign, as MLIR does."""
     rules = (~kind.name.isin(*UNSIGNED_TYPES) for kind in kinds)
     return on(HARDWARE, named("element-type", *rules, help=NO_SIGN))
 
 
 class Constant(Instr, own="constant", name="constant", pipe=S):
-    """A number known before the program runs.
+    """A number known statically.
 
     An integer of 64 bits stands for the signed number of the same bits.
     """
@@ -72,7 +72,7 @@ class ConstantCounts(
     traits=(ALLOCATES,),
     pipe=S,
 ):
-    """What a merge counts in, `vector<4xi16>`: a merge overwrites what it holds."""
+    """The counts of a merge, `vector<4xi16>`: a merge overwrites the content."""
 
     asm = Asm(dialect="arith", shape="constant", cpp_text="{type} {result};")
     example = "%a = arith.constant dense<0> : vector<4xi16>"
@@ -85,10 +85,10 @@ class ConstantCounts(
 
 
 class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):
-    """result = lhs f rhs on values of one type, in two's complement: what overflows wraps.
+    """result = lhs f rhs on values of one type, in two's complement: overflow wraps.
 
-    `index` has 64 bits. Every intermediate result of `f` but the last must fit, or be a sum or
-    product: those may wrap on their way.
+    `index` has 64 bits. Every intermediate result of `f` except the last must fit, or be a sum or
+    product, which may wrap.
     """
 
     example = extent("%n = NAME %a, %b : index")
@@ -105,11 +105,11 @@ class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"),
 
 
 def infix(operator: str, more: str = "", kind: str = "") -> Asm:
-    """C++ writes an operator between the operands, both in the type `kind`, and `more` behind."""
+    """Return C++ with an operator between the operands, `kind` (a cast) before, `more` after."""
     return in_cpp(f"{kind}{{lhs}} {operator} {kind}{{rhs}}{more}")
 
 
-# further parts of C++: the type of unsigned operands; whether a quotient has a rest and a sign
+# further parts of C++: the type of unsigned operands; corrections of truncated quotients
 UNSIGNED = "({unsigned})"
 REST = "{lhs} % {rhs} != 0 && ({lhs} < 0) SAME ({rhs} < 0)"
 UP, DOWN = f" + ({REST.replace('SAME', '==')})", f" - ({REST.replace('SAME', '!=')})"
@@ -125,21 +125,21 @@ def bit_or(a: int, b: int) -> int:
 
 
 def quotient_up(a: int, b: int) -> int:
-    """Division that rounds up."""
+    """Return the quotient rounded up."""
     whole = quotient(a, b)
     rest = a - whole * b
     return whole + truth((rest > 0) & (b > 0) | (rest < 0) & (b < 0))
 
 
 def quotient_down(a: int, b: int) -> int:
-    """Division that rounds down."""
+    """Return the quotient rounded down."""
     whole = quotient(a, b)
     rest = a - whole * b
     return whole - truth((rest > 0) & (b < 0) | (rest < 0) & (b > 0))
 
 
 def unsigned_quotient_up(a: int, b: int) -> int:
-    """Division of unsigned numbers that rounds up."""
+    """Return the quotient of unsigned numbers rounded up."""
     return bitwise("udiv", a, b) + truth(bitwise("urem", a, b) != 0)
 
 
@@ -152,20 +152,20 @@ def shifted_right(a: Integer, b: Integer) -> int:
 
 
 def below(a: int, b: int) -> int:
-    """Whether a < b as unsigned numbers: half of all numbers on, signed order is that."""
+    """Return whether a < b as unsigned numbers, by signed order after adding half of the range."""
     return truth(wrapped(a + HALF, 64) < wrapped(b + HALF, 64))
 
 
 class AddI(BinaryScalar, own="addi", f=operator.add, asm=infix("+")):
-    """result = lhs + rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+    """result = lhs + rhs. Overflow wraps, as in MLIR; index has 64 bits."""
 
 
 class SubI(BinaryScalar, own="subi", f=operator.sub, asm=infix("-")):
-    """result = lhs - rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+    """result = lhs - rhs. Overflow wraps, as in MLIR; index has 64 bits."""
 
 
 class MulI(BinaryScalar, own="muli", f=operator.mul, asm=infix("*")):
-    """result = lhs * rhs. What overflows the type wraps, as in MLIR; index has 64 bits."""
+    """result = lhs * rhs. Overflow wraps, as in MLIR; index has 64 bits."""
 
 
 class Division(BinaryScalar, abstract=True, disputes=("E54",)):
@@ -195,7 +195,7 @@ class FloorDivSI(
 
 
 class Unsigned(BinaryScalar, abstract=True):
-    """What an operation gives on unsigned numbers of the type's width."""
+    """An operation on unsigned numbers of the type's width."""
 
     @classmethod
     def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
@@ -289,7 +289,7 @@ class Shift(BinaryScalar, abstract=True):
 
 
 class ShLI(Shift, own="shl", f=shifted_left, asm=infix("<<")):
-    """result = lhs * 2 ** rhs. What overflows the type wraps."""
+    """result = lhs * 2 ** rhs. Overflow of the type wraps."""
 
 
 class ShRSI(Shift, own="shr signed", f=shifted_right, asm=infix(">>")):
@@ -307,7 +307,7 @@ class ShRUI(
 
 
 class Predicate(Word, mlir="cmpi_predicate"):
-    """How `cmpi` compares; u: unsigned."""
+    """The comparison of `cmpi`; u: unsigned."""
 
     EQ, NE = ("eq", "{lhs} == {rhs}"), ("ne", "{lhs} != {rhs}")
     SLT, SLE = ("slt", "{lhs} < {rhs}"), ("sle", "{lhs} <= {rhs}")
@@ -427,9 +427,9 @@ class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pi
 class UnrealizedConversionCast(
     Cast, name="unrealized_conversion_cast", traits=(OTHERWISE_KEPT,), asm=Asm(dialect="builtin")
 ):
-    """The same bits as an integer of another name, as front ends make unsigned numbers.
+    """The same bits as an integer of another type name, as front ends make unsigned numbers.
 
-    Between types of another level it is text that is kept.
+    Between types of another level it is kept as an opaque op.
     """
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to ui32"

@@ -1,4 +1,4 @@
-"""Asynchronous transfers: between ranks while others work, and prefetches by the same engine."""
+"""Asynchronous transfers: between ranks, concurrent with other work, and prefetches."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.communication import ROW, Remote, part_of, program
@@ -7,7 +7,7 @@ FLAT = "an asynchronous transfer moves one line of static length"
 
 
 def flat(*views: Operand) -> tuple[Ruled, ...]:
-    """Lines of memory of known length."""
+    """Require contiguous lines of memory of known length."""
     return named("shape", *(v.flat for v in views), help=FLAT)
 
 
@@ -34,7 +34,7 @@ BUILT = (
 
 
 class BuildSession(Remote, abstract=True, pipe=S):
-    """What asynchronous transfers need: room for their descriptions, and their queues."""
+    """A session of asynchronous transfers: room for their descriptions, and their queues."""
 
     asm = Asm(cpp_on=CHIPS, cpp_text=BUILT.replace("ROOM", "{workspace}"))
     session = Result(Handle, handle=SESSION)
@@ -55,12 +55,12 @@ class BuildSession(Remote, abstract=True, pipe=S):
 
     @staticmethod
     def run() -> int:
-        """Nothing is kept there: transfers are done at once."""
+        """Return 0: ptokit keeps nothing in a session, as transfers complete at once."""
         return 0
 
 
 class AsyncTransfer(Remote, abstract=True, traits=(BEGINS,)):
-    """Begin a transfer between ranks; its event tells when it is done."""
+    """Start a transfer between ranks; its event tells when it is complete."""
 
     asm = Asm(order=("dst", "src", "session"))
     event = Result(Handle, handle=EVENT)
@@ -75,7 +75,7 @@ class AsyncTransfer(Remote, abstract=True, traits=(BEGINS,)):
 
     @staticmethod
     def run(dst: View, src: View, session: object) -> object:
-        """It may be done at any time until its event is waited for: here at once."""
+        """Complete the transfer at once: allowed at any time before the wait for its event."""
         part_of(dst, src)[:, :] = src[:, :]
         return session
 
@@ -85,9 +85,9 @@ def begun(function: str) -> Asm:
 
 
 class AsyncEvent(Instr, abstract=True, pipe=S, traits=(AWAITS,), asm=Asm(shape="called")):
-    """Whether an asynchronous transfer or prefetch is done.
+    """A test of an asynchronous transfer or prefetch: 1 if it is complete.
 
-    What is begun is done at once.
+    In ptokit it completes when it starts.
     """
 
     done = Result(Scalar, scalar="i1")
@@ -104,11 +104,11 @@ def asked(method: str) -> Asm:
 
 
 class BuildAsyncSession(BuildSession, name="build_async_session", example=asynchronous("")):
-    """What asynchronous transfers need: the older spelling."""
+    """A session of asynchronous transfers: the older spelling."""
 
 
 class BuildAsyncSessionInView(BuildSession, name="build_async_session", form="in a memref"):
-    """What asynchronous transfers need: the older spelling, where front ends wrote memrefs."""
+    """A session of asynchronous transfers: the older spelling, with a memref."""
 
     asm = Asm(cpp_text=BUILT.replace("ROOM", "{workspace}.data()"))
     workspace = Scratch(Global, doc="room in global memory, of bytes")
@@ -116,37 +116,37 @@ class BuildAsyncSessionInView(BuildSession, name="build_async_session", form="in
 
 
 class CommBuildAsyncSession(BuildSession, name="comm.build_async_session"):
-    """What asynchronous transfers need: room for their descriptions, and their queues."""
+    """A session of asynchronous transfers: room for their descriptions, and their queues."""
 
     example = asynchronous("comm.")
 
 
 class TPutAsync(AsyncTransfer, name="tput_async", asm=begun("TPUT_ASYNC")):
-    """Begin to write into another rank's memory: the older spelling."""
+    """Start a write into another rank's memory: the older spelling."""
 
     example = asynchronous("")
 
 
 class CommTPutAsync(AsyncTransfer, name="comm.tput_async", asm=begun("TPUT_ASYNC")):
-    """Begin to write a part of this rank's memory into another rank's."""
+    """Start a write of a part of this rank's memory into another rank's."""
 
     example = asynchronous("comm.")
 
 
 class TGetAsync(AsyncTransfer, name="tget_async", asm=begun("TGET_ASYNC")):
-    """Begin to read from another rank's memory: the older spelling."""
+    """Start a read from another rank's memory: the older spelling."""
 
     example = asynchronous("", "get")
 
 
 class CommTGetAsync(AsyncTransfer, name="comm.tget_async", asm=begun("TGET_ASYNC")):
-    """Begin to read a part of another rank's memory into this rank's."""
+    """Start a read of a part of another rank's memory into this rank's."""
 
     example = asynchronous("comm.", "get")
 
 
 def prefetched(asks: str) -> str:
-    """A program that prefetches and asks in this way whether that is done."""
+    """Return a program that prefetches, and waits for or tests the event."""
     return program(
         "%context = pto.make_prefetch_async_context(%room : !pto.ptr<i8>) "
         "-> !pto.prefetch_async_context\n"
@@ -163,31 +163,31 @@ PREFETCHED = prefetched("wait")
 
 
 class WaitAsyncEvent(AsyncEvent, name="wait_async_event", asm=asked("Wait")):
-    """Wait until it is done: the older spelling."""
+    """Wait until an asynchronous transfer or prefetch is complete: the older spelling."""
 
     example = PREFETCHED
 
 
 class CommWaitAsyncEvent(AsyncEvent, name="comm.wait_async_event", asm=asked("Wait")):
-    """Wait until an asynchronous transfer or prefetch is done."""
+    """Wait until an asynchronous transfer or prefetch is complete."""
 
     example = prefetched("comm.wait")
 
 
 class TestAsyncEvent(AsyncEvent, name="test_async_event", asm=asked("Test")):
-    """Whether it is done: the older spelling."""
+    """Test if an asynchronous transfer or prefetch is complete: the older spelling."""
 
     example = prefetched("test")
 
 
 class CommTestAsyncEvent(AsyncEvent, name="comm.test_async_event", asm=asked("Test")):
-    """Whether an asynchronous transfer or prefetch is done."""
+    """Test if an asynchronous transfer or prefetch is complete."""
 
     example = prefetched("comm.test")
 
 
 class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S):
-    """What asynchronous prefetches need. ptokit keeps nothing there."""
+    """A context of asynchronous prefetches. ptokit keeps nothing in it."""
 
     asm = Asm(
         shape="called", cpp_text="PrefetchAsyncContext {context}((__gm__ uint8_t *){workspace});"
@@ -216,7 +216,7 @@ class GetPrefetchAsyncSession(Instr, name="get_prefetch_async_session", pipe=S):
 
 
 class TPrefetchAsync(Instr, name="tprefetch_async", pipe=MTE2):
-    """Begin to bring a part of global memory nearer. No data changes."""
+    """Start to prefetch a part of global memory. No data changes."""
 
     asm = Asm(shape="called", cpp_text="auto {event} = TPREFETCH_ASYNC({src}, {context});")
     example = PREFETCHED

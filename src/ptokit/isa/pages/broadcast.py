@@ -38,19 +38,19 @@ class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUT
 
 
 def thin(src: Cells) -> bool:
-    """Whether the declared shape alone says that an operand is a column or a block."""
+    """Return whether the declared shape alone makes an operand a column or a block."""
     return src.layout is DN or src.cols * src.dtype.size == BLOCK
 
 
 def narrow(src: Cells, other: Cells) -> bool:
-    """Whether an operand can be the column or the block; of two that can one is as wide as dst."""
+    """Return whether an operand is the column or the block; if both fit, one is as wide as dst."""
     if DN in (src.layout, other.layout):
         return src.layout is DN
     return thin(src) or (not thin(other) and src.valid.cols == BLOCK // src.dtype.size)
 
 
 def spread(src: Cells, rows: int, cols: int, first: bool) -> Array:
-    """The narrow operand as wide as dst: a column once, of a block the first value or all."""
+    """Return the narrow operand as wide as dst: a column, or the first or all values of a block."""
     if first or src.layout is DN:
         return src[:rows, 0]
     row, col = src.iota(rows, cols)
@@ -60,7 +60,7 @@ def spread(src: Cells, rows: int, cols: int, first: bool) -> Array:
 def expanding(
     cpu: DTypes, a2a3: DTypes, a5: DTypes, judges: tuple[Judge, ...] = ()
 ) -> tuple[Ruled, ...]:
-    """The rules of an expand along rows; `judges` are those that compare valid regions."""
+    """Return the rules of an expand along rows; `judges` are those that compare valid regions."""
     dst, src0, src1, tmp = RowExpand.dst, RowExpand.src0, RowExpand.src1, RowExpand.tmp
     rows = dst.valid.rows
     narrow_dn = either(src0.layout == DN, src1.layout == DN)
@@ -94,7 +94,7 @@ def expanding(
 
 
 UNUSED = named("element-type", one_type(RowExpand.dst, RowExpand.tmp))
-ALIKE = on(A5, when(RowExpand.tmp.given, UNUSED))  # so the assembler, of scratch that A5 ignores
+ALIKE = on(A5, when(RowExpand.tmp.given, UNUSED))  # the assembler checks unused scratch, too
 LEFT_IS_FULL = on(
     HARDWARE,
     by(
@@ -114,8 +114,7 @@ class TRowExpandAdd(
     """dst[i, j] = src0[i, j % n0] + src1[i, j % n1], n0 and n1 the operands' valid columns.
 
     One operand is as wide as dst; the other has a value for each row, or a block of 32 bytes that
-    is used again and again along the row. Of a block only the first value counts on a5. Integers
-    wrap.
+    is repeated along the row. On a5 only the first value of a block is used. Integers wrap.
     """
 
     disputes = ("E45", "E80")
@@ -153,9 +152,9 @@ class TRowExpandMax(
     f=Array.maximum,
     rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *ALIKE),
 ):
-    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the larger of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
     """
 
     disputes = ("E2", "E45")
@@ -166,16 +165,16 @@ class TRowExpandMin(
     f=Array.minimum,
     rules=(*expanding(EXPAND_CPU, VEC_A2A3, VEC_A5), *ALIKE),
 ):
-    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as of trowexpandadd.
+    """dst[i, j] = the smaller of src0[i, j % n0] and src1[i, j % n1], as in trowexpandadd.
 
-    Of equal values src0's is taken, and where one is NaN src0's.
+    For equal values, and if one is NaN, the result is src0's.
     """
 
     disputes = ("E2", "E45")
 
 
 def exp_of_difference(a: Array, b: Array) -> Array:
-    """The difference is rounded to the element type first."""
+    """Return exp(a - b), where the difference is rounded to the element type first."""
     return exp(a - b)
 
 
@@ -266,7 +265,7 @@ class ColExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
 
 
 def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The rules of an expand along columns."""
+    """Return the rules of an expand along columns."""
     dst, src0, src1 = ColExpand.dst, ColExpand.src0, ColExpand.src1
     stored = both(*(tile.layout == ND for tile in (dst, src0, src1)))
     return (

@@ -1,7 +1,7 @@
-"""Bursts: lines of bytes that a builtin of the device moves, as the page that moves them.
+"""Bursts: lines of bytes that a builtin of the device moves, mapped to the page that moves them.
 
-Builtins below the instructions move lines of whole bytes between two memories, each line a step
-behind the one before. An instruction on tiles of bytes moves the same ones.
+Builtins below the instructions move lines of whole bytes between two memories at a fixed distance.
+An instruction on tiles of bytes moves the same lines.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def _page(verb: str, dst: Kind) -> type[Instr]:
 
 
 def tile_of_lines(loc: Loc, count: int, nbytes: int, step: int) -> TileType:
-    """Return the tile of bytes that lines at a step are."""
+    """Return the tile of bytes whose rows are lines at a distance of `step`."""
     return TileType(loc, u8, count, step, Shape(count, nbytes), ND)
 
 
 def view_of_lines(count: int, nbytes: int, step: int) -> GlobalType:
-    """Return the view of bytes that lines at a step are."""
+    """Return the view of bytes whose rows are lines at a distance of `step`."""
     whole = count * step
     return GlobalType(u8, (1, 1, 1, count, nbytes), (whole, whole, whole, step, 1), GlobalLayout.ND)

@@ -1,6 +1,6 @@
-"""Caches and fences: what makes global memory coherent between cores.
+"""Caches and fences: instructions that make global memory coherent between cores.
 
-A core's cache holds nothing here that memory has not: no data depends on these, what they name is
+ptokit simulates no cache content: no data depends on these instructions, only their operands are
 checked.
 """
 
@@ -28,7 +28,7 @@ class AddressSpace(Word, mlir="address_space", cpp_type="AddressSpace"):
 
 
 class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(STOPS,), pipe=S):
-    """Let nothing go on before what was written to these memories is visible to all cores."""
+    """Wait until earlier writes to these memories are visible to all cores."""
 
     asm = Asm(shape="angled", cpp_text="dsb({scope});")
     example = "NAME #pto.fence_scope<gm>"
@@ -44,13 +44,13 @@ class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(ST
 
 
 class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, INVALIDATES), pipe=S):
-    """Invalidate the data cache: reads that follow see what other cores wrote."""
+    """Invalidate the data cache: later reads see the writes of other cores."""
 
     asm = Asm(shape="maintained")
 
     @staticmethod
     def run() -> None:
-        """No cache holds anything that memory has not."""
+        """Do nothing: ptokit's cache is always coherent with memory."""
 
 
 class CacheInvalidAll(CacheInvalid, name="cmo.cacheinvalid", form="all"):
@@ -85,9 +85,9 @@ class CacheInvalidView(CacheInvalid, name="cmo.cacheinvalid", form="the line of 
 
 
 class GetL2CacheOffset(Instr, name="get_l2_cache_offset", pipe=S):
-    """How far from an address of global memory the same data lies past the L2 cache.
+    """The distance from an address of global memory to the same data past the L2 cache.
 
-    Here 0: no such cache is simulated, and every address leads past it.
+    The distance is 0: ptokit simulates no L2 cache, so every address leads past it.
     """
 
     asm = Asm(cpp_on=NOWHERE, cpp_text="{type} {result}{{}}; @ {result} = get_l2_cache_offset();")

@@ -10,7 +10,7 @@ NUMBERS_32 = "signals are numbers of 32 bits"
 
 
 def program(statements: str) -> str:
-    """A program of these on %mine and %theirs, rows in global memory, and %stage, a tile."""
+    """Return a program with rows %mine and %theirs in global memory, and tiles %stage, %more."""
     lines = "".join(f"  {line}\n" for line in statements.splitlines())
     return f"""\
 func.func @example(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %flags: !pto.ptr<i32>, \
@@ -39,23 +39,23 @@ STATIC = "every extent is in the type"
 
 
 def positive(*views: Operand) -> tuple[Ruled, ...]:
-    """Extents, where they are known, count from 1."""
+    """Require known extents of at least 1."""
     return named("shape", *(v.filled for v in views), help=POSITIVE)
 
 
 def static(*views: Operand) -> tuple[Ruled, ...]:
-    """Extents that the types say, from 1 on."""
+    """Require static extents of at least 1."""
     return (*positive(*views), *named("shape", *(v.fixed for v in views), help=STATIC))
 
 
 def parts_or_static(*views: Operand) -> tuple[Ruled, ...]:
-    """Extents that only the run knows are those of parts, so the assembler."""
+    """Require that dynamic extents belong to partitions, as the assembler does."""
     stated = both(*(either(v.fixed == Const(True), v.partition == Const(True)) for v in views))
     return on(HARDWARE, named("shape", stated, help="take a partition with these extents"))
 
 
 def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
-    """Tiles of the vector memory through which data goes, of its element type; two are alike."""
+    """Require staging tiles in vec of the data's element type, and of the same type."""
     alike = both(pong.dtype == ping.dtype, pong.rows == ping.rows, pong.cols == ping.cols)
     return (
         ping.loc == VEC,
@@ -65,9 +65,9 @@ def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
 
 
 def part_of(whole: View, like: View, number: int = 0) -> View:
-    """Of several parts with the extents of `like`, one after another in `whole`, one by number.
+    """Return part `number` of `whole`, among parts with the extents of `like` one after another.
 
-    They follow one another along the rows, where there is one dimension along the elements.
+    Parts follow one another along the rows, or along the elements if there is one dimension.
     """
     kind = replace(like.type, stride=whole.type.stride)
     rows = max(kind.rank - 2, 0)
@@ -76,9 +76,9 @@ def part_of(whole: View, like: View, number: int = 0) -> View:
 
 
 def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled, ...]:
-    """A view holds so many parts (None: one), one after another along the rows: see `part_of`.
+    """Require room for `count` parts (None: one), one after another along the rows: see `part_of`.
 
-    The assembler takes less: its own tests have such programs.
+    The assembler has no such rule: its own tests violate it.
     """
     numbers = part.along if count is None else part.along * count
     outer = (whole.n0 >= part.n0, whole.n1 >= part.n1, whole.n2 >= part.n2)
@@ -88,11 +88,11 @@ def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled,
 
 
 class Remote(Instr, abstract=True, pipe=MTE2, asm=Asm(shape="called")):
-    """What reaches the memory of other ranks."""
+    """An instruction that accesses the memory of other ranks."""
 
 
 class Transfer(Remote, abstract=True, uses=(SIGNALS,)):
-    """A part of the memory of one rank becomes that of another one, by way of a tile."""
+    """A copy from one rank's memory to another's through a tile."""
 
     asm = Asm(order=("dst", "src"), clauses=(("buf", ("ping", "pong")),))
     dst = Out(Global, doc="where it goes")
@@ -122,7 +122,7 @@ class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "AtomicType::{atom
 
     @staticmethod
     def run(signals: Signals, dst: View, src: View, atomic: AtomicType) -> None:
-        """Each element is added or written as a whole, and no rank sees a part of the transfer."""
+        """Copy or add the data; other ranks run afterwards and see the whole transfer."""
         place, data = part_of(dst, src), src[:, :]
         place[:, :] = place[:, :] + data if atomic is AtomicType.ADD else data
         signals.pause()
@@ -140,14 +140,14 @@ class CommTGet(Transfer, name="comm.tget", asm=remote("TGET")):
 
 
 class NotifyOp(Word, mlir="notify_op", cpp_type="comm::NotifyOp", bare=True):
-    """How a signal changes."""
+    """The change of a signal."""
 
     ADD = "atomic_add", "AtomicAdd", "add"
     SET = "set", "Set"
 
 
 class WaitCmp(Word, mlir="wait_cmp", cpp_type="comm::WaitCmp", bare=True):
-    """When a signal is as it is waited for."""
+    """The comparison of a signal with the expected value."""
 
     EQ = "eq", "EQ"
     NE = "ne", "NE"
@@ -164,7 +164,7 @@ class OfSignals(Remote, abstract=True, pipe=S, uses=(SIGNALS,)):
 
 
 def of_signals(signal: Operand) -> tuple[Ruled, ...]:
-    """A part of global memory whose type says its extents, of i32."""
+    """Require a signal of static extents and of i32."""
     return (*static(signal), *named("element-type", signal.dtype == i32, help=NUMBERS_32))
 
 
@@ -213,7 +213,7 @@ class CommTWait(Compared, name="comm.twait"):
 
 
 class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPECTED} -> i1")):
-    """Whether all numbers of a signal of this rank are as expected; others go on meanwhile."""
+    """Test if all numbers of a signal of this rank are as expected, while other ranks continue."""
 
     call = "const bool {met} = comm::TTEST({signal}, {value}, comm::WaitCmp::{how});"
     asm = Asm(spellings=("ttest",), cpp_text=call)
@@ -236,16 +236,17 @@ INDEXED = "root counts the members of the group from 0"
 
 
 class Collective(Remote, abstract=True, uses=(SIGNALS,)):
-    """Between the root, the one rank that executes it, and all members of a group.
+    """A collective of one rank, the root, which executes it, and all members of a group.
 
-    `root` is its number among them. Members neither execute it nor wait: signals tell them.
+    `root` is its number in the group. Members neither execute the instruction nor wait: signals
+    notify them.
     """
 
     root = Attr(int, bits=32)
 
 
 def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
-    """The parts of all members of a group, of the data's element type."""
+    """Require parts of all members of a group with the data's element type."""
     return (
         *static(data),
         *named("attribute", both(root >= 0, root < group.count), help=INDEXED),
@@ -257,12 +258,12 @@ def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
 
 
 def filled(group: Operand) -> tuple[Ruled, ...]:
-    """The parts of the members have elements."""
+    """Require parts with elements."""
     return named("shape", group.first.filled, help=POSITIVE)
 
 
 def collective(function: str, data: str, acc: str = "", *, alone: bool = True) -> Asm:
-    """The text forms. `alone`: no instruction of one core has the name, which older text gives."""
+    """Return the text forms. `alone`: no other instruction has the name that older text gives."""
     members = "{{ std::array members{{{group}}}; "
     group = "comm::ParallelGroup group(members.data(), int(members.size()), {root}); "
     text = f"{members}{group}comm::{function}(group, {{{data}}}, "
@@ -281,7 +282,7 @@ def collective(function: str, data: str, acc: str = "", *, alone: bool = True) -
 
 
 class FromRoot(Collective, abstract=True):
-    """From the root to all members."""
+    """A collective from the root to all members."""
 
     src = In(Global, doc="what the root has")
     ping = Scratch(Tile, doc="a tile by way of which it goes")
@@ -291,7 +292,7 @@ class FromRoot(Collective, abstract=True):
 
 
 class ToRoot(Collective, abstract=True):
-    """From all members to the root."""
+    """A collective from all members to the root."""
 
     dst = Out(Global, doc="what the root gets")
     ping = Scratch(Tile, doc="a tile by way of which it goes")
@@ -301,7 +302,7 @@ class ToRoot(Collective, abstract=True):
 
 
 def among(data: str, more: str = "", words: str = "") -> str:
-    """A program of a collective of two ranks: `both` has room for the rows of both."""
+    """Return a program of a collective of two ranks: `both` has room for the rows of both."""
     kind, before = (TWICE, MAKE_BOTH) if data == "both" else (ROW, "")
     types = ", ".join((kind, *((STAGE,) if more else ()), STAGE, ROW, ROW))
     what = f"NAME(%{data}, {more}recv(%stage), group(%mine, %theirs) : {types})"
@@ -309,7 +310,7 @@ def among(data: str, more: str = "", words: str = "") -> str:
 
 
 class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAST", "src")):
-    """Every member gets what the root has."""
+    """Every member gets the root's data."""
 
     example = among("mine")
     whole = FromRoot.src.static_extents == FromRoot.group.first.extents
@@ -324,7 +325,7 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
 
 
 class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "src", alone=False)):
-    """Every member gets its part of what the root has."""
+    """Every member gets its part of the root's data."""
 
     example = among("both")
     group = FromRoot.group
@@ -354,7 +355,7 @@ class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst", 
 
 
 class ReduceOp(Word, mlir="reduce_op", cpp_type="comm::ReduceOp", bare=True):
-    """How the parts of the members become one."""
+    """The combination of the members' parts."""
 
     SUM = "sum", "Sum"
     MAX = "max", "Max"
@@ -371,7 +372,7 @@ REDUCED = {
 class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", "acc")):
     """The root gets the sum, or the largest or smallest, of the parts of all members.
 
-    It begins with the root's own part, then those of the others in ascending order.
+    The reduction starts with the root's own part, then takes the others in ascending order.
     """
 
     example = among("mine", "%more, ", "reduceOp = #pto<reduce_op sum>, ")

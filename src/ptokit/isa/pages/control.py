@@ -2,28 +2,31 @@
 
 from ptokit.isa.lang.page import *
 
-# What a region does when executed: block arguments in, yielded values out.
+# The execution of a region: block arguments -> yielded values.
 Region = Callable[..., tuple[object, ...]]
 
 
 class ControlFlow(Protocol):
-    """How an executor repeats and chooses."""
+    """The loops and branches of an engine."""
 
     def loop(
         self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: Region
     ) -> tuple[object, ...]:
-        """The region for lower, lower + step, ... below upper; what it yields goes round."""
+        """Run the region for lower, lower + step, ... below upper; carry the yielded values."""
         ...
 
     def repeat(
         self, carried: tuple[object, ...], before: Region, after: Region
     ) -> tuple[object, ...]:
-        """`before` gives a condition and values: where it is 1 `after` takes these and gives the
-        next ones to `before`, else they come out."""
+        """Run `before`, and while its condition is 1 `after`, then `before` again.
+
+        `before` gives the condition and values, which go to `after`, or are the result; `after`
+        gives the next values for `before`.
+        """
         ...
 
     def branch(self, condition: int, regions: tuple[Region, ...]) -> tuple[object, ...]:
-        """The first region where the condition is 1, else the second, if there is one."""
+        """Run the first region if the condition is 1, else the second, if there is one."""
         ...
 
 
@@ -89,8 +92,8 @@ class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE
 class While(Control, routes=((OUTSIDE, 0), (0, 1), (1, 0), (0, OUTSIDE))):
     """Run the first region; while its condition is 1 the second, and the first again.
 
-    The first takes the values carried, and passes others on: to the second, which yields the next
-    ones, or, when the condition is 0, as the results.
+    The first takes the carried values and passes values to the second, which yields the next
+    carried values; when the condition is 0, the passed values are the results.
     """
 
     asm = Asm(shape="while", cpp_text="while (true)")
@@ -127,9 +130,9 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
 
 
 class IndexSwitch(Control, name="index_switch"):
-    """Run the region of the case that `flag` equals, the last one, the default, where none does.
+    """Run the region of the case equal to `flag`, or the last region, the default.
 
-    It becomes a chain of branches with two regions before anything is checked or run.
+    It becomes a chain of branches with two regions before the program is checked or run.
     """
 
     asm = Asm(shape="cases", cpp_text="")
@@ -160,7 +163,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
 
 
 class ExecuteRegion(Control, name="execute_region", routes=((OUTSIDE, 0), (0, OUTSIDE))):
-    """Run the region once; what it yields are the results. It may have several blocks."""
+    """Run the region once; its yielded values are the results. It may have several blocks."""
 
     asm = Asm(shape="executed", cpp_text="")
     example = f"""\
@@ -185,7 +188,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
 
 
 class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
-    """Ends a region; its operands are what the region gives."""
+    """The end of a region; its operands are the values that the region gives."""
 
     asm = Asm(shape="yield", cpp_text="")
     values = In(Any_, (), many=True)
@@ -196,7 +199,7 @@ class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
 
 
 class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
-    """Ends the first region of a `while`: whether to go on, and the values it passes on."""
+    """The end of the first region of a `while`: the condition to continue and the passed values."""
 
     asm = Asm(dialect="scf", shape="condition", cpp_text="if (!{condition}) break;")
     example = HALVED
@@ -250,7 +253,7 @@ func.func @example(%x: {VEC_F32}, %n: i32) {{
 
 
 class Branch(Instr, abstract=True, traits=(TERMINATOR, BRANCHES), pipe=S):
-    """Ends a block; the values are the arguments of the blocks that it names, in this order."""
+    """The end of a block; the values are the arguments of its successors, in order."""
 
     asm = Asm(dialect="cf", shape="branch", cpp_text="")
     example = SUMMED
@@ -262,14 +265,14 @@ class Branch(Instr, abstract=True, traits=(TERMINATOR, BRANCHES), pipe=S):
 
 
 class Br(Branch):
-    """Go on in another block of the function."""
+    """Continue in another block of the function."""
 
 
 class CondBr(Branch, name="cond_br"):
-    """Go on in the first block where `condition` is 1, in the second otherwise.
+    """Continue in the first block if `condition` is 1, else in the second.
 
-    Blocks become loops and branches with regions before anything is checked or run. A loop that can
-    be entered at two places has no such form and is refused.
+    Blocks become loops and branches with regions before the program is checked or run. A loop with
+    two entries has no such form and is refused.
     """
 
     condition = In(Scalar, scalar="i1")
@@ -277,9 +280,9 @@ class CondBr(Branch, name="cond_br"):
 
 
 class Switch(Branch):
-    """Go on in the block of the case that `flag` equals, in the first one, the default, else.
+    """Continue in the block of the case equal to `flag`, or in the first block, the default.
 
-    It becomes a chain of two-way branches before anything is checked or run.
+    It becomes a chain of two-way branches before the program is checked or run.
     """
 
     asm = Asm(shape="switch")
@@ -290,7 +293,7 @@ class Switch(Branch):
 
 
 class Assert(Instr, traits=(BY_SCALAR,), pipe=S):
-    """End the run here unless `condition` is 1; the text says what is wrong."""
+    """End the run unless `condition` is 1; the text says what is wrong."""
 
     asm = Asm(dialect="cf", shape="asserted", cpp_text="if (!{condition}) trap();", cpp_on=CHIPS)
     example = """\
@@ -306,14 +309,14 @@ func.func @example(%n: index) {
 
     @staticmethod
     def run() -> None:
-        """Nothing: its rule says it all."""
+        """Do nothing: the page's rule is the assertion."""
 
 
 class FuncCall(Instr, name="call", traits=(CALLS,), pipe=S):
-    """Run another function of the module on these values; what it returns are the results.
+    """Run another function of the module on these values; its return values are the results.
 
-    Its body takes the place of the call before anything is checked or run. A tile or a view stands
-    for the same bytes inside. A function that would call itself, even by way of others, is refused.
+    The body replaces the call before the program is checked or run. A tile or a view names the same
+    bytes inside. A recursive function is refused.
     """
 
     called = "[auto {results} = ]{callee}({arguments});"

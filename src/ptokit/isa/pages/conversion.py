@@ -1,4 +1,4 @@
-"""Conversion: TCVT makes the elements of a tile another type."""
+"""Conversion: TCVT converts the elements of a tile to another type."""
 
 from typing import TypeAlias
 
@@ -34,7 +34,7 @@ A5_PAIRS = (
 Pairs: TypeAlias = "tuple[tuple[DType, tuple[DType, ...]], ...]"
 SMALL = (*FP8, *FP4)
 LARGER = "make tmp larger: it holds lines of 32 bytes"
-# what does not saturate unless asked to
+# pairs that do not saturate by default
 UNSATURATED = (
     *((f16, u8), (f16, i8), (f16, i16), (f32, i16), (i64, i32), (i32, i16)),
     *((f32, hif8), (f16, hif8)),
@@ -47,7 +47,7 @@ PADDED = "C++ takes lines padded on their own, the assembler wants equal ones"
 
 
 def among(table: Pairs, small: bool) -> Pairs:
-    """The pairs that have a small float, or that have none."""
+    """Return the pairs that have a small float, or that have none."""
     found = tuple(
         (source, tuple(t for t in types if (source in SMALL or t in SMALL) is small))
         for source, types in table
@@ -56,12 +56,12 @@ def among(table: Pairs, small: bool) -> Pairs:
 
 
 def whole_lines(tile: Operand) -> Expr:
-    """The valid columns and what is missing in their last line of 32 bytes."""
+    """Return the valid columns rounded up to whole lines of 32 bytes."""
     return (tile.valid.cols + tile.c0 - 1) // tile.c0 * tile.c0
 
 
 def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool:
-    """Whether values out of range become the nearest in range."""
+    """Return whether values out of range become the nearest value in range."""
     return (source, target) not in UNSATURATED if mode is None else mode is SaturationMode.ON
 
 
@@ -74,13 +74,14 @@ class TCvt(
 ):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
-    With `sat_mode` on, what is out of range becomes the nearest value in range, and NaN becomes 0
-    in integers and in floats of a smaller range than src's; in others it stays (f16 to f32), as do
-    infinities. Off, integers keep the low bits (NaN and infinities give 0), floats become infinite
-    (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither: they saturate in any case,
-    and A5 stores whole bytes of them: the rest of each row is 0, and so is an odd last element.
-    On A2/A3 f32 and f16 become i16, and f16 i8, by way of the nearest i32: there infinity is -1.
-    Without it, the table says. f32 to f32 rounds to whole numbers and keeps NaN and infinities.
+    With `sat_mode` on, a value out of range becomes the nearest value in range, and NaN becomes 0
+    in integers and in floats of a smaller range than src's; in other floats NaN and infinities stay
+    (f16 to f32). With it off, integers keep the low bits (NaN and infinities give 0), floats become
+    infinite (f8e4m3 and f8e8m0: NaN), and NaN stays. 4-bit floats have neither infinity nor NaN, so
+    they always saturate; A5 stores whole bytes of them: the rest of each row, and an odd last
+    element, is 0. On A2/A3 f32 and f16 become i16, and f16 i8, through the nearest i32: there
+    infinity is -1. The table has the behaviour without `sat_mode`. f32 to f32 rounds to whole
+    numbers and keeps NaN and infinities.
     """
 
     wide = True
@@ -127,7 +128,7 @@ class TCvt(
         named("shape", either(both(rows_alike, cols_alike), padded), help=DECLARED),
         when(padded, warns(named("shape", cols_alike, help=PADDED))),
     )
-    # the assembler knows pairs of these; of all others it takes any, and C++ has those listed
+    # the assembler checks pairs with small floats only; C++ checks all pairs
     small = either(dst.dtype.isin(*SMALL), src.dtype.isin(*SMALL))
     rules = (
         over_region(dst, src),
@@ -151,7 +152,7 @@ class TCvt(
 
     @staticmethod
     def manual_lines() -> Iterator[str]:
-        """What saturates without `sat_mode`, by target and source."""
+        """Yield the pairs that saturate without `sat_mode`, by target and source."""
         yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
         for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):
             for source, types in listed:

@@ -13,7 +13,7 @@ SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 
 
 def signalling(sent: str, awaited: str, first: str = "cube", second: str = "vector") -> str:
-    """A kernel in which one kind of core signals and the other one waits."""
+    """Return a kernel in which one kind of core signals and the other waits."""
     return f"""\
 func.func @example() {{
   %id = arith.constant 3 : index
@@ -38,7 +38,7 @@ INTRA = signalling(
 
 
 class Signals(Protocol):
-    """The counters of a launch as one core sees them."""
+    """The signal counters of a launch, for one core."""
 
     def of_kind(self, number: int) -> None: ...
     def of_block(self, number: int) -> None: ...
@@ -56,17 +56,17 @@ ALL_OF_KIND, OF_BLOCK, ACROSS = range(3)
 
 
 class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
-    """A counter of another core that goes up, or one of this core that is waited for."""
+    """A counter that is incremented at another core, or awaited at this core."""
 
     asm = Asm(shape="angled", order=("event_id",))
-    up: ClassVar[bool] = True  # the counter goes up; else it is waited for
+    up: ClassVar[bool] = True  # True: increment the counter; False: wait for it
     of = Attr(Pipe, key="pipe")
     event_id = Attr(int, None)
     event_id_dyn = In(Index, None, doc="the number, where the program computes it")
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:
-        """The one that is named."""
+        """Return the pipe that the attribute names."""
         of = env.get("of")
         return of if isinstance(of, Pipe) else super().pipe_of(env)
 
@@ -78,18 +78,18 @@ class Signal(Instr, abstract=True, pipe=S, uses=(SIGNALS,)):
 
 
 def number_of(event_id: int | None, event_id_dyn: int | None) -> int:
-    """The number, constant or computed; a rule wants one of them."""
-    return event_id_dyn if event_id is None else event_id  # type: ignore[return-value]
+    """Return the number, constant or computed; a rule requires exactly one of them."""
+    return event_id_dyn if event_id is None else event_id  # type: ignore[return-value]  # given
 
 
 class Awaited(Signal, abstract=True):
-    """A counter of this core that is waited for."""
+    """A wait for a counter of this core."""
 
     up = False
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:
-        """The whole core waits, where counters are not each vector core's own."""
+        """Return the pipe, or S if the vector cores share counters, where the whole core waits."""
         separate = getattr(env.get("machine"), "separate", False)
         return super().pipe_of(env) if separate else S
 
@@ -99,13 +99,13 @@ class Awaited(Signal, abstract=True):
 
 
 def numbered(largest: int) -> tuple[Ruled, ...]:
-    """Numbers up to the largest; all signals count from 0."""
+    """Require numbers up to `largest`; a further rule requires at least 0."""
     limits = (number <= largest for number in (Signal.event_id, Signal.event_id_dyn))
     return named("attribute", *limits, help=f"numbers are 0 to {largest}")
 
 
 def sent_by(of: Attr) -> tuple[Ruled, ...]:
-    """From a pipe that signals, or waits; of the assembler not the scalar one."""
+    """Require a pipe that can signal or wait; the assembler does not accept S."""
     known, told = of.isin(*SENDERS, S), by(ASSEMBLER, of != S)
     return named("attribute", known, told, help="use FIX, MTE1, MTE2, MTE3 or V")
 
@@ -116,8 +116,11 @@ def signalled(function: str, on: CppOn = CHIPS) -> Asm:
 
 
 class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
-    """By the counters of the launch: mode 0 all cores of a kind, 1 both vector cores of a block,
-    2 the cube and its vector cores."""
+    """A signal by the counters of the launch.
+
+    Mode 0 reaches all cores of a kind, 1 both vector cores of a block, 2 the cube and its vector
+    cores.
+    """
 
     ffts_mode = Attr(int, None, bits=32)
     rules = (
@@ -127,7 +130,7 @@ class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
 
 
 class SyncSet(OfFfts, name="sync.set"):
-    """Count one up at other cores, once what the pipe had to do is done."""
+    """Increment a counter at other cores, after the earlier work of the pipe."""
 
     asm = Asm(
         cpp_on=CHIPS,
@@ -157,13 +160,13 @@ class SyncSet(OfFfts, name="sync.set"):
 
 
 class SyncWait(OfFfts, Awaited, name="sync.wait"):
-    """Wait for a signal of other cores, and count one down."""
+    """Wait for a signal of other cores, and decrement the counter."""
 
     asm = Asm(cpp_on=CHIPS, cpp_text="wait_flag_dev([{event_id}][{event_id_dyn}]);")
 
 
 class OfBlocks(Signal, abstract=True, example=BLOCKS):
-    """Between blocks."""
+    """A signal between blocks."""
 
     @classmethod
     def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
@@ -173,7 +176,7 @@ class OfBlocks(Signal, abstract=True, example=BLOCKS):
 
 
 class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_block", NOWHERE)):
-    """Count one up at the cores of all blocks, once what the pipe had to do is done."""
+    """Increment a counter at the cores of all blocks, after the earlier work of the pipe."""
 
     ffts_mode = Attr(int, None, bits=32)
     rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="use mode 0"))
@@ -186,13 +189,14 @@ class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_b
 class WaitCrossBlock(
     OfBlocks, Awaited, name="wait_cross_block", asm=signalled("wait_cross_block", NOWHERE)
 ):
-    """Wait for a signal of the cores of all blocks, and count one down."""
+    """Wait for a signal of the cores of all blocks, and decrement the counter."""
 
 
 class WithinBlock(Signal, abstract=True, example=INTRA, disputes=("X61",)):
-    """Between the cube and one vector core of its block; from 16 on it is the second one.
+    """A signal between the cube and one vector core of its block; from 16 on, the second one.
 
-    On A2/A3 both vector cores signal together; elsewhere where the cube names none beyond 15.
+    On A2/A3 both vector cores signal together; elsewhere the cube reaches both with a number below
+    16.
     """
 
     of_one_core = True
@@ -208,7 +212,7 @@ class WithinBlock(Signal, abstract=True, example=INTRA, disputes=("X61",)):
 
 
 class SetIntraBlock(WithinBlock, name="set_intra_block", asm=signalled("set_intra_block")):
-    """Count one up at another core of the block, once what the pipe had to do is done."""
+    """Increment a counter at another core of the block, after the earlier work of the pipe."""
 
     @staticmethod
     def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
@@ -218,13 +222,13 @@ class SetIntraBlock(WithinBlock, name="set_intra_block", asm=signalled("set_intr
 class WaitIntraBlock(
     WithinBlock, Awaited, name="wait_intra_block", asm=signalled("wait_intra_block")
 ):
-    """Let the pipe wait for another core of the block, and count one down."""
+    """Let the pipe wait for another core of the block, and decrement the counter."""
 
 
 class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
-    """Say where the counters between cores lie: the launch has a block of memory for them.
+    """Set the address of the counters between cores: the launch has memory for them.
 
-    Nothing that ptokit executes depends on it.
+    No execution by ptokit depends on it.
     """
 
     asm = Asm(cpp_on=CHIPS, cpp_text="set_ffts_base_addr((uint64_t){base});")
@@ -236,18 +240,18 @@ class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
 
     @staticmethod
     def run() -> None:
-        """The counters are nobody's business here."""
+        """Do nothing: ptokit keeps the counters elsewhere."""
 
 
 class SyncAllMode(Word, mlir="sync_all_mode", cpp_type="SyncAllMode"):
-    """By the counters of the hardware, or by numbers in global memory."""
+    """The counters of a synchronisation: the hardware's, or numbers in global memory."""
 
     HARD = "hard", "Hard"
     SOFT = "soft", "Soft"
 
 
 class SyncCores(Word, mlir="sync_core_type", cpp_type="SyncCoreType"):
-    """Which cores wait for one another."""
+    """The cores that wait for one another."""
 
     AIV_ONLY = "aiv_only", "AIVOnly", "aiv"
     AIC_ONLY = "aic_only", "AICOnly", "aic"
@@ -265,7 +269,7 @@ COUNTERS = 16  # numbers that soft synchronisation counts in
 
 
 class Counters(Expr):
-    """A pointer or view leads to numbers of 32 bits in global memory, a static view to 16."""
+    """The formula that a pointer or view leads to 16 numbers of 32 bits in global memory."""
 
     def __init__(self, kind: TypeOf) -> None:
         self.kind = kind
@@ -290,9 +294,9 @@ class Counters(Expr):
 
 
 class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
-    """Wait until all cores of the launch, or all of a kind, have come to this place.
+    """Wait until all cores of the launch, or all of a kind, have reached this instruction.
 
-    It does not make visible what caches of global memory hold. Hard synchronisation ignores the
+    It does not make cached writes to global memory visible. Hard synchronisation ignores the
     numbers in global memory and the count of cores.
     """
 
@@ -346,9 +350,9 @@ ON_A5 = "only A5 has buffers that pipes acquire; the assembler takes them on A2/
 
 
 class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
-    """Acquires and releases of a buffer by pipes: the k-th acquire waits for the release before it.
+    """Acquires and releases of a buffer by pipes: acquire k waits for release k - 1.
 
-    In text order the buffer is always free already: no data depends on it.
+    In text order the buffer is always free: no data depends on these instructions.
     """
 
     asm = Asm(shape="bracketed", order=("mode",))
@@ -366,7 +370,7 @@ BUFFERS = "buffers are 0 to 31"
 
 
 class FixedBuffer(BufferSync, abstract=True):
-    """Of a buffer that the text names."""
+    """An acquire or release of a buffer with a constant number."""
 
     op = BufferSync.op
     buffer = Attr(int, key="buf_id")
@@ -374,7 +378,7 @@ class FixedBuffer(BufferSync, abstract=True):
 
 
 class ComputedBuffer(BufferSync, abstract=True):
-    """Of a buffer that the program computes."""
+    """An acquire or release of a buffer with a computed number."""
 
     buffer = In(Index, doc="its number, 0 to 31")
     rules = (
@@ -402,7 +406,7 @@ class GetBuf(FixedBuffer, name="get_buf", asm=buffer_asm("get_buf")):
 
 
 class RlsBuf(FixedBuffer, name="rls_buf", asm=buffer_asm("rls_buf")):
-    """Release a buffer, once what the pipe of an operation had to do is done."""
+    """Release a buffer, after the earlier work of an operation's pipe."""
 
     run = staticmethod(released)
 
@@ -414,6 +418,6 @@ class GetBufDyn(ComputedBuffer, name="get_buf_dyn", asm=buffer_asm("get_buf")):
 
 
 class RlsBufDyn(ComputedBuffer, name="rls_buf_dyn", asm=buffer_asm("rls_buf")):
-    """Release a buffer, once what the pipe of an operation had to do is done."""
+    """Release a buffer, after the earlier work of an operation's pipe."""
 
     run = staticmethod(released)

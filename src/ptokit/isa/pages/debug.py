@@ -13,7 +13,7 @@ WHOLE, REAL = "diuxXoc", "fFeEgG"
 
 
 def conversions(text: str) -> list[str]:
-    """The letters of the conversions in a format; '?' where one is none."""
+    """Return the letters of the conversions in a format; '?' for an invalid one."""
     found = [match["letter"] for match in CONVERSION.finditer(text) if match["letter"]]
     return found + ["?"] * CONVERSION.sub("", text).count("%")
 
@@ -42,14 +42,14 @@ class Printable(Expr):
 
 
 class Prints(Protocol):
-    """What writes to standard output."""
+    """The standard output of a program."""
 
     def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
     def number(self, format: str, array: Array) -> None: ...
 
 
 class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S):
-    """Print a number as C's `printf` does, and begin a new line if the format does not.
+    """Print a number as C's `printf` does, and start a new line if the format does not.
 
     A format without a conversion prints its text alone.
     """
@@ -91,9 +91,9 @@ func.func @example(%n: index) {
 
 
 class Check(Instr, name="assert", traits=(BY_SCALAR,), pipe=S):
-    """End the run here unless `condition` is 1; `message` says what is wrong then.
+    """End the run unless `condition` is 1; `message` says what is wrong.
 
-    In C++ only builds for debugging look.
+    In C++ only debug builds check the condition.
     """
 
     asm = Asm(cpp_on=CHIPS, cpp_text="DEBUG_CHECK({condition}, {message_literal});")
@@ -110,4 +110,4 @@ func.func @example(%n: index) {
 
     @staticmethod
     def run() -> None:
-        """Nothing: its rule says it all."""
+        """Do nothing: the page's rule is the assertion."""

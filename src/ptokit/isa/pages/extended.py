@@ -1,4 +1,4 @@
-"""Scalar arithmetic: sums and products of integers in full, a product and a sum rounded once."""
+"""Scalar arithmetic: full sums and products of integers, and a fused multiply-add."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import below, in_type, unsigned
@@ -17,12 +17,12 @@ UPPER = "const {type} {high} = (WIDE)KIND{lhs} * KIND{rhs} >> 8 * sizeof({lhs});
 
 
 def upper(wide: str, kind: str) -> str:
-    """C++ of the upper half, computed in numbers of twice the width."""
+    """Return C++ for the upper half, computed in numbers of twice the width."""
     return UPPER.replace("WIDE", wide).replace("KIND", kind)
 
 
 class AddUIExtended(Instr, own="addui_extended", name="addui_extended", pipe=S):
-    """result = lhs + rhs, and whether the sum of the unsigned numbers has one more bit."""
+    """result = lhs + rhs, and the carry of the sum of the unsigned numbers."""
 
     asm = IN_FULL.over(Asm(cpp_text=SUM + CARRY))
     example = f"{SEVEN}%n, %m = NAME %a, %b : i32, i1"
@@ -38,7 +38,7 @@ class AddUIExtended(Instr, own="addui_extended", name="addui_extended", pipe=S):
 
 
 def upper_half(a: int, b: int) -> int:
-    """The upper 64 bits of the product of two unsigned numbers of 64 bits."""
+    """Return the upper 64 bits of the product of two unsigned numbers of 64 bits."""
     low_a, low_b = a & LOW, b & LOW
     high_a, high_b = bitwise("lshr", a, HALVES), bitwise("lshr", b, HALVES)
     first = bitwise("lshr", wrapped(low_a * low_b, 64), HALVES)

@@ -1,4 +1,4 @@
-"""Reductions: where the extremes of rows and columns are."""
+"""Reductions: the positions of extremes in rows and columns."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.reduction import *
@@ -13,9 +13,9 @@ NO_INDEX = (1 << 31) - 1
 
 
 def extremes(src: Cells, word: str, axis: int) -> tuple[Array, Array]:
-    """The extremes of columns (axis 0) or rows (1), and the numbers of the first elements equal.
+    """Return the extremes of columns (axis 0) or rows (1), and the first positions of each.
 
-    The number is 0 where none is equal: a NaN in front.
+    The position is 0 if no element is equal: after a NaN in front.
     """
     x = src[src.valid]
     best, place = x.fold(word, axis), src.iota(*x.shape)[axis].cast(i32)
@@ -24,27 +24,27 @@ def extremes(src: Cells, word: str, axis: int) -> tuple[Array, Array]:
 
 
 def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The element types of an index of an extreme, and of where it is looked for."""
+    """Require element types of an extreme's index, and of the tile that is searched."""
     index = named("element-type", dst.dtype.isin(*INDICES), help="the index is i32 or u32")
     return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
 
 
 def least_columns(src: Operand) -> Expr:
-    """The columns of a scratch tile that finds extremes on A2/A3: values and indices by lines."""
+    """Return the columns of A2/A3's scratch for extremes: lines of values and of indices."""
     repeats = (src.valid.cols * src.size + 255) // 256
     line = Const(32) // src.size
     return ((repeats * 2 + line - 1) // line + (repeats + line - 1) // line) * line
 
 
 def working(tmp: Operand, src: Operand, parts: Expr) -> tuple[Ruled, ...]:
-    """A2/A3 keeps so many lines in scratch, as wide as src or as a register of 256 bytes."""
+    """Require `parts` lines of A2/A3's scratch, as wide as src or as a register of 256 bytes."""
     line = (src.valid.cols * src.size + 31) // 32 * 32
     room = either(tmp.nbytes >= parts * 256, tmp.nbytes >= parts * line)
     return on(A2A3, when(tmp.given, named("shape", room, help=LINES)))
 
 
 def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """The scratch of an extreme's index on A2/A3: any of src's region, else large enough."""
+    """Require A2/A3's scratch for an extreme's index: src's region, or large enough."""
     like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
     enough = tmp.valid.cols >= least_columns(src)
     return on(
@@ -54,7 +54,7 @@ def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """The same along rows, where those of one register need two columns."""
+    """Require A2/A3's scratch along rows, where rows of one register need two columns."""
     like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
     column = both(tmp.layout == DN, tmp.cols == 1, tmp.valid.rows >= src.valid.rows * 2)
     two = both(tmp.layout == ND, tmp.valid.rows >= src.valid.rows, tmp.valid.cols >= 2)
@@ -71,7 +71,7 @@ def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A2/A3 finds an extreme and its place: two elements for each row, or lines of a row of tmp."""
+    """Require A2/A3's scratch for value and index: two elements per row, or lines per row."""
     short = src.valid.cols * src.size <= 256
     rows = either(tmp.rows >= src.valid.rows, tmp.rows >= src.rows)
     lines = both(rows, tmp.cols >= least_columns(src))
@@ -82,7 +82,7 @@ def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def not_empty(src: Operand) -> tuple[Ruled, ...]:
-    """Of nothing there is no extreme: types do not say that, lanes without work may have it."""
+    """Require an element to search: types do not show it, and idle vector cores may have none."""
     some = named("shape", src.filled == Const(True), help="the searched extent is at least 1")
     return on(HARDWARE, by(ASSEMBLER, some))
 
@@ -120,7 +120,7 @@ class TRowArgMin(RowArg, word="min", form="index"):
 def value_types(
     val: Operand, idx: Operand, src: Operand, a2a3: DTypes, a5: DTypes
 ) -> tuple[Ruled, ...]:
-    """The element types where the value is wanted too; the targets are stricter."""
+    """Require element types of an extreme's value and index; chips are stricter."""
     return (
         one_type(val, src),
         named("element-type", idx.dtype.isin(*ANY_INDEX), help="the index is an integer"),
@@ -171,7 +171,7 @@ class TRowArgMinValue(RowArgValue, name="trowargmin", word="min", form="value an
 
 
 def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
-    """The tiles of the index of an extreme along columns."""
+    """Return the rules for the tiles of an extreme's index along columns."""
     return (
         tuple(one_of_each_column(dst, src) for dst in outs),
         named("layout", both(*(dst.layout == ND for dst in outs)), help="store dst row-major"),

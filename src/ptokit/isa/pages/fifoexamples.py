@@ -1,4 +1,4 @@
-"""Kernels that show FIFOs: what their pages have for examples."""
+"""Example kernels with FIFOs, for the pages of FIFOs."""
 
 M, T, V = (
     "!pto.tile_buf<mat, 16x16xf32>",
@@ -6,7 +6,7 @@ M, T, V = (
     "!pto.tensor_view<16x16xf32>",
 )
 PART = "!pto.partition_tensor_view<8x16xf32>"
-# A vector core has its eight rows of %y: their view is %part.
+# %part is the view of a vector core's eight rows of %y.
 PARTED = f"""\
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -73,9 +73,9 @@ S = "!pto.tile_buf<vec, 16x16xf32>"
 
 
 def through_memory(to_cube: str, written: str, read: str, handle: str = "") -> str:
-    """The vector core writes a slot in global memory, the cube reads it.
+    """Return a kernel in which the vector core writes a slot in global memory, the cube reads it.
 
-    `to_cube` opens the pipe, `handle` is what its operations name it with.
+    `to_cube` opens the FIFO.
     """
     return f"""\
 func.func @example(%x: !pto.ptr<f32>, %memory: !pto.ptr<f32>) {{
@@ -112,7 +112,7 @@ OUT_OF_MEMORY = through_memory(
 
 
 def allocated(mask: int, kind: str, other: str, name: str, pop: str) -> str:
-    """One end allocates a slot in global memory and pushes it as it is, the other end pops it."""
+    """Return a kernel in which one end allocates and pushes a slot, and the other pops it."""
     ends = {"cube": "aic", "vector": "aiv"}
 
     def function(own: str, attributes: str, statements: str) -> str:

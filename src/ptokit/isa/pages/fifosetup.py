@@ -1,8 +1,8 @@
-"""Setting up FIFOs between cores: room for their slots, both ends.
+"""Set-up of FIFOs between cores: buffers for their slots, and both ends.
 
-The older spellings name a FIFO by a number and say the peer in the mnemonic; the newer ones have a
-handle, of the type `!pto.pipe`. What must agree between both ends is checked over all functions
-(`analysis.fifochecks`): pages say what an operation is to a FIFO.
+The older spellings name a FIFO by a number and the peer in the mnemonic; the newer ones have a
+handle of type `!pto.pipe`. `analysis.fifochecks` compares both ends over all functions; pages
+declare the role of an operation for a FIFO.
 """
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
@@ -22,7 +22,7 @@ from ptokit.isa.pages.slots import (
 
 
 class Epilogue(Expr):
-    """What an epilogue says of its conversion, a word: `quant = no_convert`."""
+    """The formula for one key of an epilogue: `quant = no_convert`."""
 
     def __init__(self, of: Field, key: str) -> None:
         self.of, self.key = of, key
@@ -44,7 +44,7 @@ class Epilogue(Expr):
 
 
 class DefaultSlots(Expr):
-    """How many slots each direction of a FIFO has where the program does not say it."""
+    """The formula for the slots in each direction of a FIFO, with the default number."""
 
     def __init__(self, given: Field, mask: Field) -> None:
         self.given, self.mask = given, mask
@@ -70,9 +70,9 @@ PLACED = "give the buffer an address: auto = false, base = 0"
 
 
 class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RESERVES):
-    """Room for the slots of a FIFO in the memory of the core that pops; its address.
+    """A buffer for the slots of a FIFO in the memory of the consumer; its address.
 
-    ptokit keeps slots apart from the memories of the cores: without `base` the address is 0.
+    ptokit keeps slots outside of the cores' memories: without `base` the address is 0.
     """
 
     asm = Asm(
@@ -107,7 +107,7 @@ class ImportReservedBuffer(
 ):
     """The address of a buffer that a function for the other kind of core reserves.
 
-    It serves to set the FIFO up; ptokit keeps slots apart and gives 0.
+    It is an operand of the FIFO's set-up; ptokit keeps slots elsewhere and gives 0.
     """
 
     asm = Asm(
@@ -125,7 +125,7 @@ class ImportReservedBuffer(
 
 
 class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FIFO,)):
-    """A FIFO: its directions, and how many slots of how many bytes each has."""
+    """A FIFO: its directions, and the number and size of slots in each."""
 
     dir_mask = Attr(int)
     slot_size = Attr(int)
@@ -152,7 +152,7 @@ WHERE = "give the address of the slots of each direction"
 
 
 def shape_in_cpp(given: Texts) -> dict[str, object]:
-    """The directions of a FIFO, and what its type says behind the number of slots."""
+    """Return the C++ direction of a FIFO, and its template arguments after the number of slots."""
     local, whole = given.get("local_slot_num"), given.get("nosplit") in (True, "true")
     more = f", {local or 2}, true" if whole else f", {local}" if local else ""
     mask = given["dir_mask"]
@@ -161,14 +161,14 @@ def shape_in_cpp(given: Texts) -> dict[str, object]:
 
 
 def numbered_in_cpp(given: Texts) -> Texts:
-    """The words for a FIFO of a number: two flags of its own, and its slots."""
+    """Return the placeholders for a FIFO with a number: its two flags, and its slots."""
     number, slots = given.get("id") or 0, given.get("slot_num") or default_slots(given["dir_mask"])
     assert isinstance(number, int)
     return shape_in_cpp(given) | {"flag": 2 * number, "slots": slots}
 
 
 def of_handle_in_cpp(given: Texts) -> Texts:
-    """The words for a FIFO of a handle: where its slots in each direction are."""
+    """Return the placeholders for a FIFO with a handle: the addresses of its slots."""
     mask, place, other = (given.get(n) for n in ("dir_mask", "local_addr", "peer_local_addr"))
     down, up = mask in (TO_VECTOR, BOTH), mask in (TO_CUBE, BOTH)
     places = {"c2v": place if down else 0, "v2c": other if down and up else place if up else 0}
@@ -185,7 +185,7 @@ class InitializePipe(FifoShape, abstract=True):
         "{gm_slot_buffer_ptr|gm_slot_tensor_ptr|nullptr}, "
         "{c2v_consumer_buf|0}, {v2c_consumer_buf|0});",
     )
-    id = Attr(int, 0)  # the order of all of these is fixed in text
+    id = Attr(int, 0)  # the order of these attributes is fixed in text
     dir_mask, slot_size = FifoShape.dir_mask, FifoShape.slot_size
     slot_num = Attr(int, None)
     local_slot_num = Attr(int, None)
@@ -270,7 +270,7 @@ TWO = "give slots at both ends of a FIFO in both directions, else at one end"
 
 
 class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLED):
-    """A FIFO whose slots lie in the memory of the core that pops."""
+    """A FIFO whose slots lie in the memory of the consumer."""
 
     asm = made("nullptr")
     local_addr = In(Any_, doc="where the slots are")
@@ -289,7 +289,7 @@ class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLE
 
 
 class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OUT_OF_MEMORY):
-    """A FIFO whose slots lie in global memory, with copies of some at the core that pops."""
+    """A FIFO whose slots lie in global memory, with copies of some at the consumer."""
 
     asm = made("{gm_addr_ptr}")
     gm_addr = Scratch(Any_, doc="the slots in global memory")

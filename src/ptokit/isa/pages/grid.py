@@ -1,8 +1,8 @@
-"""Blocks: which of the cores of a launch a program runs on.
+"""Blocks: the ids of the core and the block on which a program runs.
 
-Every block runs the same function on the same global memory, with memories, registers and flags of
-its own. A kernel of both kinds of cores
-has two vector cores in each block, or one where it shares no entry of its pipes between two.
+Every block runs the same function on the same global memory, with its own on-chip memories,
+registers and flags. A kernel of both kinds of core has two vector cores in each block, or one if it
+splits no FIFO entry between two.
 """
 
 import re
@@ -14,7 +14,7 @@ LARGEST_GRID = 65535  # a launch's block count has 16 bits
 
 
 class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
-    """A number known when the program is launched: `fact` of the core's place."""
+    """A number known at launch: property `fact` of the core."""
 
     fact: ClassVar[str]
     result = Result(Scalar, scalar="i64", also="i32")
@@ -26,7 +26,7 @@ class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
 
 
 def asking(function: str) -> Asm:
-    """C++ calls a function without arguments."""
+    """Return the Asm of a C++ call without arguments."""
     return Asm(cpp_text=f"const {{type}} {{result}} = {function}();")
 
 
@@ -35,7 +35,7 @@ class GetBlockIdx(Query, name="get_block_idx", fact="block_idx", asm=asking("get
 
 
 class GetBlockNum(Query, name="get_block_num", fact="block_num", asm=asking("get_block_num")):
-    """How many blocks were launched."""
+    """The number of launched blocks."""
 
 
 class OfLane(Query, abstract=True, traits=(BY_LANE,)):
@@ -45,22 +45,22 @@ class OfLane(Query, abstract=True, traits=(BY_LANE,)):
 class GetSubblockIdx(
     OfLane, name="get_subblock_idx", fact="subblock_idx", asm=asking("get_subblockid")
 ):
-    """The number of this vector core within its block; of the cube 0."""
+    """The number of this vector core within its block; 0 for the cube core."""
 
 
 class GetSubblockNum(
     OfLane, name="get_subblock_num", fact="subblock_num", asm=asking("get_subblockdim")
 ):
-    """How many vector cores the block has."""
+    """The number of vector cores of the block."""
 
 
 FACT = re.compile(r"(?:^|[^a-z0-9])(?P<sub>sub_?)?block_(?P<what>idx|id|num)$")
 
 
 def launch_query(name: str) -> type[Query] | None:
-    """The page that gives what the launch passes in an argument of this name; None: nothing.
+    """Return the page that gives the value of an argument with this name, or None.
 
-    Front ends add such arguments in the place of queries: `__pypto_spmd_block_idx`.
+    Front ends add such arguments instead of queries: `__pypto_spmd_block_idx`.
     """
     found = FACT.search(name.lower())
     if found is None:

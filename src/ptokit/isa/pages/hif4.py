@@ -1,15 +1,15 @@
-"""HiFloat4: 64 elements of 4 bits with scales of three levels, made and multiplied (A6).
+"""HiFloat4: groups of 64 elements of 4 bits with scales of three levels, and products (A6).
 
-The 32 bits of a group are four bytes. The first is a number of 6 exponent and 2 mantissa bits,
-(1 + m / 4) * 2**(e - 48), or NaN. The second doubles each of 8 eighths whose bit is set, the
-others double sixteenths; lower bits belong to earlier elements.
+The scales of a group are four bytes. The first byte is a number of 6 exponent and 2 mantissa bits,
+(1 + m / 4) * 2**(e - 48), or NaN. The second doubles each of 8 eighths whose bit is set, the last
+two double sixteenths; lower bits belong to earlier elements.
 """
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.matrix import MatMul, write_boxes
 from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
 
-GROUP, PART, BIT = 64, 8, 4  # elements that share a number, and a bit of each kind
+GROUP, PART, BIT = 64, 8, 4  # elements that share the number, and a bit of each level
 E6M2 = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32
 NAN, LARGEST = 255, 254  # codes of e6m2
 ENOUGH = "give four bytes for each group of 64 along k"
@@ -18,11 +18,11 @@ ENOUGH = "give four bytes for each group of 64 along k"
 class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E52", "E53")):
     """Quantise groups of 64 columns to HiFloat4: dst = src / its scale, nearest, ties to even.
 
-    The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. Eighths
-    that reach 4 times the number are doubled, sixteenths that reach twice it again. Each step
-    rounds to bf16. Elements are at most 1.75: so are infinities. NaN makes the number of its group
-    NaN and its elements 1.75. max receives the largest magnitudes of sixteenths, then of eighths,
-    scaling the factors of sixteenths, each from the first byte on.
+    The number of a group is the nearest to its largest magnitude / 7, at most 1.5 * 2**15. An
+    eighth is doubled if it reaches 4 times the number, a sixteenth if it then reaches twice the
+    doubled number. Each step rounds to bf16. Elements, infinities too, are at most 1.75. NaN makes
+    the number of its group NaN and its elements 1.75. max receives the largest magnitudes of
+    sixteenths, then of eighths, scaling the factors of sixteenths, each from the first byte on.
     """
 
     dst = Out(Tile, doc="receives the elements")
@@ -80,7 +80,7 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
 
 
 def largest(src: Cells, count: int) -> Array:
-    """The largest magnitudes of so many columns each; NaN is the largest."""
+    """Return the largest magnitudes of each `count` columns; NaN is the largest."""
     rows, cols = src.valid
 
     def magnitudes(first: int) -> Array:
@@ -90,14 +90,14 @@ def largest(src: Cells, count: int) -> Array:
 
 
 def code(largest: Array) -> Array:
-    """The number of groups by their largest magnitudes, i32: 2 bits of mantissa are left."""
+    """Return the codes of groups' numbers, i32, from the largest magnitudes: two mantissa bits."""
     bits = (largest * (1 / 7)).cast(f32).bitcast(i32)
     rounded = (bits + 0xFFFFF + ((bits >> 21) & 1)) >> 21
     return (bits > INFINITY).where(NAN, (rounded - E6M2).clamp(0, LARGEST))
 
 
 def value(code: Array, doubled: Array | int = 0) -> Array:
-    """The f32 of a code, doubled so many times."""
+    """Return the f32 of a code, times 2 ** `doubled`."""
     bits = (code + E6M2 << 21) + (code * 0 + doubled << 23)
     return code.equals(NAN).where(float("nan"), bits.bitcast(f32))
 
@@ -105,7 +105,7 @@ def value(code: Array, doubled: Array | int = 0) -> Array:
 class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E52",)):
     """c = a x b in HiFloat4, summed over k ascending with one fused multiply-add per k, in f32.
 
-    A group whose number is NaN makes NaN.
+    A group whose number is NaN gives NaN.
     """
 
     c, a = MatMul.c, MatMul.a
@@ -147,7 +147,7 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
 
 
 def scales(k: Array, byte: Callable[[Array], Array]) -> Array:
-    """The scales of elements by their places along k; `byte` reads one, also counted along k."""
+    """Return the scales of elements by position along k; `byte` reads one byte of scales."""
     first, part, bit = k // GROUP * 4, k // PART % 8, k // BIT % 16
     eighth = (byte(first + 1).cast(i64) >> part) & 1
     sixteenth = (byte(first + 2 + bit // 8).cast(i64) >> bit % 8) & 1

@@ -1,4 +1,4 @@
-"""Arrays of the scalar unit: numbers and event ids that a core keeps by index."""
+"""Arrays of the scalar unit: numbers and event ids that a core stores by index."""
 
 from ptokit.isa.lang.page import *
 
@@ -21,7 +21,7 @@ COUNTED = "the index must be in bounds of the array"
 
 
 def number_of(index: tuple[int, ...], kind: ArrayType) -> int:
-    """Which element that is, in the order in which they lie."""
+    """Return the position of an element in storage order."""
     number, *others = index
     for extent, inner in zip(kind.shape[1:], others, strict=True):
         number = number * extent + inner
@@ -29,7 +29,7 @@ def number_of(index: tuple[int, ...], kind: ArrayType) -> int:
 
 
 class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25",)):
-    """A new array. Elements that nobody set are 0; C++ leaves them undefined."""
+    """A new array. Elements that were not set are 0; C++ leaves them undefined."""
 
     asm = Asm(shape="declared", cpp_text="{type} {result}{{}};")
     result = Result(Numbers)
@@ -42,11 +42,11 @@ class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25"
 
 
 class DeclareLocalArray(Declaration, name="declare_local_array", example=KEPT):
-    """A new array of numbers. Elements that nobody set are 0; C++ leaves them undefined."""
+    """A new array of numbers. Elements that were not set are 0; C++ leaves them undefined."""
 
 
 class DeclareEventIdArray(Declaration, name="declare_eventid_array", example=EVENTS):
-    """A new array of event ids. Elements that nobody set are 0; C++ leaves them undefined."""
+    """A new array of event ids. Elements that were not set are 0; C++ leaves them undefined."""
 
 
 class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
@@ -74,23 +74,23 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
 
 
 def numbers(kind: TypeOf, array_type: TypeOf) -> tuple[Ruled, ...]:
-    """The rules of an element that is a number."""
+    """Return the rules of an element that is a number."""
     same = named("element-type", kind.name == array_type.unit.name, help=ONE_TYPE)
     return (*Got.rules, same)
 
 
 class LocalArrayGet(Got, name="local_array_get", example=KEPT):
-    """The element of that index."""
+    """The element at an index."""
 
     rules = numbers(Got.kind, Got.array_type)
 
 
 class EventIdArrayGet(Got, name="eventid_array_get", example=EVENTS, asm=UNTYPED):
-    """The event id of that index."""
+    """The event id at an index."""
 
 
 class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
-    """An element of an array becomes another one."""
+    """An assignment to an element of an array."""
 
     asm = Asm(
         shape="element",
@@ -111,13 +111,13 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
 
 
 class LocalArraySet(PutElement, name="local_array_set", example=KEPT):
-    """The element of that index becomes `value`."""
+    """Set the element at an index to `value`."""
 
     rules = numbers(PutElement.kind, PutElement.array_type)
 
 
 class EventIdArraySet(PutElement, name="eventid_array_set"):
-    """The event id of that index becomes `value`."""
+    """Set the event id at an index to `value`."""
 
     asm, example = UNTYPED, EVENTS
     value = In(Scalar, whole=True, element=True)

@@ -1,7 +1,8 @@
-"""The level below tiles: registers, modes and scopes of text that has begun to be lowered.
+"""The level below tiles: registers, modes and scopes of partly lowered text.
 
-Transfers and the fix-pipe of that level find counts, strides and modes in registers. What reads
-them is not executed, and so neither is what writes them. A bit of a number is of any level.
+Transfers and the fix-pipe at that level take counts, strides and modes from registers. ptokit does
+not execute them, so it does not execute writes of the registers either. Bit operations on numbers
+belong to any level.
 """
 
 from ptokit.isa.lang.asm import EVERYWHERE, CppOn
@@ -11,18 +12,18 @@ from ptokit.isa.pages.arith import bit_and, bit_or, in_type, shifted_left
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
 SCOPE = "ptokit does not execute instructions below the level of tiles"
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
-IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, of one in global memory
+IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, and in global memory
 OF_NUMBER = "func.func @example(%n: i64) {\n  NAME %n : i64\n  return\n}"
 OF_NUMBERS = "func.func @example(%n: i64, %m: i64) {\n  NAME %n, %m : i64, i64\n  return\n}"
 
 
 def calling(function: str, on: CppOn = CHIPS) -> Asm:
-    """C++ has a function for it."""
+    """Return the Asm of a C++ function."""
     return Asm(cpp_on=on, cpp_text=f"{function};")
 
 
 def fields_of(low: Operand, bits: int, high: Operand, more: int) -> tuple[Ruled, ...]:
-    """The numbers fit into their parts of the register."""
+    """Require numbers that fit into their fields of the register."""
     return (
         named("operand-value", low >= 0, low < 1 << bits, help=f"the field has {bits} bits"),
         named("operand-value", high >= 0, high < 1 << more, help=f"the field has {more} bits"),
@@ -34,7 +35,7 @@ class Register(Instr, abstract=True, pipe=S, unexecuted=REGISTER, traits=(BY_SCA
 
 
 class OfOneField(Register, abstract=True, example=OF_NUMBER):
-    """A register that holds a number as it stands."""
+    """A register that holds one number unchanged."""
 
     value = In(Scalar, scalar="i64", doc="what the register holds from now on")
 
@@ -47,76 +48,76 @@ class OfTwoFields(Register, abstract=True, example=OF_NUMBERS):
 
 
 class LoopCounts(OfTwoFields, abstract=True):
-    """How often the inner and the outer loop around a transfer are run."""
+    """The iterations of the inner and the outer loop of a transfer."""
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, 21, second, 22)
 
 
 class LoopsOutToUb(LoopCounts, name="set_loop_size_outtoub"):
-    """Of transfers into the vector buffer: how often their inner and outer loop are run."""
+    """The iterations of the inner and outer loop of transfers into the vector buffer."""
 
     asm = calling("set_loop_size_outtoub({second} << 21 | {first})")
 
 
 class LoopsUbToOut(LoopCounts, name="set_loop_size_ubtoout"):
-    """Of transfers out of the vector buffer: how often their inner and outer loop are run."""
+    """The iterations of the inner and outer loop of transfers out of the vector buffer."""
 
     asm = calling("set_loop_size_ubtoout({second} << 21 | {first})")
 
 
 class StridesIntoUb(OfTwoFields, abstract=True):
-    """What a loop around a transfer adds to its address in global memory, and in the buffer."""
+    """The increments of a transfer's loop for addresses in global memory, and in the buffer."""
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, IN_GM, second, IN_UB)
 
 
 class InnerIntoUb(StridesIntoUb, name="set_loop1_stride_outtoub"):
-    """Of transfers into the vector buffer: bytes that the inner loop adds to both addresses."""
+    """The address increments of the inner loop, in bytes, of transfers into the vector buffer."""
 
     asm = calling("set_loop1_stride_outtoub({second} << 40 | {first})")
 
 
 class OuterIntoUb(StridesIntoUb, name="set_loop2_stride_outtoub"):
-    """Of transfers into the vector buffer: bytes that the outer loop adds to both addresses."""
+    """The address increments of the outer loop, in bytes, of transfers into the vector buffer."""
 
     asm = calling("set_loop2_stride_outtoub({second} << 40 | {first})")
 
 
 class StridesOutOfUb(OfTwoFields, abstract=True):
-    """What a loop around a transfer adds to its address in the buffer, and in global memory."""
+    """The increments of a transfer's loop for addresses in the buffer, and in global memory."""
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, IN_UB, second, IN_GM)
 
 
 class InnerOutOfUb(StridesOutOfUb, name="set_loop1_stride_ubtoout"):
-    """Of transfers out of the vector buffer: bytes that the inner loop adds to both addresses."""
+    """The address increments of the inner loop, in bytes, of transfers out of the vector buffer."""
 
     asm = calling("set_loop1_stride_ubtoout({second} << 21 | {first})")
 
 
 class OuterOutOfUb(StridesOutOfUb, name="set_loop2_stride_ubtoout"):
-    """Of transfers out of the vector buffer: bytes that the outer loop adds to both addresses."""
+    """The address increments of the outer loop, in bytes, of transfers out of the vector buffer."""
 
     asm = calling("set_loop2_stride_ubtoout({second} << 21 | {first})")
 
 
 class Loop3(OfTwoFields, name="set_loop3_para"):
-    """The third loop around transfers of the cube: how often, and by how much."""
+    """The iterations and the increment of the third loop of transfers of the cube."""
 
     asm = Asm(cpp_on=NOWHERE, cpp_text="set_loop3_para({first}, {second});")
 
 
 class SetChannel(OfTwoFields, name="set_channel_para"):
-    """How the fix-pipe goes from one channel to the next one."""
+    """The step of the fix-pipe from one channel to the next."""
 
     asm = Asm(cpp_on=NOWHERE, cpp_text="set_channel_para({first}, {second});")
 
 
 class SetLanes(OfTwoFields, name="ub.set_mask"):
-    """The lanes that vector instructions on the buffer write: 0 to 63, and 64 to 127."""
+    """The vector lanes that vector instructions on the buffer write: 0 to 63, and 64 to 127."""
 
     asm = calling("set_vector_mask({second}, {first})", EVERYWHERE)
 
@@ -124,29 +125,29 @@ class SetLanes(OfTwoFields, name="ub.set_mask"):
 class LoopsIntoL1(
     OfOneField, name="set_loop_size_outtol1", asm=calling("set_loop_size_outtol1({value})")
 ):
-    """Of transfers into L1: how often their loops are run."""
+    """The iterations of the loops of transfers into L1."""
 
 
 class InnerIntoL1(
     OfOneField, name="set_loop1_stride_outtol1", asm=calling("set_loop1_stride_outtol1({value})")
 ):
-    """Of transfers into L1: what the inner loop adds to both addresses."""
+    """The address increments of the inner loop of transfers into L1."""
 
 
 class OuterIntoL1(
     OfOneField, name="set_loop2_stride_outtol1", asm=calling("set_loop2_stride_outtol1({value})")
 ):
-    """Of transfers into L1: what the outer loop adds to both addresses."""
+    """The address increments of the outer loop of transfers into L1."""
 
 
 class BoxesIntoL1(OfOneField, name="set_mte2_nz_para", asm=calling("set_mte2_nz_para({value})")):
-    """Of transfers that make boxes in L1: how the boxes lie."""
+    """The layout of boxes in transfers that make boxes in L1."""
 
 
 class PadIntoL1(
     OfOneField, name="set_pad_val_outtol1", asm=calling("set_pad_val_outtol1({value})")
 ):
-    """Of transfers into L1: what they pad with."""
+    """The pad value of transfers into L1."""
 
 
 class SetControl(OfOneField, name="set_ctrl", asm=calling("set_ctrl({value})", EVERYWHERE)):
@@ -156,7 +157,7 @@ class SetControl(OfOneField, name="set_ctrl", asm=calling("set_ctrl({value})", E
 class StoreAtomics(
     OfOneField, name="set_store_atomic_cfg", asm=calling("set_store_atomic_cfg({value})", NOWHERE)
 ):
-    """What stores do with what is already in global memory."""
+    """The combination of stored values with those in global memory."""
 
 
 class QuantPre(OfOneField, name="set_quant_pre", asm=calling("set_quant_pre({value})")):
@@ -170,15 +171,15 @@ class ReluAlpha(OfOneField, name="set_relu_alpha", asm=calling("set_relu_alpha({
 class ClipRelu(
     OfOneField, name="set_fix_clip_relu", asm=calling("set_fix_clip_relu({value})", NOWHERE)
 ):
-    """The largest number that the fix-pipe's relu lets through."""
+    """The upper limit of the fix-pipe's relu."""
 
 
 class Parameters(OfOneField, name="set_fpc", asm=calling("set_fpc({value})")):
-    """Where the fix-pipe's parameters lie."""
+    """The address of the fix-pipe's parameters."""
 
 
 class PadOfMoves(Register, name="set_mov_pad_val", asm=calling("set_mov_pad_val({value})")):
-    """What transfers into the vector buffer pad with: the bits of a number."""
+    """The pad value of transfers into the vector buffer: the bits of a number."""
 
     example = OF_NUMBER
     value = In(Scalar, doc="a number of any type")
@@ -191,19 +192,19 @@ class OfMode(Register, abstract=True):
 
 
 class AtomicAdd(OfMode, name="set_atomic_add", asm=calling("set_atomic_add()")):
-    """Stores add to what is in global memory."""
+    """Make stores add to the values in global memory."""
 
 
 class AtomicMax(OfMode, name="set_atomic_max", asm=calling("set_atomic_max()", NOWHERE)):
-    """Stores keep the larger of what they store and what is in global memory."""
+    """Make stores keep the larger of the stored value and the one in global memory."""
 
 
 class AtomicMin(OfMode, name="set_atomic_min", asm=calling("set_atomic_min()", NOWHERE)):
-    """Stores keep the smaller of what they store and what is in global memory."""
+    """Make stores keep the smaller of the stored value and the one in global memory."""
 
 
 class AtomicNone(OfMode, name="set_atomic_none", asm=calling("set_atomic_none()")):
-    """Stores replace what is in global memory."""
+    """Make stores replace the values in global memory."""
 
 
 class AtomicF32(OfMode, name="set_atomic_f32", asm=calling("set_atomic_f32()")):
@@ -231,15 +232,15 @@ class AtomicS8(OfMode, name="set_atomic_s8", asm=calling("set_atomic_s8()")):
 
 
 class CountedLanes(OfMode, name="ub.set_mask_count", asm=calling("set_mask_count()")):
-    """The lanes that vector instructions on the buffer write are counted."""
+    """Select counted vector lanes for writes of vector instructions on the buffer."""
 
 
 class MaskedLanes(OfMode, name="ub.set_mask_norm", asm=calling("set_mask_norm()", EVERYWHERE)):
-    """The lanes that vector instructions on the buffer write are those of bits."""
+    """Select masked vector lanes for writes of vector instructions on the buffer."""
 
 
 class GetControl(Register, name="get_ctrl"):
-    """The control register as it is now."""
+    """The current content of the control register."""
 
     asm = Asm(cpp_text="const {type} {result} = get_ctrl();")
     example = "%c = pto.get_ctrl : i64"
@@ -249,7 +250,7 @@ class GetControl(Register, name="get_ctrl"):
 
 
 class OneBit(Instr, abstract=True, pipe=S):
-    """A number of 64 bits with one of them chosen."""
+    """A number of 64 bits with one bit changed."""
 
     example = "%n = arith.constant 5 : i64\n%m = NAME %n, %n : i64, i64 -> i64"
     result = Result(Scalar, scalar="i64")
@@ -280,7 +281,7 @@ class SetBit(OneBit, name="sbitset1"):
 
 
 class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, unexecuted=SCOPE):
-    """What registers of the vector core compute, one interval of it."""
+    """An interval of computation in registers of the vector core."""
 
     targets = (A5,)
     asm = Asm(shape="section", cpp_on=CHIPS, cpp_text="__VEC_SCOPE__")

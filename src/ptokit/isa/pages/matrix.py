@@ -1,4 +1,4 @@
-"""Matrix multiply: TMATMUL and its accumulating and biased forms."""
+"""Matrix multiplication: TMATMUL and TGEMV, with their accumulating and biased forms."""
 
 from math import gcd
 
@@ -16,22 +16,22 @@ BOX = 16  # rows and columns of the boxes of an accumulator
 
 
 def sum_type(a: DType) -> DType:
-    """The accumulator type of a product: i32 for integers, f32 for floats."""
+    """Return the accumulator type of a product: i32 for integers, f32 for floats."""
     return i32 if a.is_int else f32
 
 
 def of_boxes(extent: Expr, box: Expr | int = BOX) -> Expr:
-    """So many rows or columns as whole boxes."""
+    """Return the number of rows or columns rounded up to whole boxes."""
     return (extent + (box - 1)) // box * box
 
 
 def pitch(rule: Expr) -> Ruled:
-    """The boxes lie as the cube unit takes them."""
+    """Require that the boxes lie where the cube unit expects them."""
     return named("box-pitch", rule, help=PACKED)
 
 
 class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
-    """What every product has: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
+    """Common to all products: c = a x b on M = a.valid.rows, K = a.valid.cols, N = b.valid.cols."""
 
     c = Out(Tile, loc=ACC, doc="the accumulator tile; M x N of it is written, whatever is valid")
     a = In(Tile, loc=LEFT, doc="the left matrix, M x K")
@@ -56,7 +56,7 @@ class MatMul(Instr, abstract=True, pipe=M, specials=NAN_COMPUTED):
     packed_rows = warns(
         on(HARDWARE, when(both(many, ~whole), pitch(rows_of_a == of_boxes(c.valid.rows))))
     )
-    # elements of 8 bits and less are packed by some moves whatever the mode
+    # some moves pack elements of 8 bits and less in every mode
     loose_a = both(a.compact == CompactMode.NULL, a.size >= 2, a.rows > 1)
     loose_b = both(b.compact == CompactMode.NULL, b.size >= 2, b.valid.rows > b.c0)
     wide_elements = warns(
@@ -136,32 +136,32 @@ def shortened(x: Array, short: ShortF32 | None) -> Array:
 
 
 def kept_bits(target: Target, *, away: bool) -> ShortF32:
-    """Return what a chip keeps in its mode for short f32; of ties the outer one if `away` (D9)."""
+    """Return the bits of f32 that a chip keeps in short mode; ties away from 0 if `away` (D9)."""
     if target.tf32:
         return ShortF32.ROUND_10 if away else ShortF32.RINT_10
     return ShortF32.ROUND_11 if away else ShortF32.RINT_11
 
 
 def factors(a: Cells, b: Cells, short: ShortF32 | None) -> tuple[Array, Array]:
-    """Return both factors as they are multiplied."""
+    """Return both matrices, with f32 rounded as `short` says."""
     (m, k), n = a.valid, b.valid.cols
     return shortened(a[:m, :k], short), shortened(b[:k, :n], short)
 
 
 def product(a: Array, b: Array, start: Array, order: Order) -> Array:
-    """a x b on top of `start`, which comes first, or last as in the recordings."""
+    """Return a x b plus `start`, which is added first, or last in the order of the recordings."""
     start = start.cast(f32) if start.dtype is f16 else start
     return a.matmul(b) + start if order is Order.RECORDED else a.matmul(b, start)
 
 
 def write_boxes(c: Cells, m: int, n: int, sums: Array) -> None:
-    """Write m x n sums. What they leave of their boxes has no value (X95).
+    """Write m x n sums; the other elements of their boxes become undefined (X95).
 
     The cube unit works on boxes of 16 x 16.
     """
     down, across = gcd(c.rows, BOX), gcd(c.cols, BOX)  # the simulator takes a tile of one row
     rows, cols = (m + down - 1) // down * down, (n + across - 1) // across * across
-    c[:m, :n] = sums if sums.dtype is c.dtype else sums.cast(c.dtype)  # of f16, see E66
+    c[:m, :n] = sums if sums.dtype is c.dtype else sums.cast(c.dtype)  # to f16, see E66
     c.undefine((slice(0, m), slice(n, cols)))
     c.undefine((slice(m, rows), slice(0, cols)))
 
@@ -190,9 +190,9 @@ class TGemv(Product, example=ROW_EXAMPLE, rules=(MatMul.product, MatMul.one_row)
 
 
 class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses=(ORDER,)):
-    """c = acc + a x b: each sum begins with acc's element.
+    """c = acc + a x b: each sum starts with acc's element.
 
-    The recordings were made by a simulator that began with 0 and added acc last.
+    The recordings were made by a simulator that started with 0 and added acc last.
     """
 
     c = MatMul.c
@@ -215,7 +215,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
 
 
 def accumulating(product: str, c: str, **factors: str) -> str:
-    """An example that adds to the accumulator of a product of factors of these types."""
+    """Return an example that adds to the accumulator of a product of factors of these types."""
     uses, types = ", ".join(f"%{name}" for name in factors), ", ".join(factors.values())
     return f"""\
 %acc = {product} {uses} : {types} -> {c}
@@ -223,7 +223,7 @@ NAME ins(%acc, {uses} : {c}, {types}) outs(%acc : {c})"""
 
 
 class TMatMulAcc(Accumulation, name="tmatmul.acc", verb="accumulate", recorded_op="tmatmul"):
-    """c = acc + a x b: each sum begins with acc's element, recorded ones ended with it."""
+    """c = acc + a x b: each sum starts with acc's element; in recordings acc is added last."""
 
     asm = Asm(also=("TMATMUL_ACC<phase>(c=acc, a, b)",)).over(Accumulation.asm)
     example = accumulating("tmatmul", L0C_64, a=L0A, b=L0B)
@@ -231,7 +231,7 @@ class TMatMulAcc(Accumulation, name="tmatmul.acc", verb="accumulate", recorded_o
 
 
 class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
-    """c = acc + a x b for one row: each sum begins with acc's element (recorded ones: ended)."""
+    """c = acc + a x b for one row: each sum starts with acc's element (recorded: last)."""
 
     example = accumulating("tgemv", L0C_ROW, a=L0A_ROW, b=L0B)
     rules = (MatMul.product, Accumulation.onto, MatMul.one_row)
@@ -243,9 +243,9 @@ class Biased(
     uses=(ORDER, SPACED),
     disputes=("D8", "D9", "D21", "X95", "E65", "E66", "X120"),
 ):
-    """c = bias + a x b: each sum begins with its column's bias.
+    """c = bias + a x b: each sum starts with its column's bias.
 
-    The recordings were made by a simulator that began with 0 and added the bias last.
+    The recordings were made by a simulator that started with 0 and added the bias last.
     """
 
     c, a, b = MatMul.c, MatMul.a, MatMul.b
@@ -278,13 +278,13 @@ class Biased(
 
 
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):
-    """c = bias + a x b: each sum begins with its column's bias, recorded ones ended with it."""
+    """c = bias + a x b: each sum starts with its column's bias; in recordings it is added last."""
 
     rules = (MatMul.product, Biased.onto, MatMul.wide_rows, MatMul.some_rows)
 
 
 class TGemvBias(Biased, name="tgemv.bias", recorded_op="tgemv"):
-    """c = bias + a x b for one row: each sum begins with its column's bias (recorded: ended)."""
+    """c = bias + a x b for one row: each sum starts with its column's bias (recorded: last)."""
 
     example = ROW_EXAMPLE
     rules = (MatMul.product, Biased.onto, MatMul.one_row)

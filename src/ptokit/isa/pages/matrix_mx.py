@@ -1,4 +1,4 @@
-"""Matrix multiply: products of groups of 32 that share a scale."""
+"""Matrix multiplication: products with a scale for each group of 32 elements."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
@@ -33,12 +33,12 @@ EXACTLY = "the scales of a are M x ceil(K/32), those of b ceil(K/32) x N"
 
 
 def groups(k: Expr) -> Expr:
-    """How many groups of 32 elements there are along k."""
+    """Return the number of groups of 32 elements along k."""
     return (k + (GROUP - 1)) // GROUP
 
 
 def grouped(scales: Expr, k: Expr, of: Operand) -> Expr:
-    """A scale for each group along k; the assembler counts k in pairs where its text does."""
+    """Require a scale for each group along k; assembler text may count k in pairs."""
     return either(scales == groups(k), both(of.dtype.isin(*FP4), scales == groups((k + 1) // 2)))
 
 
@@ -104,7 +104,7 @@ class Scaled(
 
 
 def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, Array]:
-    """Both matrices times their scales, in f64: exact."""
+    """Return both matrices times their scales, in f64: exact."""
     (m, k), n = a.valid, b.valid.cols
     scales = (k + GROUP - 1) // GROUP
     left = a_scale[:m, :scales].repeated(GROUP)[:m, :k]
@@ -113,7 +113,7 @@ def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, 
 
 
 def gemv(page: type[Scaled]) -> str:
-    """The call in C++ for one row."""
+    """Return the C++ call for one row."""
     return (page.asm.cpp_text or "").replace("TMATMUL", "TGEMV")
 
 
@@ -150,7 +150,7 @@ class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
 
 
 class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
-    """c = acc + the sum over k of a x b x their scales: each sum begins with acc's element."""
+    """c = acc + the sum over k of a x b x their scales: each sum starts with acc's element."""
 
     c, acc = MatMul.c, Accumulation.acc
 
@@ -170,7 +170,7 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
 
 
 class TMatMulMxAcc(ScaledAccumulation, name="tmatmul.mx.acc", recorded_op="tmatmul_mx"):
-    """c = acc + a x b with their scales: each sum begins with acc's element (recorded: ended)."""
+    """c = acc + a x b with their scales: each sum starts with acc's element (recorded: last)."""
 
     example = accumulating("tmatmul.mx", L0C_64, **FACTORS)
     rules = (Scaled.scaled, Scaled.ordered, Accumulation.onto, MatMul.some_rows)
@@ -185,7 +185,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
 
 
 class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
-    """c = bias + the sum over k of a x b x their scales: each sum begins with its column's bias."""
+    """c = bias + the sum over k of a x b x their scales: each sum starts with its column's bias."""
 
     bias = Biased.bias
 
@@ -204,7 +204,7 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
 
 
 class TMatMulMxBias(ScaledBiased, name="tmatmul.mx.bias", recorded_op="tmatmul_mx"):
-    """c = bias + a x b with their scales: sums begin with their column's bias (recorded: ended)."""
+    """c = bias + a x b with their scales: sums start with their column's bias (recorded: last)."""
 
     rules = (Scaled.scaled, Scaled.ordered, Biased.onto, MatMul.some_rows)
 
@@ -222,7 +222,7 @@ class TGetScaleAddr(
 ):
     """The scales that belong to `src`: a handle on the scale memory at a 16th of its address.
 
-    Nothing moves. The scales of one tile are where hardware looks for them, whoever asks.
+    No data moves: hardware expects the scales of a tile at this address.
     """
 
     addressed = "{type} {dst}; TGET_SCALE_ADDR({dst}, {src});"

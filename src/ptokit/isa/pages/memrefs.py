@@ -1,4 +1,4 @@
-"""Buffers of lowered text, which are memrefs: casts, parts, single elements, and their end."""
+"""Memrefs: casts, parts, single elements and deallocation of the buffers of lowered text."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
@@ -27,9 +27,9 @@ PAST_THE_END = "the elements of the buffer end before those of its cast"
 
 
 class ReinterpretCast(Instr, name="reinterpret_cast", pipe=S):
-    """The elements of a buffer from `offset` on, with extents and strides of their own.
+    """The elements of a buffer from `offset` on, with new extents and strides.
 
-    `offset` counts from where the buffer begins, also where `src` is a cast or a part of it.
+    `offset` counts from the start of the buffer, also if `src` is a cast or a part of it.
     """
 
     asm = Asm(
@@ -85,7 +85,7 @@ KEPT = "a cast cannot change the layout of the buffer"
 
 
 def in_space(line: str, space: str, **types: str) -> str:
-    """A function of one line on %a, of these types of memrefs."""
+    """Return a function of one line on %a, of these types of memrefs."""
     for name, kind in types.items():
         line = line.replace(name, kind.replace("SPACE", f"#pto.address_space<{space}>"))
     kind = line.partition(" : ")[2].partition(" to ")[0]
@@ -93,7 +93,7 @@ def in_space(line: str, space: str, **types: str) -> str:
 
 
 class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
-    """`src` as it is, under a type that states more or less of its extents and strides."""
+    """The same view with a type that states more or fewer of its extents and strides."""
 
     asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
     example = in_space("%b = memref.cast %a : CLOSED to OPEN", "gm", CLOSED=CLOSED, OPEN=OPEN)
@@ -120,7 +120,7 @@ class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
 
 
 class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pipe=S):
-    """`src` as it is, under a type that states its rows."""
+    """The same tile with a type that states its rows."""
 
     asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
     example = in_space(
@@ -149,7 +149,7 @@ PART_ENDS = "the part must lie inside its buffer"
 
 
 class MemrefPart(Instr, name="subview", form="of a tile", traits=(WINDOW,), pipe=S):
-    """A part of a tile, which keeps the strides of the whole: nothing is copied."""
+    """A part of a tile with the strides of the whole: nothing is copied."""
 
     asm = Asm(
         dialect="memref",
@@ -192,14 +192,14 @@ func.func @example(%a: {LINES}, %i: index) {{
 def stepped(
     strides: tuple[int | None, ...] | None, steps: tuple[int | None, ...]
 ) -> tuple[int | None, ...] | None:
-    """The strides of what takes every so many elements along each dimension."""
+    """Return the strides of a view that takes every `steps`-th element along each dimension."""
     if strides is None or len(strides) != len(steps):
         return None
     return tuple(times(stride, step) for stride, step in zip(strides, steps, strict=True))
 
 
 class MemrefStepped(Instr, name="subview", form="with steps", pipe=S):
-    """Every so many elements of a part of a view, along each of its dimensions."""
+    """Every n-th element of a part of a view, along each of its dimensions."""
 
     asm = Asm(
         dialect="memref",
@@ -255,7 +255,7 @@ func.func @example(%x: {SQUARE}) {{
 
 
 class Dealloc(Instr, name="dealloc", traits=(DEALLOCATES,), pipe=S):
-    """The buffer is used no more: what a use behind it finds is not defined."""
+    """The end of a buffer: a later use finds undefined content."""
 
     asm = Asm(dialect="memref", cpp_text="")
     example = ELEMENT
@@ -263,11 +263,11 @@ class Dealloc(Instr, name="dealloc", traits=(DEALLOCATES,), pipe=S):
 
     @staticmethod
     def run() -> None:
-        """Nothing is done: storage lives as long as its function."""
+        """Do nothing: storage lives as long as its function."""
 
 
 def of_element(buffer: Operand, indices: Operand) -> tuple[Ruled, ...]:
-    """The indices are those of an element: of a line, or of a row and a column."""
+    """Require the indices of an element: of a line, or of a row and a column."""
     extents, outside = buffer.matrix, "window-out-of-bounds"
     of_row = named(outside, indices.first < extents.rows, help=INSIDE)
     one_or_two = either(indices.count == 1, indices.count == 2)
@@ -286,7 +286,7 @@ class OfBuffer(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=ELEMEN
 
 
 class MemrefLoad(OfBuffer, name="load"):
-    """The element of those indices."""
+    """The element at these indices."""
 
     asm = Asm(
         order=("src", "indices"),
@@ -308,7 +308,7 @@ class MemrefLoad(OfBuffer, name="load"):
 
 
 class MemrefStore(OfBuffer, name="store"):
-    """The element of those indices becomes `value`."""
+    """The element at these indices becomes `value`."""
 
     asm = Asm(
         order=("value", "dst", "indices"),

@@ -1,4 +1,4 @@
-"""Multi-tiles: several tiles of one type that a program takes in turn."""
+"""Multi-tiles: several tiles of one type that a program uses in turn."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import MultiTileType, TileType
@@ -15,10 +15,10 @@ IN_TURN = f"""\
 
 
 class AllocMultiTile(Allocation, name="alloc_multi_tile"):
-    """New tiles of one type that share no byte: their content is undefined.
+    """New tiles of one type that do not overlap: their content is undefined.
 
-    They lie one after another from `addr` on, each from a whole line of 32 bytes on. `valid_row`
-    and `valid_col` are those of all of them.
+    They lie one after another from `addr` on, each aligned to 32 bytes. `valid_row` and `valid_col`
+    apply to all of them.
     """
 
     asm = Asm(

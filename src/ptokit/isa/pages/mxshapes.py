@@ -1,9 +1,9 @@
-"""How tiles of quantisation by groups lie on A5: what its code stores without looking at shapes."""
+"""Shapes of tiles of group quantisation on A5, whose code makes assumptions about them."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
 
-GROUP = 32  # elements that share an exponent
+GROUP = 32  # elements with a common exponent
 WHOLE = "make the declared columns as many as the valid ones"
 GROUPS = "declare the columns of the groups, and no more"
 SRC_COLUMNS = "declare as many columns as src"
@@ -15,7 +15,7 @@ PAIRED_ROWS = "two rows of groups are one row of exp, declared and valid"
 
 
 def filled(tile: Operand) -> Expr:
-    """The valid elements follow each other."""
+    """Return the formula 'the valid elements follow one another'."""
     return either(tile.valid.rows == 1, tile.cols == tile.valid.cols)
 
 
@@ -24,12 +24,12 @@ def is_region(tile: Operand, rows: Expr | int, cols: Expr | int) -> Expr:
 
 
 def of_groups(cols: Expr) -> Expr:
-    """The columns of whole groups that hold so many columns."""
+    """Return the number of columns rounded up to whole groups."""
     return (cols + GROUP - 1) // GROUP * GROUP
 
 
 def made_of(dst: Operand, src: Operand, whole: Expr) -> tuple[Ruled, ...]:
-    """A5 stores lines as long as src's."""
+    """Require lines of dst as long as src's, which is what A5 stores."""
     cols = either(dst.valid.cols == src.valid.cols, dst.valid.cols == whole)
     return (
         named("shape", dst.valid.rows == src.valid.rows, cols),
@@ -47,14 +47,14 @@ def in_rows(types: Env, target: Target) -> Env:
 
 
 def is_row(tile: Operand, count: Expr) -> Expr:
-    """One row of so many elements at least: those behind are left."""
+    """Return the formula 'one row of at least `count` elements': those after them are unchanged."""
     return both(tile.valid.rows == 1, tile.valid.cols >= count)
 
 
 def stored_along(
     dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand]
 ) -> tuple[Ruled, ...]:
-    """Groups along the rows, on A5: exp is one row of them, or has src's rows."""
+    """Require the shapes for groups along rows on A5: exp is one row of them, or has src's rows."""
     whole = of_groups(src.valid.cols)
     per_row = whole // GROUP
     count = src.valid.rows * per_row
@@ -79,7 +79,7 @@ def stored_along(
 
 
 def registers(src: Operand, scaling: Operand, count: Expr) -> Expr:
-    """Room in `scaling` for the registers that are stored: twice as many of large tiles of f32."""
+    """Return the formula '`scaling` has room for the stored registers', twice for large f32."""
     room = scaling.rows * scaling.cols
     elements, used = src.rows * src.cols, src.valid.rows * src.cols
     unrolled = both(elements > 1024, elements % 256 == 0, used % 256 == 0)
@@ -92,7 +92,7 @@ def registers(src: Operand, scaling: Operand, count: Expr) -> Expr:
 def stored_down(
     dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand], pairs: Attr
 ) -> tuple[Ruled, ...]:
-    """Groups down the columns, on A5: everything has src's columns."""
+    """Require the shapes for groups down columns on A5: all tiles have src's columns."""
     lines, cols = src.valid.rows // GROUP, src.valid.cols
     fp4 = dst.dtype == f4e2m1x2
     packed = "f16 becomes fp4 in whole 32-byte lines"
@@ -118,13 +118,13 @@ def stored_down(
 
 
 def padded(src: Operand) -> tuple[Ruled, ...]:
-    """What A5 pads lines of 16-bit elements with are whole registers."""
+    """Require whole registers where A5 pads lines of 16-bit elements."""
     short = both(src.dtype != f32, src.valid.cols < src.cols, Const(HALVES) % src.cols == 0)
     whole = named("shape", src.valid.rows * src.cols % HALVES == 0, help=PADDED)
     return on(A5, warns(when(short, whole)))
 
 
 def known_shapes(*tiles: Operand) -> tuple[Ruled, ...]:
-    """Compilers choose the code for A5 by the shapes."""
+    """Require static shapes: compilers choose the code for A5 by them."""
     known = (both(~t.dynamic_rows, ~t.dynamic_cols) for t in tiles)
     return on(A5, named("dynamic-valid", both(*known), help="use static valid extents"))

@@ -14,7 +14,7 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
     step: ClassVar[Callable[[Array, Array], Array]]
-    loses: ClassVar[PadValue] = PadValue.ZERO  # what chips have where no source is valid
+    loses: ClassVar[PadValue] = PadValue.ZERO  # the value on chips where no source is valid
     disputes = ("E26",)
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
@@ -37,7 +37,7 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
 
 
 def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
-    """The regions: none beyond dst's; A2/A3 wants one that is dst's, whole."""
+    """Require regions inside dst's; on A2/A3 one source has all of dst's region."""
     inside = (
         both(s.valid.rows <= dst.valid.rows, s.valid.cols <= dst.valid.cols) for s in (src0, src1)
     )
@@ -53,13 +53,13 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
 
 
 def one_shape(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """Compilers want tiles of one shape."""
+    """Require tiles of one declared shape, as compilers do."""
     alike = (both(s.rows == dst.rows, s.cols == dst.cols) for s in sources)
     return on(HARDWARE, by(ASSEMBLER, named("shape", *alike, help="declare all of one shape")))
 
 
 def partial(a5: DTypes) -> tuple[Ruled, ...]:
-    """The rules of a partial operation."""
+    """Return the rules of a partial operation."""
     tiles = Partial.dst, Partial.src0, Partial.src1
     return (
         elements(tiles[0], cpu=NUMBERS, a2a3=VEC_A2A3, a5=a5),
@@ -71,7 +71,7 @@ def partial(a5: DTypes) -> tuple[Ruled, ...]:
 
 
 def best_of(types: DTypes) -> tuple[Ruled, ...]:
-    """The rules of the better of two: compilers also want one shape."""
+    """Return the rules of a maximum or minimum: compilers also require one shape."""
     return partial(types), one_shape(Partial.dst, Partial.src0, Partial.src1)
 
 
@@ -94,8 +94,7 @@ class TPartMax(
 ):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the least
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the smallest finite number.
     """
 
     loses = PadValue.MIN
@@ -106,8 +105,7 @@ class TPartMin(
 ):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 
-    Of equal values src0's is taken, and where one is NaN src0's. Elsewhere a5 has the greatest
-    number, finite.
+    For equal values or if one is NaN, src0's is taken. Elsewhere a5 has the largest finite number.
     """
 
     loses = PadValue.MAX
@@ -120,7 +118,7 @@ class PartialArg(
     uses=(CHIP, KEEPS),
     disputes=("E7", "E26", "E72", "E73", "E74"),
 ):
-    """The better of two values, with its index."""
+    """The larger or smaller of two values, with its index."""
 
     prefers: ClassVar[Callable[[Array, Array], Array]]
     dst_val = Out(Tile, cpp="dstVal", doc="receives the values")
@@ -198,14 +196,14 @@ class PartialArg(
 class TPartArgMax(PartialArg, prefers=operator.gt):
     """The larger of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly larger, A2/A3 where it is larger or equal.
-    A5 takes src1's where that is strictly larger. Where one is NaN, nothing is larger.
+    The CPU simulator takes src0's if it is strictly larger, A2/A3 if it is larger or equal. A5
+    takes src1's if it is strictly larger. Comparisons with NaN are false.
     """
 
 
 class TPartArgMin(PartialArg, prefers=operator.lt):
     """The smaller of two values with its index where both are valid, a copy where one is, else 0.
 
-    The CPU simulator takes src0's where it is strictly smaller, A2/A3 where it is smaller or equal.
-    A5 takes src1's where that is strictly smaller. Where one is NaN, nothing is smaller.
+    The CPU simulator takes src0's if it is strictly smaller, A2/A3 if it is smaller or equal. A5
+    takes src1's if it is strictly smaller. Comparisons with NaN are false.
     """

@@ -1,4 +1,4 @@
-"""Pointers and the scalar unit: moved pointers, single elements of global memory."""
+"""Pointers and the scalar unit: pointer arithmetic, single elements of global memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ func.func @example(%p: !pto.ptr<i32>) {
 
 
 def begun(ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
-    """No place before the array; where it ends only the run knows."""
+    """Require a place not before the array; its end is known only at run time."""
     first = either(offset >= 0, ptr.offset + offset >= 0)
     return named("global-out-of-bounds", first, help="the index is at least 0")
 
@@ -84,20 +84,20 @@ func.func @example(%p: !pto.ptr<f32>) {
 
 
 class Element(Instr, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT), pipe=S, example=MOVED):
-    """One element of an array, by the scalar unit: no tile instruction, not counted as one."""
+    """One element of an array, accessed by the scalar unit; not counted as a tile instruction."""
 
     asm = Asm(shape="element", brackets=("offset",))
 
 
 def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
-    """The rules of an element."""
+    """Return the rules of an element."""
     one_type = "the number has the type of the pointer's elements"
     same = named("element-type", kind.name == ptr.dtype.name, help=one_type)
     return (same, begun(ptr, offset))
 
 
 class LoadScalar(Element, name="load_scalar", verb="element"):
-    """Element `offset` of the array behind `ptr`; beyond its end it is an error."""
+    """Element `offset` of the array behind `ptr`; an offset past the end is an error."""
 
     asm = Asm(
         since=(("v0.64", "load"),),
@@ -150,7 +150,7 @@ OTHER_NUMBERS = "uncached accesses take integers: cast the pointer"
 
 
 def past_the_cache(ptr: Operand) -> tuple[Ruled, ...]:
-    """Elements that the scalar unit finds in global memory itself."""
+    """Require elements that the scalar unit can access in global memory directly."""
     return (
         named("location", ptr.space == "gm", help="local memory has no cache"),
         named("element-type", ptr.dtype.isin(*WHOLE_BYTES), help=OTHER_NUMBERS),
@@ -158,13 +158,13 @@ def past_the_cache(ptr: Operand) -> tuple[Ruled, ...]:
 
 
 class PastCache(Element, abstract=True, targets=("cpu", "a5")):
-    """One element of an array in global memory, past the cache of the scalar unit."""
+    """One element of an array in global memory, bypassing the cache of the scalar unit."""
 
     example = MOVED.replace("load_scalar", "ld_dev").replace("store_scalar", "st_dev")
 
 
 class LoadPastCache(PastCache, name="ld_dev"):
-    """Element `offset` of the array behind `ptr` as global memory has it, not the cache."""
+    """Element `offset` of the array behind `ptr`, read from global memory, not the cache."""
 
     asm = Asm(
         order=("ptr", "offset"),
@@ -183,7 +183,7 @@ class LoadPastCache(PastCache, name="ld_dev"):
 
 
 class StorePastCache(PastCache, name="st_dev"):
-    """Element `offset` of the array behind `ptr` becomes `value` in global memory itself."""
+    """Element `offset` of the array behind `ptr` becomes `value`, bypassing the cache."""
 
     asm = Asm(
         order=("value", "ptr", "offset"), cpp_on=CHIPS, cpp_text="st_dev({value}, {ptr}, {offset});"
@@ -201,14 +201,14 @@ class StorePastCache(PastCache, name="st_dev"):
 
 
 class OfRows(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, form="of a buffer"):
-    """One element of a buffer, by how many elements lie before it, by the scalar unit."""
+    """One element of a buffer by its offset in elements, accessed by the scalar unit."""
 
     asm = Asm(shape="element", brackets=("offset",))
     example = COUNTED
 
 
 def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
-    """An element that lies in a row of the buffer, not between two."""
+    """Require an element inside a row of the buffer, not between two rows."""
     return (
         named("element-type", kind.name == ptr.dtype.name, help=ONE_TYPE),
         named("layout", ~ptr.boxed, help="store in rows"),
@@ -222,7 +222,7 @@ def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
 
 
 class LoadOfRows(OfRows, name="load_scalar"):
-    """Element `offset` of the buffer `ptr`, as elements lie in memory."""
+    """Element `offset` of the buffer `ptr`, in the order of memory."""
 
     asm = Asm(
         since=(("v0.64", "load"),),
@@ -241,7 +241,7 @@ class LoadOfRows(OfRows, name="load_scalar"):
 
 
 class StoreOfRows(OfRows, name="store_scalar"):
-    """Element `offset` of the buffer `ptr`, as elements lie in memory, becomes `value`."""
+    """Element `offset` of the buffer `ptr`, in the order of memory, becomes `value`."""
 
     asm = Asm(
         since=(("v0.64", "store"),),
@@ -260,7 +260,7 @@ class StoreOfRows(OfRows, name="store_scalar"):
 
 
 def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
-    """The value of that number; None where it is not known."""
+    """Return the value at an index; None if it is not known."""
     if values is None or None in values:
         return values[index] if isinstance(index, int) and values else None
     found = values[-1]
@@ -270,7 +270,7 @@ def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:
 
 
 class OfDimension(Instr, abstract=True, pipe=S, asm=Asm(typed=("view",))):
-    """A number of one dimension of a view."""
+    """A property of one dimension of a view."""
 
     result = Result(Scalar, scalar="index")
     view = In(Global)
@@ -280,7 +280,7 @@ class OfDimension(Instr, abstract=True, pipe=S, asm=Asm(typed=("view",))):
 
 
 class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
-    """How many elements a view has along a dimension."""
+    """The extent of a view along a dimension."""
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim_of_five});")
 
@@ -290,7 +290,7 @@ class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
 
 
 class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
-    """How many elements of memory lie between neighbours along a dimension of a view."""
+    """The stride of a view along a dimension, in elements."""
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim_of_five});")
 
@@ -302,8 +302,8 @@ class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
 class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
     """A pointer to the first element of a tile, in the memory of its location.
 
-    Elements follow as they lie there: a layout decides which is which. It is what the vector level
-    below tiles reads and writes through; here `load_scalar` and `store_scalar` do.
+    The layout of the tile decides the order of the elements in memory. The vector level below tiles
+    reads and writes through this pointer; here `load_scalar` and `store_scalar` do.
     """
 
     asm = Asm(cpp_text="{type} {result} = {tile}.data();")
@@ -328,7 +328,7 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
 
 
 class TileBufBuffer(Instr, name="tile_buf_addr", form="as a buffer", traits=(WINDOW,), pipe=S):
-    """A tile as the buffer of rows in which its elements lie."""
+    """A tile as a buffer of rows, on the same elements."""
 
     asm = Asm(cpp_text="auto &{result} = {tile};")
     result = Result(Tile)

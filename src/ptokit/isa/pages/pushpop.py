@@ -1,4 +1,4 @@
-"""FIFOs between cores: what one kind of core pushes, the other kind pops."""
+"""FIFOs between cores: one kind of core pushes, the other kind pops."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
@@ -28,7 +28,7 @@ class AtFifo(
     uses=(FIFO,),
     disputes=("X63", "X64", "X71", "X72"),
 ):
-    """Something that one end of a FIFO does with a slot.
+    """An operation of one end of a FIFO on a slot.
 
     `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by
     columns, 3 and 4 the same with a remainder.
@@ -39,9 +39,9 @@ class AtFifo(
 
     @classmethod
     def pipe_of(cls, env: Env) -> Pipe | None:
-        """An accumulator leaves by FIX, and so does what the cube wrote into a slot.
+        """Return FIX for accumulators and for slots that the cube wrote.
 
-        Where no pop moves data, its user's pipe waits.
+        A pop that moves no data runs on the pipe of its user.
         """
         loc = getattr(env.get("entry"), "loc", None)
         if cls.fifo_role is FifoRole.PUSHES and cls.pipe is S:
@@ -54,20 +54,20 @@ class AtFifo(
 
 
 class ById(AtFifo, abstract=True):
-    """At the FIFO that a number names."""
+    """An operation on the FIFO that a number names."""
 
     id, split = Attr(int, 0), AtFifo.split  # their order in text is fixed
     rules = (AtFifo.rules, named("attribute", id >= 0))
 
 
 class ByHandle(AtFifo, abstract=True, example=HANDLED):
-    """At the FIFO that a handle names."""
+    """An operation on the FIFO that a handle names."""
 
     handle = In(Handle, handle=PIPE)
 
 
 def cpp(function: str, fifo: str = "pipe{id}", before: str = "", optional: bool = False) -> Asm:
-    """The call of C++ on a FIFO, `TPipe` there; the entry may be left out where `optional`."""
+    """Return the C++ call on a FIFO, `TPipe` there; the entry may be left out if `optional`."""
     types, last = ", decltype({entry})", ", {entry}"
     types, last = (f"[{types}]", f"[{last}]") if optional else (types, last)
     call = f"{function}<decltype({fifo}){types}, {{split}}>({fifo}{last});"
@@ -79,7 +79,7 @@ ONLY_SHARED = "give the vector core only for a split entry in vec"
 
 
 def shared(subblock: Operand, split: Attr, entry: Operand) -> tuple[Ruled, ...]:
-    """A number of a vector core only where its part of a tile in vec is meant."""
+    """Require that a vector core is named only for its part of a tile in vec."""
     shares = named("attribute", split != 0, entry.loc == VEC, help=ONLY_SHARED)
     return when(subblock.given, shares)
 
@@ -91,7 +91,7 @@ ONE_WAY = "on A5 only cube pushes can split an odd number of lines"
 
 
 def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) -> tuple[Ruled, ...]:
-    """An entry as the cube has it, shared by halves or with a remainder, has that many lines.
+    """Require an entry of the cube whose lines can be split in halves, or with a remainder.
 
     On the targets `odd` there may be a remainder.
     """
@@ -109,12 +109,12 @@ def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) ->
 
 
 def to_vector_cores(split: Attr) -> tuple[Ruled, ...]:
-    """A5 shares with a remainder only what goes from the cube to its vector cores."""
+    """Require an even split on A5 but for entries from the cube to its vector cores."""
     return on(A5, named("attribute", split <= BY_COLUMNS, help=ONE_WAY))
 
 
 def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> tuple[Ruled, ...]:
-    """The rules of a handle's entries; one in `to_cube` goes from a vector core to the cube."""
+    """Return the rules of a handle's entries; `to_cube` ones go from a vector core to the cube."""
     return (
         shared(subblock, split, entry),
         whole_lines(split, entry),
@@ -125,17 +125,17 @@ def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> t
 OF_CORE = Asm(clauses=(("aiv_subblockid", ("subblock",)),))
 
 
-EntryType: TypeAlias = "GlobalType | TileType"  # what is pushed and popped
+EntryType: TypeAlias = "GlobalType | TileType"  # the types that are pushed and popped
 
 
 class MovableView(Cells, Protocol):
-    """A view that may come to lie elsewhere."""
+    """A view whose place can change."""
 
     def become(self, other: Cells) -> None: ...
 
 
 def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
-    """Of a tile its content, of a view that the slot is written."""
+    """Push the content of a tile, or the slot that a view has written."""
     if isinstance(kind, TileType):
         push(fifo, entry, split, fifo.lane if subblock is None else subblock)
     else:
@@ -145,7 +145,7 @@ def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int 
 def popped(
     fifo: FifoEnd, machine: Machine, kind: EntryType, split: int, subblock: int | None
 ) -> Cells:
-    """A new tile with the entry, or a view of its slot."""
+    """Return a new tile with the entry, or a view of its slot."""
     lane = fifo.lane if subblock is None else subblock
     if not isinstance(kind, TileType):
         return receive(fifo, kind, split, lane)
@@ -155,7 +155,7 @@ def popped(
 
 
 class PushById(ById, abstract=True, fifo_role=FifoRole.PUSHES):
-    """Hand an entry to the other kind of core; waits where all slots are in use."""
+    """Push an entry for the other kind of core; waits while all slots are in use."""
 
     asm = cpp("TPUSH")
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
@@ -163,7 +163,7 @@ class PushById(ById, abstract=True, fifo_role=FifoRole.PUSHES):
 
 
 class PushToAiv(PushById, name="tpush_to_aiv", core=CUBE, pipe=FIX, example=BOTH_WAYS):
-    """Hand an entry to the vector cores; waits where all slots are in use."""
+    """Push an entry for the vector cores; waits while all slots are in use."""
 
     rules = (PushById.rules, whole_lines(AtFifo.split, PushById.entry))
 
@@ -173,7 +173,7 @@ class PushToAiv(PushById, name="tpush_to_aiv", core=CUBE, pipe=FIX, example=BOTH
 
 
 class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=BOTH_WAYS):
-    """Hand an entry to the cube; waits where all slots are in use."""
+    """Push an entry for the cube; waits while all slots are in use."""
 
     asm = OF_CORE
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
@@ -191,7 +191,7 @@ class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=B
 class PopById(
     ById, abstract=True, traits=(RECEIVES,), fifo_role=FifoRole.POPS, uses=(FIFO, MACHINE)
 ):
-    """The next entry of the other kind of core; waits where there is none."""
+    """Pop the next entry of the other kind of core; waits while there is none."""
 
     asm = Asm(typed=()).over(cpp("TPOP", before="{type} {entry}[({valid_row}, {valid_col})]; @ "))
     entry = Result(Entry)
@@ -219,7 +219,7 @@ class PopById(
 
 
 class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=BOTH_WAYS):
-    """The next entry that the cube pushed; waits where there is none."""
+    """Pop the next entry that the cube pushed; waits while there is none."""
 
     asm = OF_CORE
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
@@ -242,7 +242,7 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
 
 
 class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BOTH_WAYS):
-    """The next entry that the vector cores pushed; waits where there is none."""
+    """Pop the next entry that the vector cores pushed; waits while there is none."""
 
     rules = (
         PopById.rules,
@@ -256,7 +256,7 @@ class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BO
 
 
 class FreeById(ById, abstract=True, fifo_role=FifoRole.FREES):
-    """Give the slot of the entry that was popped first back to the other kind of core."""
+    """Give the slot of the oldest popped entry back to the other kind of core."""
 
     asm = cpp("TFREE", optional=True)
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
@@ -267,11 +267,11 @@ class FreeById(ById, abstract=True, fifo_role=FifoRole.FREES):
 
 
 class FreeFromAic(FreeById, name="tfree_from_aic", core=VECTOR, pipe=MTE2, example=BOTH_WAYS):
-    """Give the slot of the entry that was popped first back to the cube."""
+    """Give the slot of the oldest popped entry back to the cube."""
 
 
 class FreeFromAiv(FreeById, name="tfree_from_aiv", core=CUBE, pipe=MTE2, example=BOTH_WAYS):
-    """Give the slot of the entry that was popped first back to the vector cores."""
+    """Give the slot of the oldest popped entry back to the vector cores."""
 
 
 class AllocById(ById, abstract=True, pipe=S, fifo_role=FifoRole.ALLOCATES):
@@ -294,7 +294,7 @@ class AllocToAic(AllocById, name="talloc_to_aic", core=VECTOR, example=TO_AIC):
 
 
 class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
-    """Hand an entry to the other end of a FIFO; waits where all slots are in use."""
+    """Push an entry into a FIFO; waits while all slots are in use."""
 
     asm = Asm(order=("entry", "handle"), also=("TPUSH(handle, entry, subblock)",))
     asm = asm.over(cpp("TPUSH", HANDLE)).over(OF_CORE)
@@ -310,7 +310,7 @@ class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
 
 
 class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
-    """The next entry of the other end of a FIFO, in a declared tile; waits where there is none."""
+    """Pop the next entry of a FIFO into a declared tile; waits while there is none."""
 
     asm = Asm(order=("entry", "handle"), also=("TPOP(handle, entry, subblock)",))
     asm = asm.over(cpp("TPOP", HANDLE)).over(OF_CORE)
@@ -336,7 +336,7 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
 
 
 class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
-    """Give the slot of the entry that was popped first back to the other end of a FIFO."""
+    """Give the slot of the oldest popped entry back to the other end of a FIFO."""
 
     asm = Asm(order=("entry", "handle")).over(cpp("TFREE", HANDLE, optional=True))
     handle = ByHandle.handle
@@ -361,13 +361,13 @@ class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMO
 
 
 class DeclaredEntry(Instr, abstract=True, pipe=S, uses=(MACHINE,)):
-    """A handle without storage of its own, until a FIFO gives it a slot."""
+    """A handle without storage, until a FIFO gives it a slot."""
 
     asm = Asm(shape="declared", cpp_text="{type} {entry};")
 
 
 class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), example=HANDLED):
-    """A tile without storage of its own, until it is popped from a FIFO."""
+    """A tile without storage, until it is popped from a FIFO."""
 
     entry = Result(Tile)
 
@@ -387,7 +387,7 @@ class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY)
 
 
 class DeclareTileMemref(DeclaredEntry, name="declare_tile_memref", traits=(RECEIVES,)):
-    """A buffer without storage of its own, until it is popped from a FIFO: older text."""
+    """A buffer without storage, until it is popped from a FIFO: older text."""
 
     example = OLDER
     entry = Result(Entry)

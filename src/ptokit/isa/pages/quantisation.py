@@ -1,4 +1,4 @@
-"""Quantisation: floats as bytes or nibbles with scales, and back."""
+"""Quantisation: floats to integers, fp8 or fp4 with scales, and back."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.mxshapes import (
@@ -29,7 +29,7 @@ KNOWN = "give tmp: the compiler allocates it only for a static valid region"
 
 
 def for_each_row(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
-    """An operand with `columns` numbers for each row of `src`."""
+    """Require an operand with `columns` numbers for each row of `src`."""
     return (factor.dtype == f32, enough(src, factor, columns), in_vec(factor))
 
 
@@ -40,7 +40,7 @@ def enough(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
 
 
 def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
-    """A2/A3 takes a dn column, the others any unboxed tile."""
+    """Require a dn column on A2/A3, and an unboxed tile on the others."""
     return (
         on(A2A3, named("layout", factor.layout == DN, help="a dn column")),
         on((CPU, A5), named("layout", factor.layout.isin(ND, DN), help=UNBOXED)),
@@ -48,17 +48,17 @@ def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
 
 
 class Quantisation(Instr, abstract=True, pipe=V, asm=Asm(outs=("tmp",), always=("quant_type",))):
-    """dst[i, j] = src[i, j] * scale[i, 0], as whole numbers of 8 bits."""
+    """dst[i, j] = src[i, j] * scale[i, 0], as 8-bit integers."""
 
     dst = Out(Tile, doc="receives the whole numbers")
     src = In(Tile, doc="the numbers, f32")
     scale = In(Tile, doc="in its first column a factor, not a divisor, for each row")
     tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3, as large as src")
-    spoiled = (Spoiled(src, (A2A3,)),)  # its code scales src where it is
+    spoiled = (Spoiled(src, (A2A3,)),)  # its code scales src in place
 
 
 def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
-    """The rules of a quantisation with factors by rows."""
+    """Return the rules of a quantisation with factors by rows."""
     dst, src, tmp = Quantisation.dst, Quantisation.src, Quantisation.tmp
     alike = both(tmp.rows == src.rows, tmp.cols == src.cols)
     known = both(~src.dynamic_rows, ~src.dynamic_cols)
@@ -80,7 +80,7 @@ def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
 
 
 def as_bytes(dst: Cells, y: Array, rows: int, cols: int) -> None:
-    """The nearest whole numbers in the range of `dst`, half to even; NaN is 0."""
+    """Store the nearest integers in the range of `dst`, half to even; NaN becomes 0."""
     dst[:rows, :cols] = y.cast(dst.dtype, Rounding.RINT, saturate=True)
 
 
@@ -89,7 +89,7 @@ class TQuant(
 ):
     """dst[i, j] = src[i, j] * scale[i, 0] rounded half to even, -128 to 127; NaN is 0.
 
-    The product rounds to f32 first. What is out of range, infinities too, is the nearest in range.
+    The product rounds to f32 first. Values out of range, infinities too, saturate.
     """
 
     quant_type = Attr(Symmetric, Symmetric.INT8)
@@ -111,8 +111,7 @@ class TQuantAsymmetric(
 ):
     """dst[i, j] = src[i, j] * scale[i, 0] + offset[i, 0] rounded half to even, 0 to 255; NaN is 0.
 
-    The product and the sum round to f32 first. What is out of range, infinities too, is the nearest
-    in range.
+    The product and the sum round to f32 first. Values out of range, infinities too, saturate.
     """
 
     offset = In(Tile, doc="in its first column what is added to each row")
@@ -139,7 +138,7 @@ class TQuantAsymmetric(
 class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "elementwise": {}}):
     """dst[i, j] = (src[i, j] - offset[i, p]) * scale[i, p], p = j or scale's last column.
 
-    The difference and the product round to f32. A NaN of scale or offset makes NaN.
+    The difference and the product round to f32. A NaN of scale or offset gives NaN.
     """
 
     dst = Out(Tile, doc="receives the numbers, f32")
@@ -170,7 +169,7 @@ class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "element
 
 
 class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A5)):
-    """Elements of fp8 or fp4, and for each 32 of them the power of two that they share."""
+    """Elements of fp8 or fp4, and the common power of two of each 32 of them."""
 
     dst = Out(Tile, doc="receives the elements: f8e4m3, in bytes, or f4e2m1x2")
     src = In(Tile, doc="the numbers")
@@ -191,7 +190,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A
 
 
 def grouping() -> tuple[Ruled, ...]:
-    """The rules of all quantisations by groups: their element types, and where tiles are."""
+    """Return the rules of all group quantisations: element types and memories."""
     page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
     fp4 = page.format == MxFormat.FP4
@@ -213,7 +212,7 @@ def grouping() -> tuple[Ruled, ...]:
 
 
 def room(along: bool) -> tuple[Ruled, ...]:
-    """What groups `along` the rows, or else down the columns, need."""
+    """Require room for groups `along` the rows, or else down the columns."""
     page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     rows, cols, exp = page.src.valid.rows, page.src.valid.cols, page.exp
     lines, length = (rows, of_groups(cols) // GROUP) if along else (rows // GROUP, cols)
@@ -249,7 +248,7 @@ def quantise_groups(
     interleave: bool,
     chip: bool,
 ) -> Array:
-    """The body of all of them. Returns the exponents as bytes, a row of them for each of `exp`."""
+    """Quantise groups; return the exponents as bytes, a row of them for each of `exp`."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
     rows, cols = src.valid
     short = chip and along and not known(cols % GROUP, 0)  # zeros fill up the last group
@@ -282,14 +281,14 @@ def quantise_groups(
 
 
 def as_note(x: Array, dtype: DType, chip: bool) -> Array:
-    """Numbers of groups in their type; A5 leaves the upper halves of f32 in place of f16."""
+    """Return numbers of groups in their type; A5 stores the upper halves of f32 in place of f16."""
     if not chip or dtype != f16:
         return x.cast(dtype)
     return (x.bitcast(i32) & -0x10000).bitcast(f32).cast(bf16).bitcast(f16)
 
 
 def rows_in_pairs(cells: Cells, x: Array) -> Array:
-    """Each two rows as one, their elements in turn."""
+    """Return each pair of rows as one row, with alternating elements."""
     rows, cols = x.shape
     pairs = x.T.reshaped(cols * rows // 2, 2)
     upper, lower = (one_of_two(cells, pairs, n).reshaped(cols, rows // 2).T for n in (0, 1))
@@ -297,12 +296,12 @@ def rows_in_pairs(cells: Cells, x: Array) -> Array:
 
 
 def one_of_two(cells: Cells, x: Array, number: int) -> Array:
-    """One of two columns."""
+    """Return one of two columns."""
     return cells.iota(1, 2)[1].equals(number).where(x, x ^ x).fold("or", 1)
 
 
 def side_by_side(column: Array, *arrays: Array) -> Array:
-    """The first columns of all arrays, then their second ones, and so on."""
+    """Return the first columns of all arrays, then their second ones, and so on."""
     found = arrays[-1].repeated(len(arrays))
     for n, each in enumerate(arrays[:-1]):
         found = (column % len(arrays)).equals(n).where(each.repeated(len(arrays)), found)
@@ -312,14 +311,14 @@ def side_by_side(column: Array, *arrays: Array) -> Array:
 def largest_magnitudes(
     given: Cells | Array, region: tuple[int, int], nan: bool, short: bool, along: bool
 ) -> Array:
-    """The largest magnitude of each group as the bits of an f32, `short`: as those of a bf16.
+    """Return the largest magnitude of each group as the bits of an f32, or a bf16 if `short`.
 
-    NaN is the largest, or not `nan`: it does not count.
+    NaN counts as the largest, or is ignored if not `nan`.
     """
     rows, cols = region
 
     def magnitudes(first: int) -> Array:
-        """Those of the elements of this number in each group."""
+        """Return the magnitudes of the elements at this position in each group."""
         x = given[:rows, first:cols:GROUP] if along else given[first:rows:GROUP, :cols]
         bits = x.cast(f32).bitcast(i32) & 0x7FFFFFFF
         kept = bits & 0x7FFF0000 if short else bits
@@ -329,7 +328,7 @@ def largest_magnitudes(
 
 
 def shared_exponents(m: Array, fp4: bool, nv: bool) -> Array:
-    """The exponents of the powers of two that scale groups, biased by 127; of NaN 255."""
+    """Return the biased exponents (127) of the powers of two that scale groups; 255 for NaN."""
     if nv:
         m = (m.bitcast(f32) * (1 / 6 if fp4 else 1 / 448)).bitcast(i32)
         low = m >> 23
@@ -341,15 +340,15 @@ def shared_exponents(m: Array, fp4: bool, nv: bool) -> Array:
 
 
 def factors(m: Array, e: Array) -> Array:
-    """What elements are multiplied by, in f32: 2**(127 - e), NaN for NaN."""
+    """Return the factors of the elements, in f32: 2**(127 - e), NaN for NaN."""
     bits = e.equals(254).where(0x400000, (254 - e) << 23)
     return e.equals(255).where(QUIET, bits).bitcast(f32)
 
 
 def octets(y: Array, nv: bool, chip: bool) -> Array:
-    """The codes of f8e4m3, as u8: nearest, ties to even, at most 448.
+    """Return the codes of f8e4m3, as u8: nearest, ties to even, at most 448.
 
-    What becomes 0 loses its sign, but on chips, and for NV's magnitudes below 2**-10.
+    Results of 0 lose their sign, except on chips, and for NV with magnitudes below 2**-10.
     """
     codes = y.clamp(-448.0, 448.0).cast(f8e4m3).bitcast(u8)
     if chip:
@@ -361,7 +360,7 @@ def octets(y: Array, nv: bool, chip: bool) -> Array:
 
 
 def nibbles(y: Array, src: DType) -> Array:
-    """The elements as f4e2m1x2: nearest, ties to even, at most 6; NaN is 6."""
+    """Return the elements as f4e2m1x2: nearest, ties to even, at most 6; NaN is 6."""
     y = y.cast(bf16) if src == bf16 else y
     return y.isnan().where(6.0, y).cast(f4e2m1x2, saturate=True)
 
@@ -401,11 +400,11 @@ class TQuantMx(MxQuantisation, name="tquant.mx", recorded_op="tquant"):
 
 
 class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
-    """`tquant.mx` of fp8 along rows, and the exponents once more in the order of a left scale tile.
+    """`tquant.mx` of fp8 along rows, with the exponents also in the order of a left scale tile.
 
     exp_zz is filled from its first byte on: boxes of 16 rows and 2 groups, row-major, and so are
-    the elements of each. Compilers take this form on A5 too, and call it deprecated.
-    NaN does what it does in `tquant.mx`; infinities become 448.
+    the elements of each. Compilers take this form on A5 too, and call it deprecated. NaN is treated
+    as in `tquant.mx`; infinities become 448.
     """
 
     format = Attr(MxFp8, MxFp8.FP8, key="quant_type")
@@ -467,7 +466,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
 class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS, MX_RECORDED)):
     """Quantise groups of 32 rows of a column: `tquant.mx` with `axis` 0.
 
-    NaN does what it does there. Infinities become the largest element, 448 or 6.
+    NaN is treated as there. Infinities become the largest element, 448 or 6.
     """
 
     asm = Asm(

@@ -1,7 +1,7 @@
 """Scalar floats: `arith` and `math` on f16, bf16 and f32, and casts from and to them.
 
-Bodies compute on arrays of one element, with the words and the functions of tiles: a number and a
-tile of it come to the same bits. What is narrower than f32 is computed in f32 and rounded once.
+Bodies compute on arrays of one element, with the functions of tiles: a number and a tile of it give
+the same bits. Types narrower than f32 are computed in f32 and rounded once.
 """
 
 from functools import partial
@@ -11,7 +11,7 @@ from ptokit.isa.pages.arith import COMPARED, infix, signless
 from ptokit.values import functions
 from ptokit.values.functions import clear_sign, flip_sign
 
-# parts of C++: the operands; where one is NaN the sum, which is NaN then
+# parts of C++: the operands; if one is NaN the sum, which then is NaN
 BOTH = "{lhs}, {rhs}"
 EITHER_NAN = "{lhs} != {lhs} || {rhs} != {rhs} ? {lhs} + {rhs} : "
 TWO = "%a = arith.constant 1.5 : f32\n%b = arith.constant -0.25 : f32\n"
@@ -47,15 +47,15 @@ class MulF(BinaryReal, own="mulf", f=operator.mul, asm=infix("*")):
 
 
 class DivF(BinaryReal, own="divf", f=Array.__truediv__, asm=infix("/")):
-    """result = lhs / rhs, correctly rounded; by 0 infinity, or NaN."""
+    """result = lhs / rhs, correctly rounded; infinity or NaN for rhs 0."""
 
 
 class RemF(BinaryReal, own="remf", f=Array.remainder, asm=in_cpp(f"std::fmod({BOTH})")):
-    """What truncated division leaves, exact, with the sign of lhs; by 0 it is NaN."""
+    """The remainder of truncated division, exact, with the sign of lhs; NaN for rhs 0."""
 
 
 def ordered(first: Array, other: Array) -> Array:
-    """Whether `first` < `other`, where -0 is less than 0."""
+    """Return whether `first` < `other`, with -0 less than 0."""
     signed = other.equals(0) & first.equals(0) & (1.0 / first < 1.0 / other)
     return (first < other) | signed
 
@@ -69,12 +69,12 @@ def greater(a: Array, b: Array) -> Array:
 
 
 def propagating(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """NaN where either is: a sum gives the quiet one."""
+    """Return `f` with NaN if either operand is: their sum gives the quiet one."""
     return lambda a, b: (a.isnan() | b.isnan()).where(a + b, f(a, b))
 
 
 def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """The other one where one is NaN."""
+    """Return `f` with the other operand if one is NaN."""
     return lambda a, b: b.isnan().where(a, a.isnan().where(b, f(a, b)))
 
 
@@ -85,7 +85,7 @@ class MinimumF(
     symbol="min",
     asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})"),
 ):
-    """The smaller of two floats, -0 before 0; NaN if either is."""
+    """The smaller of two floats, -0 less than 0; NaN if either is."""
 
 
 class MaximumF(
@@ -95,15 +95,15 @@ class MaximumF(
     symbol="max",
     asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})"),
 ):
-    """The larger of two floats, -0 before 0; NaN if either is."""
+    """The larger of two floats, -0 less than 0; NaN if either is."""
 
 
 class MinNumF(BinaryReal, own="minf", f=ignoring(lesser), asm=in_cpp(f"std::fmin({BOTH})")):
-    """The smaller of two floats, -0 before 0; if one is NaN the other."""
+    """The smaller of two floats, -0 less than 0; if one is NaN the other."""
 
 
 class MaxNumF(BinaryReal, own="maxf", f=ignoring(greater), asm=in_cpp(f"std::fmax({BOTH})")):
-    """The larger of two floats, -0 before 0; if one is NaN the other."""
+    """The larger of two floats, -0 less than 0; if one is NaN the other."""
 
 
 class PowF(
@@ -129,11 +129,11 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
 
 
 class NegF(UnaryReal, own="negf", f=flip_sign, asm=in_cpp("-{value}").over(Asm(dialect="arith"))):
-    """The other sign, of NaN too."""
+    """The value with the other sign, NaN too."""
 
 
 class AbsF(UnaryReal, own="absf", f=clear_sign, asm=in_cpp("std::fabs({value})")):
-    """Without its sign, NaN too."""
+    """The value without its sign, NaN too."""
 
 
 class Exp(UnaryReal, own="exp ->", f=functions.exp, asm=in_cpp("std::exp({value})")):
@@ -145,7 +145,7 @@ class Log(UnaryReal, own="log ->", f=functions.log, asm=in_cpp("std::log({value}
 
 
 class Sqrt(UnaryReal, own="sqrt ->", f=Array.sqrt, asm=in_cpp("std::sqrt({value})")):
-    """The square root, correctly rounded; NaN of what is less than 0."""
+    """The square root, correctly rounded; NaN for negative values."""
 
 
 class Rsqrt(UnaryReal, f=functions.reciprocal_root, asm=in_cpp("1 / std::sqrt({value})")):
@@ -177,7 +177,7 @@ class RoundEven(UnaryReal, f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint
 
 
 class AbsI(Instr, own="absi signed", pipe=S):
-    """|value|; the least integer stays."""
+    """|value|; the smallest integer is unchanged."""
 
     asm = in_cpp("{value} < 0 ? -{value} : {value}").over(Asm(dialect="math", shape="same"))
     example = "%a = arith.constant -7 : i32\n%n = NAME %a : i32"
@@ -192,7 +192,7 @@ class AbsI(Instr, own="absi signed", pipe=S):
 
 
 class FloatPredicate(Word, mlir="cmpf_predicate"):
-    """How `cmpf` compares: o is false where one is NaN, u is true there."""
+    """The comparisons of `cmpf`: o is false if one operand is NaN, u is true."""
 
     FALSE, OEQ = ("false", "false"), ("oeq", "{lhs} == {rhs}")
     OGT, OGE = ("ogt", "{lhs} > {rhs}"), ("oge", "{lhs} >= {rhs}")
@@ -256,7 +256,7 @@ class ExtF(Conversion, own="ftof wider"):
 
 
 class ScalarRounding(Word, mlir="roundingmode"):
-    """Which neighbour a number takes that its new type does not hold."""
+    """The rounding of a number that its new type cannot represent."""
 
     EVEN, DOWN = ("to_nearest_even", "round(r)"), ("downward", "round(f)")
     UP, ZERO = ("upward", "round(c)"), ("toward_zero", "round(z)")
@@ -264,7 +264,7 @@ class ScalarRounding(Word, mlir="roundingmode"):
 
 
 class Beyond(Word, mlir="saturation"):
-    """What a number beyond its new type becomes: the nearest number of the type, or infinity."""
+    """The result for a number out of range: the nearest number of the type, or infinity."""
 
     SAT, NOSAT = ("sat", "sat"), ("nosat", "nosat")
 
@@ -281,7 +281,7 @@ MODES = {
 
 
 class Rounded(Conversion, abstract=True):
-    """A number in a type that may not hold it."""
+    """A number in a type that may not represent it."""
 
     asm = in_cpp("({type}){value}[ /* {rounding} */][ /* {beyond} */]")
     rounding = Attr(ScalarRounding, None, key="roundingmode")
@@ -289,7 +289,7 @@ class Rounded(Conversion, abstract=True):
 
 
 class TruncF(Rounded, own="ftof", symbol="float"):
-    """A narrower float, rounded half to even if not said otherwise."""
+    """A narrower float, rounded half to even by default."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a downward : f32 to bf16"
 
@@ -307,7 +307,7 @@ class FromSigned(
     symbol="float",
     asm=in_cpp("({type})[{minus}]{value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """A signed integer as float, rounded half to even if not said otherwise."""
+    """A signed integer as float, rounded half to even by default."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = Whole()
@@ -332,7 +332,7 @@ class FromUnsigned(
     name="uitofp",
     asm=in_cpp("({type})({unsigned}){value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """An unsigned integer as float, rounded half to even if not said otherwise."""
+    """An unsigned integer as float, rounded half to even by default."""
 
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to f32"
     value = Whole()
@@ -361,9 +361,9 @@ class ToInteger(Rounded, abstract=True):
 
 
 class ToSigned(ToInteger, own="ftoi signed", name="fptosi"):
-    """A float as signed integer, toward zero if not said otherwise.
+    """A float as signed integer, toward zero by default.
 
-    Beyond the type it is the nearest number of the type, of NaN 0, as ARM's scalar units do it.
+    Values out of range become the nearest number of the type, NaN 0, as on ARM's scalar units.
     """
 
     example = "%a = arith.constant -7.5 : f32\n%n = NAME %a : f32 to i32"
@@ -379,7 +379,7 @@ class ToUnsigned(
     name="fptoui",
     asm=in_cpp("({type})({unsigned}){value}[ /* {rounding} */][ /* {beyond} */]"),
 ):
-    """A float as unsigned integer, toward zero if not said otherwise; beyond the type as fptosi."""
+    """A float as unsigned integer, toward zero by default; values out of range as for fptosi."""
 
     example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
 
@@ -408,5 +408,5 @@ class Bitcast(
 
 
 def unsigned_of(dtype: DType) -> DType:
-    """The unsigned integers of the same width."""
+    """Return the unsigned type of the same width."""
     return {i8: u8, i16: u16, i32: u32, i64: u64}.get(dtype, dtype)

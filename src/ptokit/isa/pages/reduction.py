@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extremes and where they are, along rows and columns."""
+"""Reductions: sums, products, extremes and their positions, along rows and columns."""
 
 import operator
 
@@ -22,13 +22,13 @@ Fold = Callable[[Array], Array]
 
 
 def first_column(src: Cells) -> tuple[slice, slice]:
-    """Where there is a result for each row; nothing if rows are empty."""
+    """Return the place of a result for each row; nothing if rows are empty."""
     rows, cols = src.valid
     return slice(rows), slice(least(cols, 1))
 
 
 def first_row(src: Cells) -> tuple[slice, slice]:
-    """Where there is a result for each column; nothing if columns are empty."""
+    """Return the place of a result for each column; nothing if columns are empty."""
     rows, cols = src.valid
     return slice(least(rows, 1)), slice(cols)
 
@@ -54,7 +54,7 @@ class RowFold(RowReduce, abstract=True):
 
 
 def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
-    """A tile with a result for each row of the source."""
+    """Require a tile with a result for each row of the source."""
     src = RowReduce.src
     column = either(dst.layout == ND, both(dst.layout == DN, dst.cols == 1))
     one = named("shape", dst.valid.cols == 1, help="dst has one valid column")
@@ -71,7 +71,7 @@ def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
 
 
 def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
-    """The scratch of floats on A2/A3, where a row of src fills more than one register.
+    """Require the scratch of floats on A2/A3 if a row of src fills more than one register.
 
     Each row has one register, or with `pairs` one for each two of the source. Four shapes of 8192
     f32 that are reduced to a column need 4096 bytes.
@@ -97,7 +97,7 @@ def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
 
 
 def of_rows() -> tuple[Ruled, ...]:
-    """What the source and the scratch of a reduction along rows are."""
+    """Return the rules of the source and the scratch of a reduction along rows."""
     src, tmp = RowReduce.src, RowReduce.tmp
     return (
         in_vec(src),
@@ -109,13 +109,13 @@ def of_rows() -> tuple[Ruled, ...]:
 
 
 def of_elements(dst: Operand, src: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
-    """The assembler wants something to reduce, but where all regions are empty."""
+    """Require elements to reduce, unless all regions are empty, as the assembler does."""
     some = named("shape", src.filled == Const(True), help="the reduced extent is at least 1")
     return on(targets, when(dst.filled == Const(True), some))
 
 
 def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The rules of a reduction along rows; `cpu`: the element types it takes there."""
+    """Return the rules of a reduction along rows; `cpu`: its element types there."""
     dst, src = RowReduce.dst, RowReduce.src
     return (
         on(CPU, cpu),
@@ -129,12 +129,12 @@ def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
 
 
 def total(x: Array, dtype: DType) -> Array:
-    """Row sums: floats in f32 with one rounding at the end, integers modulo the result's type."""
+    """Return row sums: floats in f32, rounded once at the end, integers in the result's type."""
     return x.cast(f32 if x.dtype.is_float else dtype).fold("add", 1, 0).cast(dtype)
 
 
 def row_sums(dst: Cells, src: Cells, order: Order, saturates: bool) -> Array:
-    """The sum of each row, in the order of a target."""
+    """Return the sum of each row, in the order of a target."""
     add, x = (saturated if saturates else operator.add), src[src.valid]
     if x.dtype.is_int or order in (Order.CPU, Order.RECORDED):
         return total(x, dst.dtype)
@@ -147,12 +147,12 @@ def row_sums(dst: Cells, src: Cells, order: Order, saturates: bool) -> Array:
 
 
 def across(word: str, start: int | None = None) -> Callable[[Array, DType], Array]:
-    """A row folded with a word, from left to right, in the type of the elements."""
+    """Return a left-to-right fold of a row in the type of the elements."""
     return lambda x, dtype: x.fold(word, 1, start).cast(dtype)
 
 
 def as_many_rows(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """The CPU simulator declares sums with the rows of `src`, of which a column fills lines."""
+    """Require sums with the rows of `src` in the CPU simulator, where a column fills lines."""
     lines = (src.rows + dst.c0 - 1) // dst.c0 * dst.c0
     rows = either(dst.rows == src.rows, both(dst.layout == DN, dst.rows == lines))
     return on(CPU, named("shape", rows, help="declare as many rows as src has, or whole lines"))
@@ -173,11 +173,11 @@ class TRowSum(
 ):
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
-    Floats on cpu: from left to right, beginning with 0, in f32, with one rounding at the end. On
+    Floats on cpu: from left to right, starting with 0, in f32, with one rounding at the end. On
     a2a3 and a5 every step rounds to the element type. A register of 256 bytes is added as a tree:
     neighbours, then neighbours of those sums. a5 adds the trees of one register after the other to
-    0. a2a3 first adds register to register (the second of each two to the first, what is left to
-    the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
+    0. a2a3 first adds register to register (the second of each two to the first, the remaining one
+    to the sum of the first two, then neighbours again), and last the tree of that. A sum of NaN, or
     of infinities of both signs, is NaN. Under the reading saturated-sums each sum of two f16 that
     overflows is 65504 on these targets.
     """
@@ -191,7 +191,7 @@ class TRowSum(
 
 
 class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
-    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, beginning with 1.
+    """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
     Each step rounds to the element type; integers wrap.
     """
@@ -218,11 +218,11 @@ class TRowMin(RowExtreme, f=across("min")):
 
 
 class ColReduce(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
-    """One result for each column; a source without rows leaves `dst` as it is."""
+    """One result for each column; a source without rows leaves `dst` unchanged."""
 
     dst = Out(Tile, doc="one valid row: a result for each column")
     src = In(Tile, doc="the columns to reduce")
-    written_over = ((dst, src),)  # they begin with the first row
+    written_over = ((dst, src),)  # results start with the first row
     example = {"dst": OF_A_COLUMN}
     elided = {"dst": Like(src, Const(1), src.valid.cols)}
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}}
@@ -239,7 +239,7 @@ class ColFold(ColReduce, abstract=True):
 
 
 def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A tile with a result for each column of the source."""
+    """Require a tile with a result for each column of the source."""
     return (
         named("shape", dst.valid.rows == 1, help="dst has one valid row"),
         of_types(
@@ -251,7 +251,7 @@ def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def by_column(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
-    """The rules of a reduction along columns."""
+    """Return the rules of a reduction along columns."""
     dst, src = ColReduce.dst, ColReduce.src
     one = both(src.dtype == dst.dtype, src.dtype.isin(*NUMBERS))
     stored = both(dst.layout == ND, src.layout == ND)
@@ -266,7 +266,7 @@ def by_column(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
 
 
 def down(word: str, start: int | None = None) -> Fold:
-    """A column folded with a word, from top to bottom."""
+    """Return a top-to-bottom fold of a column."""
     return lambda x: x.fold(word, 0, start)
 
 
@@ -274,11 +274,12 @@ WHICH_ORDER = "set isBinary to tell whether the scratch is used"
 
 
 class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
-    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, beginning with 0.
+    """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, starting with 0.
 
     Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
-    neighbouring rows, then neighbours of these sums, until one is left; a lone last one is added to
-    the pair before it. The CPU simulator ignores it. A source without rows leaves `dst` as it is.
+    neighbouring rows, then neighbours of these sums, until one is left; a single last one is added
+    to the pair before it. The CPU simulator ignores it. A source without rows leaves `dst`
+    unchanged.
     """
 
     dst, src = ColReduce.dst, ColReduce.src
@@ -308,9 +309,10 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
 
 
 class TColProd(ColFold, f=down("mul", 1), rules=by_column(VEC_A2A3, PROD_COL_A5)):
-    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, beginning with 1.
+    """dst[0, j] = src[0, j] * src[1, j] * ..., from top to bottom, starting with 1.
 
-    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`.
+    Every step rounds to dst's element type; integers wrap. A source without rows leaves `dst`
+    unchanged.
     """
 
     disputes = ("E29", "E33")
@@ -328,22 +330,22 @@ class ColExtreme(ColFold, abstract=True, rules=EXTREME, specials=NAN_IN_FRONT):
 class TColMax(ColExtreme, f=down("max")):
     """dst[0, j] = the largest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
     """
 
 
 class TColMin(ColExtreme, f=down("min")):
     """dst[0, j] = the smallest of src[0, j], src[1, j], ..., the first of equal ones.
 
-    A source without rows leaves `dst` as it is.
+    A source without rows leaves `dst` unchanged.
     """
 
 
 class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, disputes=("E61",)):
     """dst[i, k] = src[i, 2k] + src[i, 2k + 1].
 
-    Of an odd number of columns the last has no other: the CPU simulator adds 0 to it, A2/A3 and A5
-    leave it out. Every other element of dst's storage becomes 0. Integers wrap.
+    In an odd number of columns the last has no partner: the CPU simulator adds 0 to it, A2/A3 and
+    A5 leave it out. Every other element of dst's storage becomes 0. Integers wrap.
     """
 
     dst = Out(Tile, doc="receives the sums, in the first half of its valid columns")

@@ -12,7 +12,7 @@ MAPS = (ConvLayout.NC1HWC0, ConvLayout.NDC1HWC0)
 
 
 class FmatrixMode(Word, mlir="fmatrix_mode", cpp_type="SetFmatrixMode"):
-    """Which of two banks of registers, and who writes it: the unroll itself, or the program."""
+    """The bank of registers, and its writer: the unroll itself, or the program."""
 
     A_AUTO = "fmatrix_a_auto", "FMATRIX_A_AUTO", "a_auto"
     B_AUTO = "fmatrix_b_auto", "FMATRIX_B_AUTO", "b_auto"
@@ -32,43 +32,43 @@ A_MANUAL = FmatrixMode.A_MANUAL
 
 
 def packed(*fields: tuple[int, int]) -> int:
-    """A register from (value, lowest bit) of its fields."""
+    """Return a register from (value, lowest bit) of its fields."""
     return sum(value << low for value, low in fields)
 
 
 def fmatrix(src: Images) -> int:
-    """Width, height, padding left, right, top, bottom."""
+    """Return width, height and padding left, right, top, bottom."""
     left, right, top, bottom = src.padding
     sizes = (src.width, 0), (src.height, 16)
     return packed(*sizes, (left, 32), (right, 40), (top, 48), (bottom, 56))
 
 
 def padding(src: Images) -> int:
-    """The bits of the pad value; eight bits stand in both bytes."""
+    """Return the bits of the pad value; an 8-bit value fills both bytes."""
     bits = code(src.pad_value, src.dtype)
     return bits * 0x101 if src.dtype.size == 1 else bits
 
 
 def code(value: float, dtype: DType) -> int:
-    """The bits of a number."""
+    """Return the bits of a number."""
     return int(encode(asarray(value), dtype))
 
 
 def repeat(src: Images) -> int:
-    """Stride, times, mode; on A5 the stride and the first row in dst."""
+    """Return stride, times, mode; on A5 also the stride and the first row in dst."""
     stride, times, mode = src.repeat
     step, first = src.into
     return packed((stride, 0), (times, 16), (mode, 24), (step, 32), (first, 48))
 
 
 def unrolling(src: Images, mode: FmatrixMode) -> dict[str, int]:
-    """All registers of a bank as the unroll of `src` reads them."""
+    """Return all registers of a bank as the unroll of `src` reads them."""
     values = {"FMATRIX": fmatrix(src), "PADDING": padding(src), "RPT": repeat(src)}
     return {f"{name}_{mode.bank}": value for name, value in values.items()}
 
 
 def fits_registers(src: Operand) -> tuple[Ruled, ...]:
-    """A feature map whose extents the fields of the registers hold."""
+    """Require a feature map whose extents fit the fields of the registers."""
     fields = "16 bits for each extent, 8 for each side of the padding"
     return (
         src.layout.isin(*MAPS),
@@ -86,7 +86,7 @@ class RegisterFile(Protocol):
 
 
 class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
-    """A register of the unroll, which follows from a feature map by `f`."""
+    """A register of the unroll, computed from a feature map by `f`."""
 
     register: ClassVar[str]
     f: ClassVar[Callable[[Images], int]]
@@ -108,13 +108,13 @@ class SetFmatrix(SetOfMap, register="FMATRIX", f=fmatrix, asm=Asm(spellings=("se
 
 
 class SetPadding(SetOfMap, name="set_img2col_padding", register="PADDING", f=padding):
-    """Tell the unroll the value outside of `src`; an 8-bit value stands twice."""
+    """Tell the unroll the value outside of `src`; an 8-bit value fills both bytes."""
 
 
 class SetRepeat(SetOfMap, name="set_img2col_rpt", register="RPT", f=repeat):
-    """Tell the unroll how often it repeats: stride bits 0-15, times 16-23, mode 24.
+    """Tell the unroll its number of repetitions: stride bits 0-15, times 16-23, mode 24.
 
-    On A5 also where in dst: stride bits 32-47, first row 48-63.
+    On A5 also the place in dst: stride bits 32-47, first row 48-63.
     """
 
     nothing = named("attribute", SetOfMap.src.into == (0, 0), help="A2/A3 has no such fields")
@@ -122,7 +122,7 @@ class SetRepeat(SetOfMap, name="set_img2col_rpt", register="RPT", f=repeat):
 
 
 class QuantOut(Word, mlir="quant_out"):
-    """The element type that a quantisation makes."""
+    """The element type of the result of a quantisation."""
 
     I8 = "i8", "int8_t"
     U8 = "u8", "uint8_t"
@@ -130,18 +130,18 @@ class QuantOut(Word, mlir="quant_out"):
     BF16 = "bf16", "bfloat16_t"
 
 
-SET = Asm(shape="called", always=("id",))  # as text has what sets parameters
+SET = Asm(shape="called", always=("id",))  # the text of instructions that set parameters
 
 
 def of_pipe(number: Attr) -> tuple[Ruled, ...]:
-    """The number of the FIFO between cores that the parameters are meant for: one register."""
+    """Require a valid number of the FIFO between cores whose parameters are set."""
     return named("attribute", number >= 0, help="ids of FIFOs are at least 0")
 
 
 class SetQuantScalar(
     Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_SCALAR
 ):
-    """Set the one scale of the fix-pipe: its f32 bits, and bit 46 where the result is an i8."""
+    """Set the one scale of the fix-pipe: its f32 bits, and bit 46 if the result is an i8."""
 
     asm = Asm(cpp_text="SET_QUANT_SCALAR<{out}>({scale});").over(SET)
     scale = In(Scalar, doc="the scale, an f32")
@@ -164,7 +164,7 @@ FACTORS = "the assembler of A5 takes factors, f16, bf16 or f32, not words of 64 
 class SetQuantVector(
     Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_VECTOR
 ):
-    """Set where the fix-pipe finds one parameter for each column: granules of 128 bytes of `fp`."""
+    """Set the address of the fix-pipe's parameters, one for each column: 128-byte granules."""
 
     asm = SET
     disputes = ("X80",)
@@ -191,7 +191,7 @@ class SetQuantVector(
 
 
 class SetShortF32(Instr, abstract=True, uses=(REGISTERS,), pipe=S, disputes=("D9",)):
-    """Say whether later products may shorten the f32 that they multiply, and how they round them.
+    """Allow later products to shorten the f32 that they multiply, and set the rounding.
 
     ptokit keeps the register and computes with whole f32.
     """
@@ -206,7 +206,7 @@ def shortening(enable: bool, mode: RoundMode) -> int:
 
 
 class SetHf32Mode(SetShortF32):
-    """Say whether later products may shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
+    """Allow later products to shorten f32 to HF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32.
     """
@@ -223,7 +223,7 @@ class SetHf32Mode(SetShortF32):
 
 
 class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
-    """Say whether later products may shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
+    """Allow later products to shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32. On A2/A3 nothing happens.
     """

@@ -18,7 +18,7 @@ FUSED = f"""\
 class Section(Instr, abstract=True, pipe=S, uses=(REGIONS, FLOW), routes=ONCE):
     """A part of a function for one kind of core.
 
-    A function with sections of both kinds is taken apart into what each core runs.
+    A function with sections of both kinds is split into one function for each kind.
     """
 
     disputes = ("X50",)
@@ -36,12 +36,12 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
 
 
 def of(kind: str) -> Asm:
-    """A macro of C++ is defined where code of that kind is compiled."""
+    """Return the C++ condition: a macro is defined if code of that kind is compiled."""
     return Asm(shape="section", cpp_text=f"#if defined({kind})")
 
 
 class SectionCube(Section, name="section.cube", core=CUBE, asm=of("__DAV_CUBE__")):
-    """What only the cores with the cube unit run."""
+    """The part that only the cores with the cube unit run."""
 
     example = in_view(f"""\
 pto.section.cube {{
@@ -51,11 +51,11 @@ pto.section.cube {{
 
 
 class SectionVector(Section, name="section.vector", core=VECTOR, asm=of("__DAV_VEC__")):
-    """What only the cores with the vector unit run."""
+    """The part that only the cores with the vector unit run."""
 
 
 class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, traits=(THREADS,)):
-    """Threads of the vector core, as many as the three extents of the launch say."""
+    """Threads of the vector core, their number the product of the three extents of the launch."""
 
     unexecuted = "no published source says what the threads of a SIMT section do"
     targets = (A5,)
@@ -68,7 +68,7 @@ class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, 
 
 
 class SimtLaunch(Instr, name="simt_launch", core=VECTOR, pipe=V, traits=(THREADS,)):
-    """Threads of the vector core, as many as the extents say, that run a function of the module.
+    """A function of the module, run by threads of the vector core: the extents give their number.
 
     The function has `pto.simt_entry`; all threads get the same values.
     """
@@ -93,7 +93,7 @@ func.func @example(%x: i32, %n: i32) {
 
 
 class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):
-    """Instructions that a compiler has chosen to fuse; what it yields are the results."""
+    """Instructions that a compiler has chosen to fuse; its results are the yielded values."""
 
     unexecuted = COMPILERS_OWN
     asm = Asm(shape="section", cpp_text="")
@@ -101,7 +101,7 @@ class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):
 
 
 class FusionYield(Instr, name="yield", traits=(TERMINATOR,), pipe=S):
-    """Ends a fused region: what it gives."""
+    """The end of a fused region, with its results."""
 
     unexecuted = COMPILERS_OWN
     asm = Asm(shape="yield", brackets=("values",), cpp_text="")

@@ -1,4 +1,4 @@
-"""Compare and select: a bit for each element, and elements chosen by bits."""
+"""Comparison and selection: a bit for each element, and elements chosen by bits."""
 
 from ptokit.isa.lang.page import *
 
@@ -8,7 +8,7 @@ BITS = "!pto.tile_buf<vec, 16x32xu8, valid=16x4>"
 
 
 def compared(x: Array, mode: CmpMode, y: Term) -> Array:
-    """Whether each element compares so; NaN is unordered, only NE holds for it."""
+    """Return the truth of the comparison for each element; with NaN only NE is true."""
     if mode in (CmpMode.EQ, CmpMode.NE):
         return x.equals(y) if mode is CmpMode.EQ else x.equals(y) ^ 1
     return getattr(operator, mode.text)(x, y)
@@ -25,19 +25,19 @@ class Compare(Instr, abstract=True, pipe=V, asm=Asm(attrs_inside=" ")):
 
 
 def compared_region(dst: Cells, src0: Cells) -> tuple[int, int]:
-    """The rows and columns whose bits `dst` has room for."""
+    """Return the rows and columns whose bits fit into `dst`."""
     return src0.valid.rows, least(src0.valid.cols, dst.valid.cols * dst.dtype.size * 8)
 
 
 def put_bits(dst: Cells, truth: Array, rows: int, cols: int) -> None:
-    """A bit for each truth value; what they do not reach of dst's storage is 0."""
+    """Write a bit for each truth value; all other bits of dst's storage become 0."""
     bits = truth.packed()
     dst.fill(0)
     dst.lines(u8)[:rows, : (cols + 7) // 8] = bits
 
 
 def put_compared(dst: Cells, src0: Cells, mode: CmpMode, y: Term, mask_streams: bool) -> None:
-    """Compare all elements with one, and put the bits where the target has them."""
+    """Compare all elements with `y`, and write the bits where the target has them."""
     rows, cols = compared_region(dst, src0)
     if mask_streams and src0.valid.cols >= src0.cols and dst.valid.cols >= src0.cols:
         bits = compared(src0[:rows, :cols].reshaped(1, rows * cols), mode, y).packed()
@@ -50,7 +50,7 @@ def put_compared(dst: Cells, src0: Cells, mode: CmpMode, y: Term, mask_streams: 
 
 
 def comparing(*types: Ruled) -> tuple[Ruled, ...]:
-    """The rules of a comparison."""
+    """Return the rules of a comparison."""
     dst, src0 = Compare.dst, Compare.src0
     bits = dst.valid.cols * dst.size * 8 >= src0.valid.cols
     return (
@@ -71,8 +71,8 @@ class TCmp(
 ):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with src1[i, j] as `cmp` says.
 
-    w is the width of dst's elements. NaN is unordered: only NE holds for it; -0 equals +0. Bits
-    beyond src0's valid columns, and all else of dst's storage, become 0.
+    w is the width of dst's elements. NaN is unordered: only NE is true; -0 equals +0. Bits beyond
+    src0's valid columns, and the rest of dst's storage, become 0.
     """
 
     dst, src0 = Compare.dst, Compare.src0
@@ -115,10 +115,10 @@ class TCmpS(
 ):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
 
-    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE holds for
-    it. Bits beyond src0's valid columns, and all else of dst's storage, become 0. On A5 a dst whose
-    valid columns are as many as those of src0, all that it has, takes the bits of all rows one
-    behind the other: for a selection declare as many columns of dst as hold the bits of a row.
+    w is the width of dst's elements; the comparison is exact. NaN is unordered: only NE is true.
+    Bits beyond src0's valid columns, and the rest of dst's storage, become 0. On A5, if dst has as
+    many valid columns as src0, and no more declared ones, it takes the bits of all rows one behind
+    the other: for a selection declare as many columns of dst as hold the bits of a row.
     """
 
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
@@ -155,7 +155,7 @@ A_LINE = "scratch holds a line of src"
 
 
 def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """The rules of a selection: a bit of the mask for each element of dst."""
+    """Return the rules of a selection: a bit of the mask for each element of dst."""
     bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
     integers = mask.dtype.isin(i8, u8, i16, u16, i32, u32)
     return (
@@ -171,7 +171,7 @@ def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
 
 
 def chosen(mask: Cells, region: ValidRegion) -> Array:
-    """The bits of the mask: of (i, j) bit j % 8 of byte j // 8 of its row i."""
+    """Return the bits of the mask: for (i, j) bit j % 8 of byte j // 8 of its row i."""
     rows, cols = region
     return mask.lines(u8)[:rows, : (cols + 7) // 8].bits(cols)
 

@@ -1,4 +1,4 @@
-"""What pushes and pops do with the slots of a FIFO between cores.
+"""Slots of FIFOs between cores: how pushes and pops use them.
 
 A slot holds one entry as a row-major matrix. Both vector cores of a block may share an entry, by
 rows or by columns: each has its part of the slot.
@@ -20,23 +20,23 @@ SPLITS = ("NO_SPLIT", "UP_DOWN", "LEFT_RIGHT", "UP_DOWN_ODD", "LEFT_RIGHT_ODD")
 
 
 def direction_in_cpp(mask: int) -> str:
-    """The directions of a FIFO."""
+    """Return the directions of a FIFO in C++."""
     return f"Direction::{DIRECTIONS[mask]}" if mask in DIRECTIONS else f"Direction({mask})"
 
 
 def split_in_cpp(split: int) -> str:
-    """How vector cores share entries."""
+    """Return the C++ name of how vector cores share entries."""
     known = split in range(len(SPLITS))
     return f"TileSplitAxis::TILE_{SPLITS[split]}" if known else f"TileSplitAxis({split})"
 
 
 def default_slots(dir_mask: object) -> int:
-    """The slots in each direction of a FIFO that does not say how many."""
+    """Return the default number of slots in each direction of a FIFO."""
     return 4 if dir_mask == BOTH else 8
 
 
 class FifoEnd(Protocol):
-    """A FIFO in one direction, as an instruction at one of its ends sees it.
+    """A FIFO in one direction, seen from one of its ends.
 
     `vector`: this end is a vector core, number `lane` of the `lanes` of its block. `to_vector`: the
     vector cores pop. `releases`: a pop gives the slot of a tile back at once. `shares`: both vector
@@ -52,31 +52,31 @@ class FifoEnd(Protocol):
     epilogue: str
 
     def open(self, memory: object) -> None:
-        """The slots of views lie in this part of global memory."""
+        """Set the part of global memory that holds the slots of views."""
         ...
 
     def claim(self, others: Iterator[int] | range) -> None:
-        """Wait until those at the other end have given the next slot back."""
+        """Wait until the other end has given the next slot back."""
         ...
 
     def expect(self, others: Iterator[int] | range) -> tuple[int, int]:
-        """Wait until those at the other end have pushed the next entry: its rows and columns."""
+        """Wait until the other end has pushed the next entry; return its rows and columns."""
         ...
 
     def slot(self, dtype: DType, rows: int, cols: int) -> Cells:
-        """The slot that was waited for, as a matrix."""
+        """Return the slot that was waited for, as a matrix."""
         ...
 
     def view(self, kind: GlobalType, row: int, col: int) -> Cells:
-        """Its place in global memory as a view, from an element on."""
+        """Return its place in global memory as a view, from an element on."""
         ...
 
     def allocated(self, others: Iterator[int] | range) -> None:
-        """The next slot is free, which `claim` has waited for."""
+        """Note that the next slot, which `claim` has waited for, is in use."""
         ...
 
     def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
-        """Convert what is pushed, with parameters that registers of the core name."""
+        """Convert the pushed values, with parameters from registers of the core."""
         ...
 
     def pushed(self, rows: int, cols: int) -> None: ...
@@ -84,27 +84,27 @@ class FifoEnd(Protocol):
     def freed(self) -> None: ...
 
     def returned(self, *, perhaps: bool) -> None:
-        """The slot of an entry that was popped is free; `perhaps`: if the pop did not say so."""
+        """Note that the slot of a popped entry is free; `perhaps`: unless the pop did so."""
         ...
 
 
 def takers(fifo: FifoEnd, split: int) -> range:
-    """The vector cores that have a part of an entry, or all of it."""
+    """Return the vector cores that take a part of an entry, or all of it."""
     return range(fifo.lanes if split != WHOLE or fifo.shares else 1)
 
 
 def others(fifo: FifoEnd, split: int) -> range:
-    """Who is at the other end."""
+    """Return the cores at the other end."""
     return range(1) if fifo.vector else takers(fifo, split)
 
 
 def idle_lane(fifo: FifoEnd, split: int) -> bool:
-    """Whether this vector core has no part in the entry."""
+    """Return whether this vector core has no part in the entry."""
     return fifo.vector and fifo.lane not in takers(fifo, split)
 
 
 def parts(split: int, lane: int, rows: int, cols: int) -> tuple[int, int, int, int]:
-    """Where the part of a vector core begins in an entry, and the extents of the whole."""
+    """Return where the part of a vector core starts in an entry, and the extents of the whole."""
     if split in (BY_ROWS, ODD_ROWS):
         odd = split == ODD_ROWS
         return lane * (rows + odd), 0, 2 * rows + odd * (2 * lane - 1), cols
@@ -115,7 +115,7 @@ def parts(split: int, lane: int, rows: int, cols: int) -> tuple[int, int, int, i
 
 
 def begins(split: int, lane: int, tile: tuple[int, int], whole: tuple[int, int]) -> tuple[int, int]:
-    """Where the part begins that a vector core pops into a tile of these extents."""
+    """Return where the part starts that a vector core pops into a tile of these extents."""
     half = (whole[0] + 1) // 2, (whole[1] + 1) // 2
     row = {BY_ROWS: lane * tile[0], ODD_ROWS: lane * half[0]}.get(split, 0)
     col = {BY_COLUMNS: lane * tile[1], ODD_COLUMNS: lane * half[1]}.get(split, 0)
@@ -123,7 +123,7 @@ def begins(split: int, lane: int, tile: tuple[int, int], whole: tuple[int, int])
 
 
 def push(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
-    """The valid region of a tile becomes the next entry, or a part of it."""
+    """Push the valid region of a tile as the next entry, or as a part of it."""
     if idle_lane(fifo, split):
         return
     rows, cols = entry.valid
@@ -138,7 +138,7 @@ def push(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
 
 
 def converted(value: Array, fifo: FifoEnd) -> Array:
-    """What the fix-pipe makes of an accumulator on its way."""
+    """Return the values of an accumulator after the fix-pipe."""
     mode = CONVERSIONS.get(clause_value(fifo.epilogue, "quant") or "")
     relu = clause_value(fifo.epilogue, "relu") == "normal_relu"
     if mode is not None and mode.scale and value.dtype not in mode.made:
@@ -151,7 +151,7 @@ def converted(value: Array, fifo: FifoEnd) -> Array:
 
 
 def pop(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
-    """The next entry, or a part of it, comes into the valid region of a tile."""
+    """Pop the next entry, or a part of it, into the valid region of a tile."""
     rows, cols = entry.valid
     if idle_lane(fifo, split):
         entry[entry.valid] = entry.constant(0)
@@ -169,20 +169,20 @@ def pop(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
 
 
 def part_of(kind: GlobalType, fifo: FifoEnd, split: int, lane: int) -> tuple[int, int]:
-    """Where the part of a vector core begins in a slot that is a view."""
+    """Return where the part of a vector core starts in a slot that is a view."""
     rows, cols = ((n or 0) for n in kind.shape[-2:])
     whole = 2 * rows, 2 * cols
     return begins(split, lane, (rows, cols), whole) if fifo.vector else (0, 0)
 
 
 def allocate(fifo: FifoEnd, kind: GlobalType, split: int, lane: int) -> Cells:
-    """The next free slot in global memory."""
+    """Return the next free slot in global memory."""
     fifo.claim(others(fifo, split))
     return fifo.view(kind, *part_of(kind, fifo, split, lane))
 
 
 def receive(fifo: FifoEnd, kind: GlobalType, split: int, lane: int) -> Cells:
-    """The slot in global memory that was pushed next."""
+    """Return the next pushed slot in global memory."""
     fifo.expect(others(fifo, split))
     found = fifo.view(kind, *part_of(kind, fifo, split, lane))
     fifo.popped()
@@ -190,13 +190,13 @@ def receive(fifo: FifoEnd, kind: GlobalType, split: int, lane: int) -> Cells:
 
 
 def commit(fifo: FifoEnd, split: int) -> None:
-    """The slot in global memory that was allocated is handed over."""
+    """Push the slot in global memory that was allocated."""
     if not idle_lane(fifo, split):
         fifo.allocated(others(fifo, split))
         fifo.pushed(0, 0)
 
 
 def release(fifo: FifoEnd, split: int, *, unnamed: bool) -> None:
-    """The slot of the entry that was popped first is free."""
+    """Free the slot of the oldest popped entry."""
     if not idle_lane(fifo, split):
         fifo.returned(perhaps=unnamed and fifo.releases)

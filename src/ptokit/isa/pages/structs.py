@@ -56,9 +56,10 @@ class Reaches(FieldAt):
 
 
 class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example=KEPT):
-    """A new struct. Fields that nobody set are 0; C++ leaves them undefined.
+    """A new struct. Fields that are never set are 0; C++ leaves them undefined.
 
-    A function that gets it works on the same fields; it leaves its scope in no other way.
+    A function that gets the struct works on the same fields; there is no other way out of its
+    scope.
     """
 
     result = Result(Struct)
@@ -69,13 +70,13 @@ class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example
 
 
 class OnField(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=KEPT):
-    """One number of a struct, at a path: the index of a field, in a struct there of its field..."""
+    """One number of a struct, at a path: the index of a field, then of a field of that struct..."""
 
     asm = Asm(shape="field", brackets=("path",))
 
 
 def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
-    """The path ends at a number, which has the type of the operand."""
+    """Require a path to a number of the operand's type."""
     ends = "a path ends at a number: one index for each struct on the way"
     return (
         named("operand-value", Reaches(struct, path), help=ends),
@@ -84,7 +85,7 @@ def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
 
 
 class StructGet(OnField, name="struct_get"):
-    """The number at a path, from 0 on, through structs inside."""
+    """The number at a path through nested structs; indices start at 0."""
 
     asm = Asm(order=("struct",), cpp_text="const {type} {result} = field<{path}>({struct});")
     result = Result(Scalar)
@@ -115,7 +116,7 @@ class StructSet(OnField, name="struct_set"):
 
 
 def number_at(struct: Place, kind: StructType, path: tuple[int, ...]) -> Cells:
-    """The number of a struct as a matrix of one element."""
+    """Return the number of a struct as a matrix of one element."""
     found = kind.place(path)
     assert found is not None
     field, start = found

@@ -1,7 +1,7 @@
 """Synchronisation: TSYNC, events, flags and barriers, the order between pipes.
 
-ptokit executes in text order, so no data depends on them. What is checked: the pipes a target can
-wait for, and that each flag goes up and down in turn.
+ptokit executes in text order, so no data depends on them. ptokit checks which pipes a target can
+wait for, and that each flag is set and cleared in turn.
 """
 
 from functools import cache
@@ -32,12 +32,12 @@ ENDS = {
     **{"VEC": Loc.VEC, "MAT": Loc.MAT, "ACC": Loc.ACC},
 }
 ANY_VECTOR = ("TVEC", "TVECWAIT_EVENT", "VECTOR")  # any instruction of the vector pipe
-FURTHER_OPERATIONS = (*ANY_VECTOR, "SCALAR")  # names of operations that are no instructions
+FURTHER_OPERATIONS = (*ANY_VECTOR, "SCALAR")  # operations that are not instructions
 
 
 @cache
 def pipe_of(operation: str) -> Pipe | None:
-    """The pipe of an operation by name: an instruction, with its path where pipes differ."""
+    """Return the pipe of an operation by name: an instruction, with its path if pipes differ."""
     name = operation.upper()
     if name.startswith("PIPE_"):
         return Pipe.named(name)
@@ -98,22 +98,22 @@ NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE
 
 
 def known(*operations: Field) -> tuple[Ruled, ...]:
-    """Each names an operation; an unknown one counts as a pipe of its own."""
+    """Require names of operations; an unknown one counts as a pipe of its own."""
     return warns(named("unknown-op", *(IsOperation(o) for o in operations), help=NAMES))
 
 
 def order(operation: str) -> Pipe | str:
-    """The queue of an operation."""
+    """Return the queue of an operation."""
     return pipe_of(operation) or operation.upper()
 
 
 def pipe_in_cpp(operation: str) -> str:
-    """Return the pipe of an operation as C++ names it; the operation where its pipe is unknown."""
+    """Return the pipe of an operation as C++ names it; the operation if its pipe is unknown."""
     pipe = pipe_of(operation)
     return f"PIPE_{operation.upper()}" if pipe is None else pipe.cpp
 
 
-OPERATION = "pipe_event_type"  # which the assembler takes in full only
+OPERATION = "pipe_event_type"  # the assembler takes it in full only
 
 FLAGS_EXAMPLE = """\
 pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
@@ -139,7 +139,7 @@ class CoreFlags(Protocol):
 
 
 class Flag(Instr, abstract=True, uses=(FLAGS,), pipe=S, asm=Asm(shape="bracketed")):
-    """A flag that goes `up`, or that is waited for and lowered."""
+    """A flag that is set (`up`), or that is waited for and cleared."""
 
     up: ClassVar[bool]
 
@@ -161,7 +161,7 @@ class OfPipes(Flag, abstract=True):
 
 
 class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14", "X112")):
-    """A flag between two pipes that the text names."""
+    """A flag between two pipes with its id in the text."""
 
     example = FLAGS_EXAMPLE
     event = Attr(EventId, key="event_id")
@@ -172,19 +172,19 @@ class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14", "X112")):
 
 
 class SetFlag(KnownFlag, name="set_flag", up=True):
-    """Raise a flag when all that `source` has to do so far is done."""
+    """Set a flag when all earlier work of `source` is done."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
 
 
 class WaitFlag(KnownFlag, name="wait_flag", up=False):
-    """Let `target` go on only when the flag is up, and lower it."""
+    """Make `target` wait until the flag is set, and clear it."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
 
 
 class ComputedFlag(OfPipes, abstract=True):
-    """A flag between two pipes whose number the program computes."""
+    """A flag between two pipes whose id the program computes."""
 
     example = DYNAMIC
     event = In(Index, doc="the id, 0 to 7")
@@ -197,13 +197,13 @@ class ComputedFlag(OfPipes, abstract=True):
 
 
 class SetFlagDyn(ComputedFlag, name="set_flag_dyn", up=True):
-    """Raise a flag whose id is known when the program runs."""
+    """Set a flag whose id is known at run time."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, (event_t){event});")
 
 
 class WaitFlagDyn(ComputedFlag, name="wait_flag_dyn", up=False):
-    """Wait for a flag whose id is known when the program runs."""
+    """Wait for a flag whose id is known at run time."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, (event_t){event});")
 
@@ -223,13 +223,13 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
 
 
 class RecordEvent(OfOperations, name="record_event", up=True):
-    """Raise the flag between the pipes of two operations when the first is done."""
+    """Set the flag between the pipes of two operations when the first is done."""
 
     asm = Asm(cpp_text="set_flag({source}, {target}, {event});")
 
 
 class WaitEvent(OfOperations, name="wait_event", up=False):
-    """Let the second operation's pipe go on only when the flag is up, and lower it."""
+    """Make the second operation's pipe wait until the flag is set, and clear it."""
 
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
 
@@ -246,7 +246,7 @@ class Barrier(
     disputes=("X12",),
     asm=Asm(shape="angled", cpp_text="pipe_barrier({of});"),
 ):
-    """Let a pipe go on only when all that it had to do is done; ALL: every pipe."""
+    """Make a pipe wait until all its earlier work is done; ALL: every pipe."""
 
     example = "NAME <PIPE_MTE2>"
     of = Attr(Pipe, key="pipe")
@@ -278,7 +278,7 @@ class OfOperation(
 
 
 class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), disputes=("X12",)):
-    """Let the pipe of an operation go on only when all that it had to do is done."""
+    """Make the pipe of an operation wait until all its earlier work is done."""
 
     example = "NAME[<TVEC>]"
     here = PipeOf(OfOperation.op).isin(V, M, MTE2, MTE3, FIX)
@@ -304,7 +304,7 @@ class TSyncOp(
     asm=Asm(shape="angled", cpp_text="TSYNC<Op::{op}>();"),
     disputes=("X11",),
 ):
-    """Let the pipe of an operation go on only when all that it had to do is done."""
+    """Make the pipe of an operation wait until all its earlier work is done."""
 
     example = "tsync.op #pto.op<TLOAD>"
     op = Attr(str, key="op_type", family="op")

@@ -41,30 +41,30 @@ NO_SUMS = "the chip's stores do not add: load, add and store"
 
 
 def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
-    """What the text says of a view once more."""
+    """Require that operands agree with what the view already states."""
     help = "state the layout where the view is made"
     return when(layout.given, named("layout", layout == view.layout, help=help))
 
 
 def one_matrix(dst: Operand, src: Operand, layout: GlobalLayout, last: Expr) -> Expr:
-    """A view whose lines lie along one axis, the `last` of the outer ones or another alone."""
+    """Return the formula 'the lines of the view lie along one axis': `last`, or another outer."""
     along = either(src.outer == 1, both(src.single_outer == Const(True), last == 1))
     return both(src.layout == layout, dst.fractal == 512, along)
 
 
 def several_boxes(view: Operand, tile: Operand) -> Expr:
-    """Several boxes by their numbers, for a tile of boxes; one box lies as its rows do."""
+    """Return the formula 'several boxes for a tile of boxes': one box lies as its rows do."""
     return both(view.made_of_boxes == Const(True), view.outer > 1, tile.layout == NZ)
 
 
 def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """A5 wants the name of several boxes (dispute D17)."""
+    """Require the layout name of several boxes on A5 (dispute D17)."""
     named_nz = named("layout", view.layout != G.ND, help=IN_BOXES)
     return on(A5, when(several_boxes(view, tile), by(COMPILED, named_nz)))
 
 
 def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """What hardware takes to be contiguous: rows of a row-major tile, columns of another."""
+    """Require what hardware assumes: contiguous rows of a row-major tile, or columns of another."""
     rows = when(both(tile.layout == ND, view.n4 > 1), view.steps.n4 == 1)
     columns = when(both(tile.layout == DN, view.n3 > 1), view.steps.n3 == 1)
     moved = when(tile.loc.isin(VEC, MAT), rows, columns)
@@ -72,7 +72,7 @@ def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
 
 
 def moved_types(types: Env, target: Target) -> Env:
-    """Return the types of dst and src as chips move them, where these differ."""
+    """Return the types of dst and src as chips move them, if they differ."""
     ends = ((name, types[name]) for name in ("dst", "src"))
     kinds: dict[type, str] = {type(kind): name for name, kind in ends}
     if GlobalType not in kinds or TileType not in kinds:
@@ -89,11 +89,11 @@ def moved_types(types: Env, target: Target) -> Env:
 class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
-    All of dst's storage outside the valid region takes the tile's pad value; with a null pad
-    nothing computes those elements, and they hold what they held. Chips fill up the last line of 32
-    bytes of each row with zeros where lines become boxes of a mat tile.
-    Under the reading larger-views, and on a5, it copies the upper left part of a larger matrix.
-    What only the assembler's text can say, padding and caches, changes nothing of that.
+    All of dst's storage outside the valid region takes the tile's pad value; with a null pad those
+    elements are unchanged. Chips fill up the last line of 32 bytes of each row with zeros when
+    lines become boxes of a mat tile. Under the reading larger-views, and on a5, it copies the upper
+    left part of a larger matrix. The operands for padding and caches, which only assembler text
+    has, have no effect.
     """
 
     disputes = ("D2", "D3", "D14", "D17", "D22", "D23", "D26", "D27", "X70", "X96")
@@ -219,7 +219,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
 
 
 def store(dst: Cells, region: ValidRegion, value: Array, atomic: AtomicType) -> None:
-    """Write the matrix, or add to what is there."""
+    """Write the matrix, or add to the present content."""
     dst[region] = dst[region] + value if atomic is AtomicType.ADD else value
 
 
@@ -227,7 +227,7 @@ STORED = "TSTORE<phase?, src, dst, atomic=, relu=>(dst, src, quant)"
 
 
 class StoreFamily(Instr, abstract=True, specials=NAN_NARROWED):
-    """What every store has: the valid region of `src` goes to the matrix that `dst` describes."""
+    """Common to all stores: the valid region of `src` goes to the matrix that `dst` describes."""
 
     dst = InOut(Global, doc="the global tensor view to write")
     src = In(Tile, doc="the tile to store")

@@ -1,4 +1,4 @@
-"""Loads of convolution tiles: feature maps and weights, as they are or out of planes."""
+"""Loads of convolution tiles: feature maps and weights, in blocks of channels or from planes."""
 
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Missing
 from ptokit.isa.lang.page import *
@@ -34,7 +34,7 @@ def planes_of(kind: GlobalType, lanes: int) -> Extents:
 
 
 class Planes(Expr):
-    """The formula 'the extents of the tile are those of the planes', true of other views."""
+    """The formula 'the extents of the tile are those of the planes', true for other views."""
 
     def __init__(self, view: Operand, tile: Operand) -> None:
         self.view, self.tile = view, tile
@@ -62,19 +62,19 @@ class Planes(Expr):
 
 
 def out_of_planes(view: Operand, tile: Operand) -> Expr:
-    """Formulate that the view has planes, and the tile a layout that they are loaded into."""
+    """Return the formula 'the view has planes, and the tile a layout that they are loaded into'."""
     return either(*(both(view.layout == a, tile.layout.isin(*to)) for a, to in PLANES.items()))
 
 
 def agree(of: Extents, to: Extents) -> bool:
-    """True if a tile of the extents `to` takes the planes `of`."""
+    """Return whether a tile of the extents `to` takes the planes `of`."""
     if "k" in to.axes:
         return to.k == of.k and of.n <= to.n1 * to.n0
     return (of.n, of.h, of.w) == (to.n, to.h, to.w) and of.c <= to.c1 * to.c0
 
 
 class StatedView(Cells, Protocol):
-    """A view as a body sees it, with the type that it has when the program runs."""
+    """A view as a body sees it, with its type at run time."""
 
     @property
     def type(self) -> GlobalType: ...
@@ -84,9 +84,9 @@ class TLoadConv(Instr, name="tload", form="convolution", specials=NAN_MOVES, pip
     """Copy the array that `src` describes into a convolution tile.
 
     The view states the layout that the tile has. On A5 it may state one without blocks of channels:
-    of maps `nchw`, `nhwc` and `ncdhw`, of weights `nchw` and `ncdhw`, with every plane whole. Each
-    element keeps its image, channel, depth, row and column. Channels that only the last block of
-    the view's has are 0; blocks and images that the view lacks stay as they are.
+    for maps `nchw`, `nhwc` and `ncdhw`, for weights `nchw` and `ncdhw`, with every plane whole.
+    Each element keeps its image, channel, depth, row and column. Channels that only the last block
+    has are 0; blocks and images that the view lacks are unchanged.
     """
 
     disputes = ("D25",)

@@ -1,10 +1,10 @@
-"""Hardware moves other extents where a view and the valid region of a tile are unlike.
+"""Hardware moves other extents where a view and the valid region of a tile differ.
 
-The headers' debug builds assert that they are alike. Release code counts rows by the view and takes
+The headers' debug builds assert that they are equal. Release code counts rows by the view and takes
 the length of a row from the tile; A2/A3 steps from row to row by that length and the gap that the
-view leaves, A5 by the view's stride. Elements of a row are consecutive, whatever the
-view says. An accumulator is stored as it is valid, whatever the view is.
-Release code of the CPU simulator moves what is valid, from and to the upper left part of a view.
+view leaves, A5 by the view's stride. Elements of a row are taken as consecutive, even if the view
+says otherwise. An accumulator is stored by its valid region, and not by the view. Release code of
+the CPU simulator moves the valid region, from and to the upper left part of a view.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ptokit.values.dtypes import i8, i32
 from ptokit.values.enumerations import ACC, BIAS, LEFT, MAT, RIGHT, SCALING, VEC, PadValue
 from ptokit.values.layouts import DN, ND, NZ, ZN, Shape, times
 
-LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # views whose lines a tile keeps, and the tile's
+LINES = {GlobalLayout.ND: ND, GlobalLayout.DN: DN}  # layouts of views and of tiles that keep lines
 LINE = 32  # bytes of a line of a box
 BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 PLANES = {GlobalLayout.NCHW: 2, GlobalLayout.NCDHW: 1}  # the axis of their channels
 SCALES = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # whose lines are scales along k
-BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # those that become boxes
+BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # views whose lines become boxes
 
 
 def as_moved(
     view: GlobalType, tile: TileType, target: Target, *, stored: bool
 ) -> tuple[GlobalType, TileType] | None:
-    """Return view and tile with the extents that move; None where they are alike, or not known."""
+    """Return view and tile with the extents that move; None if they are equal, or not known."""
     valid, matrix, stride = tile.valid, view.matrix, view.stride
     if not (valid.static and view.fixed and stride and None not in stride):
         return None
@@ -75,7 +75,7 @@ def by_lines(view: GlobalType, tile: TileType, target: Target) -> GlobalType:
 
 
 def _upper_left(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
-    """Return a move of the part of a larger view that begins where the view does."""
+    """Return a move of the part of a larger view that starts where the view does."""
     (rows, cols), matrix, shape = tile.valid, view.matrix, list(view.shape)
     if view.layout not in LINES or matrix == tile.valid or view.rank != 5:
         return None
@@ -102,7 +102,7 @@ def _whole_scales(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileTyp
 
 
 def _in_whole_bytes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]:
-    """Return a move of packed rows with lengths and steps that are whole bytes: odd ones go up."""
+    """Return a move of packed rows with lengths and steps in whole bytes, odd ones rounded up."""
     if view.layout is not GlobalLayout.ND or tile.layout is not ND:
         return view, tile
     (rows, cols), (*steps, last) = tile.valid, view.stride or (None,)
@@ -134,7 +134,7 @@ def _in_boxes(
 
 
 def _into_boxes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
-    """Return a load of lines into boxes: all of the view, and zeros where a box has more."""
+    """Return a load of lines into boxes: all of the view, with zeros for the rest of a box."""
     rows, cols = view.matrix
     if rows is None or cols is None or rows > tile.rows or cols > tile.cols:
         return None
@@ -144,10 +144,10 @@ def _into_boxes(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType]
 def as_moved_tiles(
     dst: TileType, src: TileType, target: Target, mode: AccToVecMode | None = None
 ) -> tuple[TileType, TileType] | None:
-    """Return both tiles with the extents that move; None where they are alike, or not known.
+    """Return both tiles with the extents that move; None if they are equal, or not known.
 
-    Into the cube's operands whole boxes move, as they are declared; out of an accumulator into L1
-    whole boxes of 16 lines, what is behind the valid ones as well. In UB what is valid in both.
+    Into the cube's operands whole declared boxes move; out of an accumulator into L1 whole boxes of
+    16 lines, including those behind the valid ones. In UB the common valid region moves.
     """
     if not target.is_chip or dst.valid == src.valid or not src.valid.static:
         return None
@@ -171,7 +171,7 @@ def as_moved_tiles(
 
 
 def as_shared(types: Env, target: Target) -> Env:
-    """Return dst as both vector cores have it together where each receives a half, the whole."""
+    """Return dst as both vector cores have it together if each receives a half: the whole."""
     dst, src, mode = types["dst"], types["src"], types.get("mode")
     halves = AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N
     if not target.is_chip or mode not in halves or types.get("row") or types.get("col"):
@@ -185,15 +185,15 @@ def as_shared(types: Env, target: Target) -> Env:
 
 
 def _boxes_of_sums(src: TileType) -> tuple[int, int]:
-    """Return the extents of the boxes of an accumulator that hold what is valid."""
+    """Return the extents of the boxes of an accumulator that hold its valid region."""
     rows, cols = (-(-(n or 0) // BOX) * BOX for n in src.valid)
     return min(rows, src.rows), min(cols, src.cols)
 
 
 def _sums_for_vectors(dst: TileType, src: TileType, mode: AccToVecMode | None) -> tuple[int, int]:
-    """Return what of an accumulator goes to the vector cores: into lines what is valid.
+    """Return the part of an accumulator that goes to the vector cores: into lines its valid region.
 
-    Into boxes every declared row goes, and whole boxes of columns, one at least for each core.
+    Into boxes every declared row goes, and whole boxes of columns, at least one for each core.
     """
     rows, cols = (n or 0 for n in src.valid)
     if dst.layout is not NZ:
@@ -207,7 +207,7 @@ def _sums_for_vectors(dst: TileType, src: TileType, mode: AccToVecMode | None) -
 
 
 def in_bytes(types: Env, target: Target) -> Env:
-    """Return vector tiles of packed pairs as chips count them where a window is rows or one pair.
+    """Return vector tiles of packed pairs as chips count them for windows of rows or of one pair.
 
     Each element of the type is a byte there: rows are as long as the type has columns.
     """
@@ -285,7 +285,7 @@ def _in_lines(view: GlobalType, tile: TileType, by_gap: int) -> tuple[GlobalType
     if length is None:
         return None
     extent = tile.rows if along == 4 else tile.cols
-    if lines > extent:  # what lies behind the tile is moved, too
+    if lines > extent:  # lines behind the tile are moved, too
         tile = replace(tile, rows=lines) if along == 4 else replace(tile, cols=lines)
     if by_gap:
         stride[count] = length + (stride[count] or 0) - (shape[along] or 0)

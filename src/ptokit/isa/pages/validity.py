@@ -1,4 +1,4 @@
-"""Tile handles: valid regions that are asked for and changed, other types for bytes."""
+"""Tile handles: valid regions, read and changed, and other types for the same bytes."""
 
 from ptokit.isa.lang.page import *
 
@@ -58,7 +58,7 @@ class GetValidShape(Instr, name="get_validshape", pipe=S):
 
 
 class Extent(Instr, abstract=True, pipe=S):
-    """A number of the valid region."""
+    """An extent of the valid region."""
 
     result = Result(Scalar, scalar="index")
     src = In(Tile)
@@ -105,7 +105,7 @@ class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S, specials=NAN_MO
 
 
 class TAlias(SameBytes):
-    """`dst` becomes another handle on the bytes of `src`: what one writes, the other sees."""
+    """`dst` becomes another handle on the bytes of `src`: a write through one changes both."""
 
     dst, src = SameBytes.dst, SameBytes.src
     rules = (*SameBytes.rules, named("element-type", dst.dtype == src.dtype))
@@ -115,7 +115,7 @@ STAYS = "keep the valid region; treshape changes it"
 
 
 class TileBitcast(SameBytes, name="bitcast"):
-    """`dst` becomes a handle on the bytes of `src` with elements of another type as wide."""
+    """`dst` becomes a handle on the bytes of `src` with another element type of the same width."""
 
     dst, src = SameBytes.dst, SameBytes.src
     example = {"dst": VEC_F32.replace("f32", "i32")}

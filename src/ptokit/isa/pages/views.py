@@ -1,4 +1,4 @@
-"""Global memory views: pointers become tensors, tensors become partitions."""
+"""Global memory views: tensors from pointers, partitions from tensors."""
 
 from ptokit.isa.formula.formulas import ABSENT, Env, Evaluate, Many, Value
 from ptokit.isa.lang.page import *
@@ -13,7 +13,7 @@ STATED = "write these extents in the type of the result, or ?"
 def known_extents(
     sizes: tuple[int | None, ...], result: GlobalType | None
 ) -> tuple[int | None, ...]:
-    """The extents of a view: those that its type states where the operands are not known."""
+    """Return the extents of a view: those that its type states if the operands are not known."""
     if result is None or len(result.shape) != len(sizes):
         return sizes
     both = zip(sizes, result.shape, strict=True)
@@ -21,7 +21,7 @@ def known_extents(
 
 
 class ElementsApart(Expr):
-    """The formula 'no two indices name one element', but along strides of 0."""
+    """The formula 'no two indices name one element', except along strides of 0."""
 
     def __init__(self, shape: Operand, strides: Operand) -> None:
         self.shape, self.strides = shape, strides
@@ -37,7 +37,7 @@ class ElementsApart(Expr):
             pairs = zip(strides.values, shape.values, strict=False)
             axes = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
             if len(axes) < len(shape.values):
-                return ABSENT  # numbers that only a run has: it asks again
+                return ABSENT  # numbers known only at run time: it asks again
             reach = 0
             for step, extent in sorted((a, b) for a, b in axes if a and b > 1):
                 if step <= reach:
@@ -105,7 +105,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
 
 
 class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=("X41", "X113")):
-    """The part of `view` that starts at `offsets` and has extents `sizes`; strides stay."""
+    """The part of `view` that starts at `offsets`, with extents `sizes` and the same strides."""
 
     asm = Asm(
         shape="part",

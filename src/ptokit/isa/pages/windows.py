@@ -1,4 +1,4 @@
-"""What the window instructions share: element types per path, bounds, fix-pipe pairs."""
+"""Common rules of the window instructions: element types per path, bounds, the fix-pipe."""
 
 from ptokit.isa.lang.page import *
 
@@ -17,7 +17,7 @@ CAST_F16_SUMS = ((f16, (f16,)), (i32, (i32,)))
 QUANT_F16_SUMS = ((f16, (i8, u8, i16, f16)), (i32, (i8, u8, i16, f16)))
 QUANT_A5 = ((f32, (i8, u8, hif8, f16, bf16, f8e4m3, f32)), (i32, (i8, u8, f16, bf16)))
 
-# what a word of 64 bits says to the fix-pipe, for the manual
+# the fields of a fix-pipe word of 64 bits, for the manual
 PARAMETER_DOC = "fix-pipe word: bits 31:0 scale (f32), 35:32 shift - 1, 45:37 offset, 46 signed"
 PARAMETERS_DOC = "a parameter for each column, as `quant` of textract has it"
 
@@ -28,12 +28,12 @@ NOT_SPLIT = "split modes cannot quantise"
 
 
 def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:
-    """Element types that A2/A3 has at all."""
+    """Require element types that A2/A3 has."""
     return tuple(on(A2A3, tile.dtype.isin(*ON_A2A3)) for tile in tiles)
 
 
 def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """The rules every window obeys: inside the whole's valid region, indices of 16 bits."""
+    """Require a window inside the whole's valid region, with indices of 16 bits."""
     move = "move the window, make its valid region smaller, or make the tile around it larger"
     return (
         named("window-out-of-bounds", row >= 0, col >= 0, help="offsets are at least 0"),
@@ -48,14 +48,14 @@ def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple
 
 
 def on_boxes(row: Operand, col: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A window that starts on a box of an nz tile."""
+    """Require a window that starts on a box of an nz tile."""
     return named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES)
 
 
 def between_vec_a2a3(
     row: Operand, col: Operand, window: Operand, src: Operand, several: Expr
 ) -> tuple[Ruled, ...]:
-    """Where windows of vector tiles start on A2/A3; `several`: it has more than one element."""
+    """Require aligned windows of vector tiles on A2/A3; `several`: of several elements."""
     line = named("offset-misaligned", col * src.size % 32 == 0, help=LINES)
     boxes = on_boxes(row, col, src)
     parts = when(window.layout == ND, line), when(window.layout == NZ, boxes)
@@ -66,7 +66,7 @@ WORDS = "hardware reads 64-bit parameters from one unboxed row, one for each ele
 
 
 def parameters(fp: Operand) -> tuple[Ruled, ...]:
-    """A row of them, or of factors: text has such tiles, and what becomes of them is open."""
+    """Require a row of parameters, or of factors: text has such tiles, their meaning is open."""
     row = both(fp.rows == 1, fp.layout == ND)
     return (
         fp.dtype.isin(u64, i64, f16, bf16, f32),
@@ -76,9 +76,9 @@ def parameters(fp: Operand) -> tuple[Ruled, ...]:
 
 
 def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """On hardware the declared shape must fit too; judged only where the valid region does.
+    """Require on hardware that the declared shape fits too, if the valid region does.
 
-    A window of compact mode moves what is valid.
+    A window of compact mode moves its valid region.
     """
     why = "hardware moves the whole declared shape, not only the valid region"
     rows = when(row + window.valid.rows <= whole.valid.rows, row + window.rows <= whole.rows)
@@ -88,12 +88,12 @@ def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -
 
 
 def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """From acc chips move the valid region only; headers want the declared shape (C7)."""
+    """Require that the declared shape fits for windows of acc, as headers do; not chips (C7)."""
     return when(whole.loc == ACC, warns(inside_static(row, col, window, whole)))
 
 
 def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
-    """A transposing move takes whole 16x16 blocks, 32x32 for 8-bit types."""
+    """Require whole 16x16 blocks, 32x32 for 8-bit types, of a transposing move."""
     return tuple(
         when(
             wide,
@@ -106,7 +106,7 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
 
 
 def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """Element types out of the accumulator without a parameter."""
+    """Require element types out of the accumulator without a parameter."""
     return (
         on(A2A3, pairs(dst, src, *CAST_A2A3)),
         without(F16_SUMS, (A5,), pairs(dst, src, *CAST_A5)),
@@ -115,7 +115,7 @@ def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """Element types out of the accumulator with a parameter."""
+    """Require element types out of the accumulator with a parameter."""
     return (
         on(A2A3, pairs(dst, src, *QUANT_A2A3)),
         without(F16_SUMS, (A5,), pairs(dst, src, *QUANT_A5)),
@@ -131,7 +131,7 @@ def from_acc(
     layouts: tuple[Layout, ...],
     into_vec: Ruled = (),
 ) -> tuple[Path, ...]:
-    """The two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
+    """Return the two paths out of the accumulator: to L1, and on A5 to the vector cores' buffer."""
     lines = dst.cols * dst.size % 32 == 0
     return (
         path(
@@ -148,14 +148,14 @@ def from_acc(
 
 
 def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
-    """The same of a window."""
+    """Return the same two paths for a window."""
     why = "the assembler leaves out which vector core, C++ asks for it: give accToVecMode"
     chosen = by(HEADERS, warns(named("layout", either(dst.layout == NZ, mode.given), help=why)))
     return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
 
 
 def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
-    """Element types out of the accumulator, without a parameter and (where `given`) with one."""
+    """Require element types out of the accumulator, without a parameter and with one if `given`."""
     return (
         when(both(src.loc == ACC, ~given), casts(dst, src)),
         when(both(src.loc == ACC, given), quantises(dst, src)),
@@ -171,7 +171,7 @@ def fix_pipe(
     quantised: Expr,
     clearing: tuple[Loc, ...] = (ACC,),
 ) -> tuple[Ruled, ...]:
-    """Where relu (from `clearing`), quantisation and the vector-core mode apply (hardware)."""
+    """Require sources for relu (`clearing`), quantisation and vector-core modes (hardware)."""
     return (
         on(
             HARDWARE,
@@ -192,7 +192,7 @@ def fix_pipe(
 
 
 def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """Element types of an instruction that always has a parameter; hardware takes only acc."""
+    """Require element types of an instruction with a parameter; hardware takes only acc."""
     return (
         when(src.loc == ACC, quantises(dst, src)),
         on(CPU, when(src.loc != ACC, dst.dtype == src.dtype)),
@@ -200,13 +200,13 @@ def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
-    """The vector-core modes of an instruction that always has a parameter."""
+    """Require vector-core modes of an instruction that always has a parameter."""
     whole = named("attribute", ~mode.isin(*SPLIT_MODES), help=NOT_SPLIT)
     return (acc_to_vec(dst, src, mode), on(A5, whole))
 
 
 def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
-    """The one use of the vector-core mode (hardware): what the cube moves to a vector core."""
+    """Require a move from the cube to a vector core for the vector-core mode (hardware)."""
     used = both(src.loc.isin(ACC, MAT), dst.loc == VEC)
     why = "the mode is for what the cube moves to vec"
     return on(HARDWARE, named("attribute", either(~mode.given, used), help=why))

@@ -267,7 +267,7 @@ class ScatterStore(WindowStore):
     word: str | None = None
 
     def mapped(self, made: Callable[[Traced], Traced]) -> WindowStore:
-        return replace(super().mapped(made), index=made(self.index))  # type: ignore[call-arg]
+        return replace(super().mapped(made), index=made(self.index))  # type: ignore[call-arg]  # Self
 
     @property
     def definite(self) -> bool:

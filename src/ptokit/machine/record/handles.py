@@ -68,8 +68,10 @@ def mapped(
     place = place or number
     if isinstance(value, Coded):
         return _float(number(value.bits), value.dtype)
-    if isinstance(value, int | float | NumpyArray | Int | FrameSlot):
-        return value if isinstance(value, int | float | NumpyArray) else number(value)  # type: ignore[arg-type]
+    if isinstance(value, int | float | NumpyArray):
+        return value
+    if isinstance(value, Int | FrameSlot):
+        return number(value)  # type: ignore[arg-type]  # FrameSlot
     make: Any = value.__class__  # Any: a class of handles
     if memory is not None:
         make = classes.get(make, make)

@@ -124,7 +124,8 @@ class Isolated:
             for some in (kind.shape, strides)
         )
         full = replace(kind, shape=extents, stride=steps)  # type: ignore[arg-type]  # Nums
-        return TracedView(full, self._space(value, spanned(kind) or 0), 0)  # type: ignore[arg-type]
+        space = self._space(value, spanned(kind) or 0)
+        return TracedView(full, space, 0)  # type: ignore[arg-type]  # Space
 
     def _tile(self, value: Value, kind: TileType) -> TracedTile:
         rows, cols = kind.valid.rows, kind.valid.cols

@@ -35,8 +35,8 @@ class TMul(Binary, f=operator.mul, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=MUL
 class TDiv(Binary, f=Array.__truediv__, rules=pointwise(*TILES, a2a3=F16_F32, a5=DIVIDED)):
     """dst[i, j] = src0[i, j] / src1[i, j]: floats correctly rounded, integers toward zero.
 
-    A float by 0 is infinite or NaN as IEEE 754 has it. An integer by 0 is 0, and the least integer
-    by -1 wraps.
+    A float divided by 0 is infinite or NaN as in IEEE 754. An integer divided by 0 is 0, and the
+    least integer divided by -1 wraps.
     """
 
     precision = precision(DIV)
@@ -46,7 +46,7 @@ class TDiv(Binary, f=Array.__truediv__, rules=pointwise(*TILES, a2a3=F16_F32, a5
 class TMax(Binary, f=Array.maximum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
     """dst[i, j] = src1[i, j] where src0[i, j] < src1[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
     """
 
     disputes = ("E2",)
@@ -55,7 +55,7 @@ class TMax(Binary, f=Array.maximum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
 class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
     """dst[i, j] = src1[i, j] where src1[i, j] < src0[i, j], else src0[i, j].
 
-    So of equal values, zeros of either sign too, src0's is taken, and where one is NaN src0's.
+    So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
     """
 
     disputes = ("E2",)
@@ -79,8 +79,9 @@ class TRem(
 ):
     """dst[i, j] = src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j], exact.
 
-    It has the sign of src1 and is rounded only where src1 is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of src1 and is rounded only if src1 is added to the exact remainder of
+    truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with 64-bit
+    integers.
     """
 
     apart = IN_STEPS
@@ -101,9 +102,9 @@ class TFmod(
         taken(DST, A2A3, i16, i32, f16),
     ),
 ):
-    """dst[i, j] = what truncated division of src0[i, j] by src1[i, j] leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src0[i, j] by src1[i, j].
 
-    It has the sign of src0. By 0 it is NaN, of integers 0.
+    The result has the sign of src0. The remainder by 0 is NaN, or 0 for integers.
     """
 
     apart = (*IN_STEPS, Apart(TILES, targets=()))
@@ -121,8 +122,8 @@ class TPow(
     """dst[i, j] = src0[i, j] ** src1[i, j].
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
     """
 
     precision = precision(POW)

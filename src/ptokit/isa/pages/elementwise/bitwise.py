@@ -1,4 +1,4 @@
-"""Tile with tile: bits of integers."""
+"""Tile with tile: bitwise operations on integers."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
@@ -29,7 +29,7 @@ class BitsOfAny(
     ),
     disputes=("X123",),
 ):
-    """dst = f(src0, src1) on the bits of integers, and on chips of floats."""
+    """dst = f(src0, src1) on the bits of integers, and on chips also of floats."""
 
     @classmethod
     def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
@@ -74,15 +74,15 @@ class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disput
 
 
 class TShl(ShiftedBits, f=Array.__lshift__, rules=bits(INTEGERS)):
-    """dst[i, j] = src0[i, j] << src1[i, j]: 0 from the width on, and by less than 0.
+    """dst[i, j] = src0[i, j] << src1[i, j]; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
     """
 
 
 class TShr(ShiftedBits, f=Array.__rshift__, rules=bits(INTEGERS)):
-    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit of signed types.
+    """dst[i, j] = src0[i, j] >> src1[i, j], with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
     """

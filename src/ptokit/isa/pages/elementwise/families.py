@@ -1,4 +1,4 @@
-"""The families of elementwise instructions: what their members share, operands and rules."""
+"""The families of elementwise instructions: operands and rules that their members share."""
 
 from ptokit.isa.lang.page import *
 
@@ -14,54 +14,54 @@ POINTWISE = Asm(uniform=True, deduced=True)
 def pointwise(
     dst: Operand, *sources: Operand, a2a3: DTypes = (), a5: DTypes = (), cpu: DTypes = NUMBERS
 ) -> tuple[Ruled, ...]:
-    """The rules of an elementwise instruction: one type, one region."""
+    """Return the rules of an elementwise instruction: one type, one region, row-major."""
     return (of_one_kind(dst, *sources, a2a3=a2a3, a5=a5, cpu=cpu), row_major(dst, *sources))
 
 
 def of_one_kind(
     dst: Operand, *sources: Operand, a2a3: DTypes, a5: DTypes, cpu: DTypes
 ) -> tuple[Ruled, ...]:
-    """The rules of an elementwise instruction whose tiles have any layout."""
+    """Return the rules of an elementwise instruction whose tiles have any layout."""
     tiles = (dst, *sources)
     types = elements(dst, cpu=cpu, a2a3=a2a3, a5=a5)
     return (types, one_type(*tiles), over_region(*tiles), in_vec(*tiles))
 
 
 def by_halves(dtype: DType, chip: bool) -> bool:
-    """Say whether the target computes integers of this type by halves of 64 bits (X119)."""
+    """Return whether the target computes integers of this type by halves of 64 bits (X119)."""
     return chip and dtype.size == 8
 
 
 def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
-    """The rules of a scratch tile that only one target uses, where it is given."""
+    """Return the rules of a scratch tile that only one target uses, if it is given."""
     placed = named_scratch(tmp, (target,))
     return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)), placed)
 
 
 def of_remainders(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
-    """The scratch of a remainder: of dst's type and by rows, and on A5, which ignores it, as wide.
+    """Return the rules of a remainder's scratch: dst's type, row-major, and on A5 as wide as dst.
 
-    How wide it is on A2/A3 says each page.
+    The page states the width on A2/A3.
     """
     alike = on(HARDWARE, when(tmp.given, one_type(dst, tmp), row_major(tmp)))
     return alike, on(A5, when(tmp.given, warns(a_row(tmp, dst))))
 
 
 def a_row(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
-    """Scratch of a row that is as wide as what is valid of dst."""
+    """Require scratch of a row as wide as the valid region of dst."""
     return named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
 
 
 def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
-    """The precise algorithm has a scratch tile."""
+    """Require a scratch tile for the precise algorithm."""
     help = "the precise algorithm needs tmp"
     return on(HARDWARE, when(high, named("operand-count", tmp.given, help=help)))
 
 
 def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> tuple[Ruled, ...]:
-    """The scratch and the precision of powers: both are of floats.
+    """Return the rules of scratch and precision of powers, which only floats use.
 
-    C++ gives integers scratch too, and hardware does not look at it (E68).
+    C++ gives integers scratch, too, and hardware ignores it (E68).
     """
     floats = dst.dtype.isin(*FLOATS)
     only = "integers have one algorithm, without scratch"
@@ -78,14 +78,14 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
 
 
 def in_two_steps() -> tuple[Ruled, ...]:
-    """What only the CPU simulator has as one instruction the assembler makes two of."""
+    """Warn that only the CPU simulator has one instruction, which the assembler splits into two."""
     help = "hardware has no such instruction: the assembler makes two of it"
     one = named("not-on-target", Field("machine").chip == Const(False), help=help)
     return on(HARDWARE, by(HEADERS, warns(one)))
 
 
 def precision(kind: type[Word]) -> Attr:
-    """The choice of the algorithm on A5; the result here is the precise one in any case."""
+    """Return the choice of the algorithm on A5; ptokit's result is the precise one in any case."""
     return Attr(kind, kind["DEFAULT"], key="precisionType", older="precision_mode")
 
 
@@ -104,7 +104,7 @@ class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED)
 
 
 TILES = (Binary.dst, Binary.src0, Binary.src1)
-# the code of A2/A3 computes in dst on the way, and reads the sources once more
+# the code of A2/A3 keeps intermediate results in dst, and reads the sources again
 IN_STEPS = tuple(Apart((Binary.dst, src), (A2A3,), placed=True) for src in TILES[1:])
 
 
@@ -196,10 +196,10 @@ def with_scalar(
     anyhow: bool = False,
     columns: bool = False,
 ) -> tuple[Ruled, ...]:
-    """The rules of a tile-scalar instruction.
+    """Return the rules of a tile-scalar instruction.
 
-    The CPU simulator has many of them row-major only; `anyhow`: this one in any layout. A2/A3
-    computes `columns` of consecutive elements as rows.
+    The CPU simulator has many of them row-major only; `anyhow`: in any layout. A2/A3 computes
+    `columns` of consecutive elements as rows.
     """
     dst, src = WithScalar.dst, WithScalar.src
     rows = both(dst.blayout == BLayout.ROW_MAJOR, src.blayout == BLayout.ROW_MAJOR)

@@ -32,12 +32,12 @@ class TSubC(Ternary, f=lambda a, b, c: a - b + c, rules=SUMS, apart=LAST):
 
 
 def in_register(x: Array) -> Array:
-    """Integers of fewer than 32 bits in i32."""
+    """Return integers of fewer than 32 bits as i32."""
     return x.cast(i32) if x.dtype.is_int and x.dtype.size < 4 else x
 
 
 def rectified(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """What is greater than 0 of `f`, else 0."""
+    """Return `f` followed by relu: the result where it is greater than 0, else 0."""
     return lambda a, b: positive(f(in_register(a), in_register(b))).cast(a.dtype)
 
 
@@ -49,17 +49,17 @@ class TAddRelu(
     rules=pointwise(*TILES, a2a3=(i16, f16, f32)),
     disputes=("E42", "E44"),
 ):
-    """dst[i, j] = src0[i, j] + src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] + src1[i, j] where the sum is greater than 0, else 0; NaN gives 0.
 
-    Integers of fewer than 32 bits are added in i32; of what is greater than 0 the low bits stay.
+    Integers of fewer than 32 bits are added in i32; a positive sum keeps its low bits.
     """
 
 
 class TSubRelu(Binary, f=rectified(operator.sub), rules=RECTIFIED, disputes=("E44",)):
-    """dst[i, j] = src0[i, j] - src1[i, j] where that is greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] - src1[i, j] where the difference is greater than 0, else 0.
 
-    Integers of fewer than 32 bits are subtracted in i32, and of what is greater than 0 the low bits
-    stay.
+    NaN gives 0. Integers of fewer than 32 bits are subtracted in i32; a positive difference keeps
+    its low bits.
     """
 
 
@@ -76,9 +76,9 @@ def scaled_and_rectified(old: Array, a: Array, b: Array) -> Array:
 
 
 class TFusedMulAddRelu(Updating, f=scaled_and_rectified, rules=UPDATED, disputes=("E5", "E14")):
-    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; so of NaN.
+    """dst[i, j] = src0[i, j] * dst[i, j] + src1[i, j] where greater than 0, else 0; NaN gives 0.
 
-    It is rounded after each step; integers wrap.
+    The value is rounded after each step; integers wrap.
     """
 
 
@@ -115,24 +115,24 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True, cpp_on=CHIP
 class TAddReluConv(Converting, step=operator.add):
     """dst[i, j] = src0[i, j] + src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and what is too
-    large becomes the largest finite value; NaN gives 0.
+    The sum is rounded to src0's type, or wraps. The conversion rounds half to even, and a value
+    that is too large becomes the largest finite value; NaN gives 0.
     """
 
 
 class TSubReluConv(Converting, step=operator.sub):
     """dst[i, j] = src0[i, j] - src1[i, j] where greater than 0, else 0, in dst's type.
 
-    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and what
-    is too large becomes the largest finite value; NaN gives 0.
+    The difference is rounded to src0's type, or wraps. The conversion rounds half to even, and a
+    value that is too large becomes the largest finite value; NaN gives 0.
     """
 
 
 class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True, cpp_needs=("tmp",)), disputes=("E27",)):
     """dst[i, j] = f32(src0[i, j] + src1[i, j]) * deq_scale, then 0 unless it is greater than 0.
 
-    The sum wraps in i32; the product is rounded to f32 and then to dst's type, where what is too
-    large becomes the largest finite f16; NaN gives 0.
+    The sum wraps in i32; the product is rounded to f32 and then to dst's type, in which a value
+    that is too large becomes the largest finite f16; NaN gives 0.
     """
 
     dst = Out(Tile, doc="receives f16; on the CPU simulator f32 too")

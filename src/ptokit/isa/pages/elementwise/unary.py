@@ -13,15 +13,15 @@ COLUMNS = named("shape", Unary.src.valid.cols == Unary.dst.valid.cols)
 class TExp(Unary, f=exp, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
     """dst[i, j] = e ** src[i, j], at most one unit in the last place from the rounded exact value.
 
-    Of all f16 two are off by one, of all bf16 none, of f32 between -87 and 88 one in ten. It
-    overflows to infinity, underflows through denormals to 0, and NaN stays NaN.
+    Two of all f16 are off by one, no bf16, and one in ten f32 between -87 and 88. Overflow gives
+    infinity, underflow denormals and then 0, and NaN stays NaN.
     """
 
     precision = precision(EXP)
 
 
 def relu(x: Array) -> Array:
-    """`x` where it is not negative, else 0; NaN and -0 stay."""
+    """Return `x` where it is not negative, else 0; NaN and -0 stay."""
     return x.maximum(0)
 
 
@@ -30,7 +30,7 @@ class TRelu(Unary, f=relu, rules=pointwise(*PAIR, a2a3=RELU, a5=RELU), disputes=
 
 
 def without_sign(x: Array) -> Array:
-    """Floats without their sign bit, NaN too; integers by arithmetic."""
+    """Return floats without their sign bit, NaN too; the absolute value of integers."""
     return clear_sign(x) if x.dtype.is_float else (x < 0).where(0 - x, x)
 
 
@@ -47,7 +47,7 @@ class TAbs(
 
 
 def opposite(x: Array) -> Array:
-    """Floats with the other sign bit, NaN too; integers by arithmetic."""
+    """Return floats with the sign bit flipped, NaN too; integers negated."""
     return flip_sign(x) if x.dtype.is_float else 0 - x
 
 
@@ -65,11 +65,11 @@ class TNeg(
         taken(Unary.dst, A5, i8, u8),
     ),
 ):
-    """dst[i, j] = -src[i, j]: of floats the sign bit is flipped, of NaN too; integers wrap."""
+    """dst[i, j] = -src[i, j]: the sign bit of floats is flipped, also of NaN; integers wrap."""
 
 
 def complement(x: Array) -> Array:
-    """Every bit the other way."""
+    """Return integers with every bit inverted."""
     return x ^ -1 if x.dtype.signed else x ^ ((1 << x.dtype.bits) - 1)
 
 
@@ -85,24 +85,24 @@ class TNot(
 
 
 class TLog(Unary, f=log, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
-    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity of 0, NaN of what is less.
+    """dst[i, j] = ln src[i, j], rounded once from f64; -infinity for 0, NaN for negative values.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value.
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value.
     """
 
     precision = precision(LOG)
 
 
 class TSqrt(Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32, a5=F16_F32)):
-    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN of what is less than 0."""
+    """dst[i, j] is the square root of src[i, j], correctly rounded; NaN for negative values."""
 
     precision = precision(SQRT)
 
 
 class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
-    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; of 0 infinity, of less NaN.
+    """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; infinity for 0, NaN for less.
 
-    Of all f16 and bf16 and 10 million f32 none differs from the rounded exact value. A5 rounds
+    None of all f16 and bf16 and 10 million f32 differs from the rounded exact value. A5 rounds
     twice: the root, then its reciprocal.
     """
 
@@ -123,7 +123,7 @@ class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
 
 
 class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVIDED)):
-    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, of 0 it is 0."""
+    """dst[i, j] = 1 / src[i, j]: floats correctly rounded; integers truncated, and 0 for 0."""
 
     precision = precision(RECIP)
     apart = (Apart(PAIR, (A2A3,), placed=True),)

@@ -1,4 +1,4 @@
-"""Tile with number."""
+"""Tile with number: the right operand is one number for all elements."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.elementwise.families import *
@@ -8,10 +8,10 @@ TMP, DST = WithScalarTmp.tmp, WithScalarTmp.dst
 POWERS = (*SMALL, *FLOATS)
 LINE = "scratch holds a line of dst"
 DIVIDES = (with_scalar(VEC_A2A3, (*DIVIDED, i8, u8)), taken(DST, A5, i8, u8))
-OWN_STORAGE = Apart((WithScalar.dst, WithScalar.src))  # dst holds the scalar on the way
-STEPS = Apart((WithScalar.dst, WithScalar.src), (A2A3,), placed=True)  # there, too
+OWN_STORAGE = Apart((WithScalar.dst, WithScalar.src))  # dst holds the scalar meanwhile
+STEPS = Apart((WithScalar.dst, WithScalar.src), (A2A3,), placed=True)  # A2/A3: in any case
 STEPS_OF_INTEGERS = STEPS._replace(condition=DST.dtype.isin(i16, i32))
-# of integers the code of A2/A3 makes floats in src, and leaves them there
+# the code of A2/A3 converts integers to floats in src, and leaves them there
 FLOATS_LEFT = Spoiled(WithScalar.src, (A2A3,), DST.dtype.isin(i16, i32))
 
 
@@ -35,7 +35,7 @@ class TMulS(
 ):
     """dst[i, j] = src[i, j] * scalar; integers wrap.
 
-    By 0, elements that were never written count as 0: so programs clear a sum.
+    Multiplied by 0, an undefined element gives 0: programs clear a sum so.
     """
 
     disputes = ("X65",)
@@ -55,7 +55,7 @@ class TDivS(
 ):
     """dst[i, j] = src[i, j] / scalar: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
     """
 
     apart = (STEPS_OF_INTEGERS,)
@@ -75,7 +75,7 @@ class TSDiv(
 ):
     """dst[i, j] = scalar / src[i, j]: floats correctly rounded, integers toward zero.
 
-    By 0, floats are infinite or NaN and integers 0.
+    Divided by 0, floats are infinite or NaN and integers 0.
     """
 
     dst, scalar, src = WithScalar.dst, WithScalar.scalar, WithScalar.src
@@ -92,13 +92,13 @@ class TMaxS(
     rules=with_scalar(VEC_A2A3, VEC_A5, columns=True),
     disputes=("E2",),
 ):
-    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j], so where one is NaN."""
+    """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN."""
 
 
 class TMinS(
     WithScalar, f=Array.minimum, rules=with_scalar(VEC_A2A3, VEC_A5, anyhow=True, columns=True)
 ):
-    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j], so where one is NaN."""
+    """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN."""
 
     disputes = ("E2",)
 
@@ -106,8 +106,9 @@ class TMinS(
 class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
-    It has the sign of the scalar and is rounded only where that is added to the exact remainder of
-    truncated division. By 0 it is NaN, of integers 0. A5 truncates with 64-bit integers.
+    The result has the sign of the scalar and is rounded only if the scalar is added to the exact
+    remainder of truncated division. The remainder by 0 is NaN, or 0 for integers. A5 truncates with
+    64-bit integers.
     """
 
     apart = (STEPS,)
@@ -130,9 +131,9 @@ class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
 
 
 class TFmodS(WithScalar, f=Array.remainder):
-    """dst[i, j] = what truncated division of src[i, j] by the scalar leaves, exact.
+    """dst[i, j] = the exact remainder of truncated division of src[i, j] by the scalar.
 
-    It has the sign of src. By 0 it is NaN, of integers 0.
+    The result has the sign of src. The remainder by 0 is NaN, or 0 for integers.
     """
 
     apart = (STEPS, Apart((WithScalar.dst, WithScalar.src), targets=()))
@@ -152,8 +153,8 @@ class TPowS(
     """dst[i, j] = src[i, j] ** scalar.
 
     Floats have C's special cases and are at most one unit in the last place from the rounded exact
-    value: of 5 million pairs of f16 100 are off, of 7 million of bf16 530, of 10 million of f32
-    none. Integers are modulo the type; a negative exponent gives 0, but 1 of 1 and 1 or -1 of -1.
+    value: 100 of 5 million pairs of f16 are off, 530 of 7 million of bf16, none of 10 million of
+    f32. Integers are modulo the type; a negative exponent gives 0, except for bases 1 and -1.
     """
 
     precision = precision(POW)
@@ -231,22 +232,22 @@ class TShlS(
     f=Array.__lshift__,
     rules=(bits(SMALL, INTEGERS), taken(DST, A2A3, i8, u8), on(HARDWARE, NOT_BACK)),
 ):
-    """dst[i, j] = src[i, j] << scalar: 0 from the width on, and by less than 0.
+    """dst[i, j] = src[i, j] << scalar; an amount of the width or more, or below 0, gives 0.
 
     A5 takes amounts of 64-bit elements modulo 64.
     """
 
 
 class TShrS(ShiftS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
-    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit of signed types.
+    """dst[i, j] = src[i, j] >> scalar, with copies of the sign bit for signed types.
 
-    From the width on, and by less than 0, it is 0, or -1 of what is less than 0. A5 takes amounts
+    An amount of the width or more, or below 0, gives 0, or -1 for negative values. A5 takes amounts
     of 64-bit elements modulo 64.
     """
 
 
 class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
-    """dst = (src0 + scalar, or less it) + src1, element by element."""
+    """dst = (src0 + scalar, or src0 - scalar) + src1, element by element."""
 
     step: ClassVar[Callable[[Array, Number], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
@@ -272,7 +273,7 @@ class TSubSC(Between, step=operator.sub):
 
 
 class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
-    """dst[i, j] = scalar, in dst's element type; of a mat tile the whole declared shape."""
+    """dst[i, j] = scalar, in dst's element type; in a mat tile for the whole declared shape."""
 
     dst = Out(Tile, doc="the tile to fill")
     scalar = In(Scalar, doc="what all elements become")

@@ -61,7 +61,7 @@ class TCITmp(
     asm=Asm(call="TCI<dst, tmp, dst.DType, descending>(dst, start, tmp)", cpp_on=CHIPS),
     disputes=("X1", "X6"),
 ):
-    """TCI with room for the vector unit of A2/A3; the numbers are the same."""
+    """TCI with scratch for the vector unit of A2/A3; the numbers are the same."""
 
     dst, start = Consecutive.dst, Consecutive.start
     tmp = Scratch(Tile, idle=(A5,), doc="of A2/A3: 768 bytes for numbers of 32 bits, 1792 for 16")
@@ -88,7 +88,7 @@ class TTri(
 ):
     """dst[i, j] = 1 in the lower triangle, j <= i + diagonal, and 0 elsewhere.
 
-    With `upper` 1 it is the upper one: 0 where j < i + diagonal, and 1 elsewhere.
+    With `upper` 1, 0 where j < i + diagonal, and 1 elsewhere.
     """
 
     dst = Out(Tile, doc="receives ones and zeros in its valid region")
@@ -122,7 +122,7 @@ LANES, CHUNK = 64, 256  # counters, and the columns they fill
 
 
 def philox(counter: list[Array], key: list[Array], rounds: int) -> list[Array]:
-    """Philox4x32 (Random123): four words of 32 bits, here in u64, mixed with a key of two."""
+    """Return Philox4x32 (Random123): four words of 32 bits, here in u64, mixed with two keys."""
     for _ in range(rounds):
         c0, c1, c2, c3 = counter
         p0, p1 = c0 * FACTORS[0], c2 * FACTORS[1]
@@ -135,9 +135,9 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disput
     """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
 
     64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
-    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column
-    4 n + w, and the counter grows by 64, after the last chunk of a row by as many as columns are
-    left of 64. So numbers come again, or counters are left out, unless 256 columns are valid.
+    and after each such chunk the first counter grows by dst.cols / 4; on A5 it is in column 4 n +
+    w, and the counter grows by 64, after the last chunk of a row by the columns modulo 64. So
+    unless 256 columns are valid, numbers repeat, or counters are skipped.
     """
 
     dst = Out(Tile, doc="receives the numbers")

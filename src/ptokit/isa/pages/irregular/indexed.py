@@ -1,4 +1,4 @@
-"""MGATHER and MSCATTER: between tiles and elements or rows of global memory."""
+"""MGATHER and MSCATTER: between tiles and elements or rows of global memory, at indices."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.irregular.tgather import column
@@ -25,7 +25,7 @@ def by_index(
     coalesce: Attr,
     silent: tuple[str, ...] = (CPU, A2A3, A5),
 ) -> tuple[Ruled, ...]:
-    """How many indices there are: one for each element, or a line of one for each row.
+    """Require an index for each element, or a line of one for each row.
 
     On the targets `silent` the text need not say which.
     """
@@ -46,7 +46,7 @@ ALONG = "a row of indices lies row-major, a column of them column-major"
 
 
 def along(indices: Operand) -> Expr:
-    """A line of indices lies in one piece."""
+    """Require a contiguous line of indices."""
     return either(
         both(indices.valid.rows == 1, indices.layout == ND),
         both(indices.valid.cols == 1, indices.layout == DN),
@@ -54,7 +54,7 @@ def along(indices: Operand) -> Expr:
 
 
 def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> tuple[Ruled, ...]:
-    """What a gather and a scatter demand."""
+    """Return the rules that gather and scatter share."""
     nz = both(table.layout == GlobalLayout.NZ, tile.layout == NZ)
     return (
         named("element-type", tile.dtype == table.dtype),
@@ -71,7 +71,7 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
 
 
 def chosen(coalesce: Attr) -> tuple[Ruled, ...]:
-    """Elements or rows: the text says which."""
+    """Require text that selects elements or rows."""
     return named("attribute", coalesce.given, help="give coalesce = elem or coalesce = row")
 
 
@@ -82,9 +82,9 @@ def places(
     coalesce: Coalesce | None,
     outside: GatherOOB | ScatterOOB | None,
 ) -> tuple[Array, Array | None]:
-    """The row-major index of each element in the table, and which ones are used."""
+    """Return the row-major index of each element in the table, and the mask of used ones."""
     rows, cols = tile.valid
-    region = getattr(indices, "valid", indices)  # of a view all is valid
+    region = getattr(indices, "valid", indices)  # all of a view is valid
     each = coalesce is ELEM or (coalesce is None and region.rows == rows and region.cols == cols)
     index = indices[:rows, :cols] if each else column(indices, rows)
     count = table.rows * table.cols if each else table.rows
@@ -127,15 +127,15 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
     """Read elements, or with `coalesce` row whole rows, of global memory at indices.
 
     dst[r, c] = src[indices[r, c]], counting src's elements row by row; or row indices[r] of src.
-    Indices are read without sign. `outside` says what one beyond gives: clamp the last, wrap the
-    index modulo the count, zero 0; error, also written undefined, is an error. Without `coalesce`
-    a line of indices means rows. Bits move unchanged, NaN too.
+    Indices are unsigned. `outside` is the policy for an index out of range: clamp to the last, wrap
+    modulo the count, zero for 0; error, also written undefined, is an error. Without `coalesce` a
+    line of indices means rows. Bits move unchanged, NaN too.
     """
 
     dst, src = FromTable.dst, FromTable.src
     indices = In(Tile, doc="one for each element of dst, or a line of one for each row")
     tmp, coalesce, outside = FromTable.tmp, FromTable.coalesce, FromTable.outside
-    drains_before = {A2A3: coalesce == ELEM}  # of rows, what the indices come from is not awaited
+    drains_before = {A2A3: coalesce == ELEM}  # with rows, it does not wait for the indices
     drains_behind = (A2A3,)
     example = in_view(f"{GATHERED}pto.tstore ins(%t : {T}) outs(%view : {VIEW_F32})")
     rules = (
@@ -148,7 +148,7 @@ class MGather(FromTable, recorded={form: {"outside": "oob"} for form in ("elem",
 class MGatherToL1(FromTable, name="mgather", form="l1", pipe=MTE2):
     """Read elements, or with `coalesce` row whole rows, of global memory into L1.
 
-    As the other form, with indices that are in global memory too.
+    As the other form, with indices in global memory.
     """
 
     dst = Out(Tile, loc=MAT, doc="receives the elements")
@@ -196,10 +196,11 @@ class MScatter(
 ):
     """Write elements, or with `coalesce` row whole rows, to global memory at indices.
 
-    dst[indices[r, c]] = src[r, c], or row indices[r] of dst, as MGATHER reads them; in row-major
-    order, so of equal indices the last one wins. `atomic` adds to the element, or takes the
-    greater or the lesser; each addition is rounded, a NaN never replaces a number. `outside` says
-    what becomes of an index beyond: clamp, wrap, skip; error, also written undefined, is an error.
+    dst[indices[r, c]] = src[r, c], or row indices[r] of dst, with indices as in MGATHER; in
+    row-major order, so of equal indices the last one wins. `atomic` adds to the element, or takes
+    the greater or the lesser; each addition is rounded, and a NaN never replaces a number.
+    `outside` is the policy for an index out of range: clamp, wrap, skip; error, also written
+    undefined, is an error.
     """
 
     dst = InOut(Global, doc="the table; other elements stay")

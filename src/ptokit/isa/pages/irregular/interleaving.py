@@ -7,7 +7,7 @@ TWICE = {1: (u8, u16), 2: (u16, u32), 4: (u32, u64)}  # a pair of elements as on
 
 
 def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ...]:
-    """What all forms demand."""
+    """Return the rules that all forms share."""
     tiles = (dst, other, *sources)
     return (
         named("element-type", dst.dtype.isin(*MOVED), one_type(dst, other, *sources)),
@@ -18,7 +18,7 @@ def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ..
 
 
 def in_pairs(dst: Operand) -> tuple[Ruled, ...]:
-    """Whole pairs of columns only."""
+    """Require whole pairs of columns."""
     return named("shape", dst.valid.cols % 2 == 0, help="an even number of columns")
 
 
@@ -38,7 +38,7 @@ class Pairing(Instr, abstract=True, targets=(CPU, A5), pipe=V, specials=NAN_MOVE
 class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
     """The stream src0[r, 0], src1[r, 0], src0[r, 1], ...: dst0 its first half, dst1 the rest.
 
-    Of an odd number of columns dst1 begins with the pair whose first element is dst0's last.
+    For an odd number of columns dst1 starts with the pair whose first element is dst0's last.
     """
 
     rules = (*Pairing.rules, on(CPU, in_pairs(Pairing.dst0)))
@@ -61,7 +61,7 @@ class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
 
 
 class TDeinterleave(Pairing, form="two", recorded={"two": {}}):
-    """The columns of src0, and behind them those of src1: dst0 the even ones, dst1 the odd ones."""
+    """The columns of src0, then those of src1: dst0 takes the even ones, dst1 the odd ones."""
 
     rules = (*Pairing.rules, in_pairs(Pairing.dst0))
 

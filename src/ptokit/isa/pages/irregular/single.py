@@ -17,7 +17,7 @@ WHOLE = "whole bytes: no 4-bit elements"
 
 
 def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
-    """The offset is one of the tile's storage."""
+    """Require an offset inside the tile's storage."""
     return (
         named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="stay in bounds"),
         on(HARDWARE, tile.loc == VEC),
@@ -27,7 +27,8 @@ def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
 class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR, ONE_ELEMENT), pipe=S):
     """result = element `offset` of src's storage, whatever its layout.
 
-    A result of another type than the tile's is converted as C++ does: NaN becomes 0 in integers.
+    If the result has another type than the tile, it is converted as in C++: NaN becomes 0 in
+    integers.
     """
 
     asm = Asm(shape="tile_element", cpp_text="{type} {result} = {src}.GetValue({offset});")
@@ -71,7 +72,7 @@ class TSetVal(Instr, name="tsetval", pipe=S, specials=NAN_MOVES):
 
 
 class TPrefetch(Instr, pipe=MTE2, specials=NAN_MOVES, disputes=("D16",)):
-    """A hint that `src` will be loaded: dst stays as it is, written or not."""
+    """A hint that `src` will be loaded: dst keeps its content, defined or not."""
 
     dst = Out(Tile, doc="a tile of the size of the transfer")
     src = In(Global, doc="what will be loaded")
@@ -89,7 +90,7 @@ pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
 
     @staticmethod
     def run() -> None:
-        """It moves nothing that a program sees."""
+        """Do nothing that a program can observe."""
 
 
 def print_format() -> Attr:
@@ -104,8 +105,8 @@ ROOM = "acc and mat are printed through tmp, room in global memory"
 class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), recorded={"vec": {}}):
     """Print the valid region: a line `TPRINT ROWSxCOLS`, and a line for each row.
 
-    Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 digits behind the point;
-    NaN is nan. What is not valid is not printed.
+    Numbers are right-aligned in 8 or 10 places, floats with 4, 2 or 6 decimal places; NaN is nan.
+    Elements outside the valid region are not printed.
     """
 
     verb = "print_tile"

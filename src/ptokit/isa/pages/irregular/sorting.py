@@ -17,12 +17,12 @@ LISTS = {"dst": ROW, "executed": COUNTS, "src0": PART, "src1": PART}
 
 
 def codes(x: Array) -> Array:
-    """The bits of values of 16 or 32 bits, as u32."""
+    """Return the bits of values of 16 or 32 bits, as u32."""
     return x.bitcast(u16).cast(u32) if x.dtype.size == 2 else x.bitcast(u32)
 
 
 def descending(x: Array) -> Array:
-    """Numbers that grow as values fall: from the positive NaN down to the negative one."""
+    """Return numbers that grow as values fall, from the positive NaN to the negative one."""
     bits, top = codes(x), 1 << (x.dtype.bits - 1)
     if not x.dtype.is_float:
         return bits ^ (top - 1)
@@ -36,9 +36,9 @@ OPEN = "give tmp: the size of the last block is not known statically"
 class TSort32(Instr, pipe=V, disputes=("X2",)):
     """Sort each row in blocks of 32 by value, greatest first; equal values by index, unsigned.
 
-    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN
-    with sign 0 comes first, one with sign 1 last, and no NaN changes its bits. Bytes of dst behind
-    the records stay.
+    dst gets records of 8 bytes: the value, zeros up to 4 bytes, its index. -0 equals +0; a NaN with
+    sign 0 comes first, one with sign 1 last, and NaN keeps its bits. Bytes of dst after the records
+    stay.
     """
 
     dst = Out(Tile, doc="receives a record for each element of src")
@@ -94,7 +94,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
 
 
 def keys_of(records: Array, dtype: DType) -> Array:
-    """The values of records, as f32."""
+    """Return the values of records, as f32."""
     if dtype.size == 2:
         return (records & 0xFFFF).cast(u16).bitcast(f16).cast(f32)
     return (records & 0xFFFFFFFF).cast(u32).bitcast(f32)
@@ -103,8 +103,9 @@ def keys_of(records: Array, dtype: DType) -> Array:
 class Merge(Instr, inner_flags=(A2A3, A5), abstract=True, pipe=V):
     """Runs of records, merged: each step takes the run whose next value is the greatest.
 
-    That is the first run left, or one after it with a value greater than all before: of equal
-    values the first run's comes first. Records are moved whole; nobody checks that runs are sorted.
+    It takes the first run that is left, or a later one with a value greater than all before: among
+    equal values the first run's comes first. Records are moved whole; no rule requires that runs
+    are sorted.
     """
 
     specials = """\
@@ -115,12 +116,12 @@ one left. Its bits stay."""
 
 
 def one_row(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
-    """Records of floats in one row, as every merge wants them."""
+    """Require records of floats in one row, as every merge does."""
     return (named("element-type", dst.dtype.isin(*F16_F32)), in_row(dst), also(dst, *tiles))
 
 
 def also(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
-    """The same of tiles beside dst."""
+    """Require of further tiles the type of dst, and records in one row."""
     return (named("element-type", *(t.dtype == dst.dtype for t in tiles)), in_row(*tiles))
 
 
@@ -135,7 +136,7 @@ def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
 class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded={"block": {}}):
     """Merge each four neighbouring runs of `block_len` elements, in groups that fill the row.
 
-    On a5 what is left behind the last group is not written.
+    On a5 elements after the last group are not written.
     """
 
     dst = Merge.dst
@@ -169,9 +170,9 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
 
 
 class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)):
-    """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
+    """Merge two to four sorted lists; with `exhausted` stop when the first list is used up.
 
-    As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
+    dst's valid columns limit the number of records. `executed` is written with `exhausted` only.
     """
 
     dst = Merge.dst
@@ -180,7 +181,7 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
     src1 = In(Tile, doc="a sorted list")
     src2 = In(Tile, None, doc="a sorted list")
     src3 = In(Tile, None, doc="a sorted list")
-    lies_over = tuple((Merge.dst, src) for src in (src0, src1, src2, src3))  # it is written last
+    lies_over = tuple((Merge.dst, src) for src in (src0, src1, src2, src3))  # dst is written last
     exhausted = Attr(bool, False)
     asm = Asm(attrs_inside=" ")
     example = LISTS
@@ -221,9 +222,9 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
 
 
 class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
-    """Merge two to four sorted lists; with `exhausted` stop when the first is used up.
+    """Merge two to four sorted lists; with `exhausted` stop when the first list is used up.
 
-    As many records as dst's valid columns hold. `executed` is written with `exhausted` only.
+    dst's valid columns limit the number of records. `executed` is written with `exhausted` only.
     """
 
     dst, executed = MergeLists.dst, MergeLists.executed
@@ -253,7 +254,7 @@ class TMrgSortLists(MergeLists, form="lists", name="tmrgsort"):
 
 
 class TMrgSortPlanned(MergeLists, form="lists without tmp", name="tmrgsort"):
-    """The same where the compiler finds the scratch: it cannot at level 3."""
+    """The merge of lists with scratch from the compiler, which is not possible at level 3."""
 
     no_tmp = Attr(bool, cpp=False)
     example = (

@@ -28,7 +28,8 @@ class TGather(
 ):
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
-    An index outside wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside` chooses.
+    An index out of range wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside`
+    selects another policy.
     """
 
     dst = Out(Tile, doc="receives one element for each index")
@@ -85,7 +86,7 @@ class TGather(
 
 
 def matching(count: Expr, pattern: Attr) -> Expr:
-    """How many of so many indices a pattern selects."""
+    """Return how many of `count` indices a pattern selects."""
     return (count - pattern.first + pattern.period - 1) // pattern.period
 
 
@@ -103,8 +104,8 @@ class TGatherMask(
     """Keep the columns (or rows) whose index matches `pattern`, in order.
 
     By row, the selected elements of all rows follow one another in dst's storage without gaps. On
-    A5, rows of 64-bit elements begin dst.cols / period apart, with one element for each whole
-    period, and 64 at most. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
+    A5, rows of 64-bit elements start dst.cols / period apart, with one element for each whole
+    period, and at most 64. The pattern's digits count from the right: P0001 keeps indices 0, 4, 8,
     ...; bits move unchanged.
     """
 
@@ -113,7 +114,7 @@ class TGatherMask(
     pattern = Attr(MaskPattern, None, key="maskPattern")
     axis = Attr(GatherAxis, GatherAxis.ROW, key="gatherAxis", quoted=True)
     example = {"src": WIDE, "pattern": MaskPattern.P0101}
-    selects = True  # chosen among the forms by its attribute
+    selects = True  # the attribute selects this form
     kept = matching(src.valid.cols, pattern)
     fits = src.valid.rows * kept <= dst.numel
     by_row = both(dst.dtype.isin(*BITS_64), axis == GatherAxis.ROW)
@@ -123,7 +124,7 @@ class TGatherMask(
         named("element-type", dst.size == src.size),
         named("layout", both(dst.blayout == ROW_MAJOR, src.blayout == ROW_MAJOR)),
         each_in_vec(dst, src),
-        on(A2A3, src.dtype.isin(*MASK_A2A3)),  # dst's too: these are all types of 2 and 4 bytes
+        on(A2A3, src.dtype.isin(*MASK_A2A3)),  # so dst's: these are all types of 2 and 4 bytes
         on(
             A5,
             src.dtype.isin(*MASK_A5, *BITS_64),
@@ -165,7 +166,7 @@ class TGatherMask(
 
 
 def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A value for each row of `src`: in a column, or in the first row."""
+    """Require a value for each row of `src`: in a column, or in the first row."""
     rows = src.valid.rows
     column = both(tile.valid.cols == 1, tile.valid.rows >= rows)
     line = both(tile.valid.cols != 1, tile.valid.cols >= rows)
@@ -252,7 +253,7 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
 
 
 class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a number"):
-    """tgather that compares every element with one number, as the assembler's text has it."""
+    """tgather that compares every element with one number, as in the assembler's text."""
 
     asm = Asm(cpp_on=NOWHERE)
     dst, src0 = CompareGather.dst, CompareGather.src0
@@ -272,7 +273,7 @@ class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a n
 def list_matches(
     dst: Cells, src0: Cells, x: Array, limit: Array, cdst: Cells, offset: int, cmp: CmpMode
 ) -> None:
-    """List the indices of x, src0's elements, that are above or equal to a row's limit; count."""
+    """List the indices of src0's elements x that match a row's limit; write their count."""
     rows, cols = src0.valid
     row, col = dst.iota(rows, cols)
     match = x > limit if cmp is CmpMode.GT else x.equals(limit)
@@ -288,8 +289,8 @@ def list_matches(
 
 
 def column(tile: Cells, rows: int) -> Array:
-    """One value for each row, from a column or from a row."""
-    region = getattr(tile, "valid", tile)  # of a view all is valid
+    """Return one value for each row, from a column or from a row."""
+    region = getattr(tile, "valid", tile)  # all of a view is valid
     return tile[:rows, 0] if region.cols == 1 else tile[0, :rows].T
 
 
@@ -302,7 +303,7 @@ COMPACT = "an offset for each block of a row, padded to 8"
 class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"block": {}}):
     """Copy 32-byte blocks: block b of row r of `dst` comes from byte offsets[r, b] of `src`.
 
-    A block that would reach past the source is left as it is on the CPU simulator.
+    On the CPU simulator a block that would reach past the source is not written.
     """
 
     dst = Out(Tile, doc="receives the blocks; only whole ones are written")

@@ -1,4 +1,4 @@
-"""THISTOGRAM: how often each byte occurs in a row."""
+"""THISTOGRAM: cumulative counts of byte values in each row."""
 
 from ptokit.isa.lang.page import *
 
@@ -42,9 +42,9 @@ class Histogram(Instr, abstract=True, targets=(CPU, A5), pipe=V, disputes=("E21"
 
 
 def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
-    """Elements count whose bytes above `byte` are those of `idx`.
+    """Count the elements whose bytes above `byte` equal those of `idx`.
 
-    Of u16 each row has a filter; of u32 all have one, whose highest byte comes first.
+    For u16 each row has a filter; for u32 all rows share one, with the highest byte first.
     """
     (rows, cols), top = src.valid, src.dtype.size - 1
     x, where = src[:rows, :cols], None
@@ -56,10 +56,10 @@ def count(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
 
 
 class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
-    """dst[r, n] = how many elements of row r have a byte of at most n; byte 0 is the lowest.
+    """dst[r, n] = the number of elements of row r with a byte of at most n; byte 0 is the lowest.
 
-    Only elements count whose bytes above it are those of `idx`: of u16 a filter for each row, of
-    u32 one for all rows, idx[0, 0] the highest byte.
+    Only elements whose bytes above it equal those of `idx` count: for u16 a filter for each row,
+    for u32 one for all rows, idx[0, 0] the highest byte.
     """
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
@@ -92,7 +92,7 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
 
 
 class THistogramHalf(Histogram, form="half", name="thistogram"):
-    """The same of u16, as older text has it: with `is_msb` the upper byte, else the lower one."""
+    """THISTOGRAM of u16 in older text: with `is_msb` the upper byte, else the lower one."""
 
     dst, src, idx = Histogram.dst, Histogram.src, Histogram.idx
     is_msb = Attr(bool, key="isMSB")

@@ -8,7 +8,7 @@ EXACT = "make dst as large as the selection"
 
 
 def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]:
-    """What both forms demand."""
+    """Return the rules that both forms share."""
     return (
         named("element-type", dst.dtype == src.dtype),
         named("element-type", dst.dtype.bits >= 8, help="whole bytes: no 4-bit elements"),
@@ -55,7 +55,7 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
 
 
 def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
-    """How many rows or columns become how many."""
+    """Require the number of rows or columns that the pattern gives."""
     exact = named("shape", given == matching(wanted, pattern), help=EXACT)
     return on(CPU, exact), on(HARDWARE, named("shape", wanted == given * pattern.period))
 
@@ -73,8 +73,8 @@ class TScatterMask(
     """Spread columns (or rows) over those whose index matches `pattern`; the others become 0.
 
     The pattern's digits count from the right: P0001 fills indices 0, 4, 8, ...; bits move
-    unchanged. On A2/A3 and A5 what lies outside dst's valid region becomes 0 too, and by column
-    what lies behind src's columns.
+    unchanged. On A2/A3 and A5 elements outside dst's valid region become 0, too, and by column
+    those beyond src's columns.
     """
 
     dst = Out(Tile, doc="receives the elements, and zeros between them")

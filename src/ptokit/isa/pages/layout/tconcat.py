@@ -10,7 +10,7 @@ SIGNED = (i8, i16, i32, f16, bf16, f32)
 class Concat(
     Instr, inner_flags=(A2A3,), abstract=True, pipe=V, disputes=("C20",), specials=NAN_MOVES
 ):
-    """Each row of `dst` is from `src0`, and then from `src1`: of one element type, equal rows."""
+    """The columns of `src0`, then of `src1`, in each row of `dst`: one element type, equal rows."""
 
     dst = Out(Tile, doc="receives both, side by side")
     src0 = In(Tile, doc="the left part")
@@ -53,12 +53,12 @@ class TConcat(Concat):
 
 
 def counted(count: Cells, rows: int) -> Array:
-    """Elements per row: the index tile holds bytes of its own element size."""
+    """Return elements per row: the index tile counts bytes of its own element size."""
     return count[:rows, 0].cast(i64) // count.dtype.size
 
 
 def join(dst: Cells, src0: Cells, src1: Cells, count0: Cells, count1: Cells) -> Array:
-    """Write the counted elements of each row, cut off at dst's width; returns how many."""
+    """Write the counted elements of each row, cut off at dst's width; return the counts."""
     rows, cols = dst.valid
     row, col = dst.iota(rows, cols)
     first = counted(count0, rows).minimum(cols)
@@ -71,7 +71,7 @@ def join(dst: Cells, src0: Cells, src1: Cells, count0: Cells, count1: Cells) -> 
 
 
 def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
-    """Index tiles: integers of one type, a row for each row of dst."""
+    """Require index tiles: integers of one type, a row for each row of dst."""
     first, *others = tiles
     return (
         first.dtype.isin(*COUNTS),
@@ -83,8 +83,8 @@ def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
 class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"index": {}}):
     """Row r of `dst`: src0Idx[r] / size elements of `src0`, then src1Idx[r] / size of `src1`.
 
-    An index counts bytes of its own element type. What dst has no room for is cut off; columns
-    after them keep their value.
+    An index counts bytes of its own element type. Elements beyond dst's width are cut off; columns
+    of dst after the last element stay.
     """
 
     asm = Asm(since=(("v0.57", "tconcatidx"),))

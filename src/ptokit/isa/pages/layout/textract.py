@@ -15,7 +15,7 @@ GRANULES = "the fix-pipe fetches its parameters in granules of 128 bytes"
 
 
 class Extract(Instr, inner_flags=(A2A3, A5), abstract=True, asm=Asm(brackets=("row", "col"))):
-    """What every window read has: a place (`row`, `col`) in `src` and the size of `dst`."""
+    """The operands of a window read: its corner (`row`, `col`) in `src` and the size of `dst`."""
 
     dst = Out(Tile, doc="receives the window; its valid region is the window's size")
     src = In(Tile, doc="the tile to extract from")
@@ -219,7 +219,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V, spec
 
 
 def rounded(count: int, block: int) -> int:
-    """A count as whole blocks."""
+    """Return a count rounded up to whole blocks."""
     return -(-count // block) * block
 
 

@@ -1,4 +1,4 @@
-"""TFILLPAD and its two variants: fill what lies outside the valid region."""
+"""TFILLPAD and its two variants: fill the elements outside the valid region."""
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import on_a2a3

@@ -12,10 +12,10 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
 
     Positions count across, then down, then over the images. Along a row the channel within a block
     is innermost, then the filter's column and row, then the channel block. Positions and channels
-    outside the map have the map's pad value. `pos_m` and `pos_k` choose the part that dst holds.
-
-    Hardware knows the map from a bank of registers. A manual mode expects that SETFMATRIX,
-    SET_IMG2COL_PADDING and SET_IMG2COL_RPT have set them from the same map; an auto mode sets them.
+    outside the map have the map's pad value. `pos_m` and `pos_k` select the part that dst holds.
+    Hardware takes the map's parameters from a bank of registers. A manual mode requires SETFMATRIX,
+    SET_IMG2COL_PADDING and SET_IMG2COL_RPT before, for the same map; an auto mode sets the
+    registers.
     """
 
     dst = Out(Tile, loc=LEFT, doc="receives rows pos_m.. and columns pos_k.. of the matrix")
@@ -45,7 +45,7 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
 
     @staticmethod
     def needs(src: Images, mode: FmatrixMode) -> dict[str, int]:
-        """The registers that hardware reads, with what they must hold."""
+        """Return the registers that hardware reads, with their required values."""
         return unrolling(src, mode) if mode.manual else {}
 
     @staticmethod

@@ -9,11 +9,11 @@ SCALES = "insert whole rows of boxes: chips move them as lines of a plain tile"
 
 
 class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row", "col"))):
-    """What every window write has: src's valid region goes to (`row`, `col`) of `dst`."""
+    """The operands of a window write: src's valid region goes to (`row`, `col`) of `dst`."""
 
     dst = InOut(Tile, doc="the tile written into; what lies outside the window stays")
     src = In(Tile, doc="the tile to insert; its valid region is the window's size")
-    lies_over = ((dst, src),)  # a part of dst may be inserted where it is
+    lies_over = ((dst, src),)  # a part of dst may be inserted at its own position
     row = In(Index, 0, cpp="indexRow", doc="first row of the window in dst")
     col = In(Index, 0, cpp="indexCol", doc="first column of the window in dst")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")

@@ -25,7 +25,7 @@ def same_type(dst: Operand, src: Operand) -> Expr:
 
 
 def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
-    """A move keeps the shape; the assembler compares declared shapes alone."""
+    """Require equal extents; the assembler compares declared shapes alone."""
     kept = named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     return (
         on(CPU, kept),
@@ -35,18 +35,18 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
 
 
 def boxed(fits: Expr) -> tuple[Ruled, ...]:
-    """The layouts of L1 that C++ unrolls."""
+    """Warn of layouts that the C++ code for L1 does not support."""
     return by(HEADERS, warns(named("layout", fits, help=BOXES_TO_L0)))
 
 
 def moved_tiles(types: Env, target: Target) -> Env:
-    """Return the types of dst and src as chips move them, where these differ."""
+    """Return the types of dst and src as chips move them, if these differ."""
     found = as_moved_tiles(types["dst"], types["src"], target, types.get("mode"))
     if found is None:
         return {}
     moved = {"dst": found[0], "src": found[1]}
     fp = types.get("fp")
-    if fp is not None and fp.valid.cols is not None:  # parameters of whole boxes, too
+    if fp is not None and fp.valid.cols is not None:  # parameters also come in whole boxes
         cols = max(fp.valid.cols, min(fp.cols, found[1].valid.cols or 0))
         moved["fp"] = replace(fp, valid=Shape(fp.valid.rows, cols))
     return moved
@@ -62,7 +62,7 @@ class TMov(
 
     dst[i, j] = src[i, j]. Values change only on the way out of the accumulator, through the
     fix-pipe (`relu`, `quant`), and into the bias table, which is f32 or i32. `relu` without `quant`
-    clears what is negative after the conversion: NaN and -0 stay.
+    clears negative values after the conversion: NaN and -0 stay.
     """
 
     dst = Out(Tile, doc="receives the tile")
@@ -85,7 +85,7 @@ class TMov(
     one_row = both(src.rows == 1, src.layout == ND)
     table = both(src.rows == 1, dst.rows == 1)
     whole_f32 = both(src.dtype == f32, dst.dtype == f32)
-    mx = src.dtype == f8e8m0  # scales of either side, in text that has one name for both
+    mx = src.dtype == f8e8m0  # scales of either side, for which older text has one name
     paths = (
         path(
             *(MAT, LEFT, MTE1, cube, boxed(either(src.layout.isin(ZN, NZ), one_row))),
@@ -231,12 +231,12 @@ class TMovFp(
 
 
 def elements_of(tile: Operand) -> Expr:
-    """How many elements are valid."""
+    """Return the number of valid elements."""
     return tile.valid.rows * tile.valid.cols
 
 
 def whole_boxes(dst: Operand) -> Expr:
-    """How many elements there are with rows up to a multiple of 16."""
+    """Return the number of elements with rows rounded up to a multiple of 16."""
     return (dst.valid.rows + 15) // 16 * 16 * dst.valid.cols
 
 
@@ -248,9 +248,9 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     """Reorder a matrix of 8-bit exponents into the ZZ layout of MX scales (A5).
 
     With `axis` 1 rows stay rows, padded with zeros to a multiple of 16; with 0 the source lists
-    groups along its rows and is transposed on the way. A dst of another fractal, and on A5 one of
-    other extents than the transposed source, is plain storage: it is filled from its first byte
-    on, as if it were a tile of fractal 32 with as many columns as there are groups.
+    groups along its rows and is transposed. A dst of another fractal, and on A5 one of other
+    extents than the transposed source, is plain storage: it is filled from its first byte on, like
+    a tile of fractal 32 with as many columns as there are groups.
     """
 
     specials = NAN_MOVES

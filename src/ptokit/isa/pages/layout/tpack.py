@@ -8,7 +8,7 @@ UNSIGNED = {1: u8, 2: u16, 4: u32}
 class TPack(Instr, pipe=V, asm=Asm(cpp_on=NOWHERE), targets=(CPU, A5), disputes=("C27",)):
     """dst[i, j] = the low bits of src[i, j]: 4 bytes to 2 or 1, 2 bytes to 1.
 
-    Bits are cut off; nothing is rounded or saturated.
+    High bits are cut off; no value is rounded or saturated.
     """
 
     specials = "The low bits stay: what they mean as a float has nothing to do with what was there."

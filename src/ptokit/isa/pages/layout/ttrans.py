@@ -5,13 +5,13 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.windows import on_a2a3
 from ptokit.values.layouts import FRACTALS, N0, WEIGHTS, Extents
 
-MOST_BLOCKS = 255  # of 32 bytes, from line to line of what one instruction transposes
+MOST_BLOCKS = 255  # blocks of 32 bytes between two lines in one hardware instruction
 BLOCKS = "lines are whole blocks of 32 bytes"
 AS_SRC = "scratch is as large as src"
 
 
 def whole_lines(tile: Operand) -> Expr:
-    """Whether lines, of rows or of columns, are whole blocks of 32 bytes."""
+    """Require lines, of rows or of columns, that are whole blocks of 32 bytes."""
     rows = both(tile.blayout == BLayout.ROW_MAJOR, tile.cols * tile.size % 32 == 0)
     return either(rows, both(tile.blayout != BLayout.ROW_MAJOR, tile.rows * tile.size % 32 == 0))
 
@@ -79,12 +79,12 @@ WHOLE = "k = groups x depth x c1 x height x width, n1 = ceil(n / 16)"
 
 
 def one_of(src: Operand, dst: Operand, *pairs: tuple[L, L]) -> Expr:
-    """The layouts of source and destination are one of these pairs."""
+    """Require one of these pairs of source and destination layouts."""
     return either(*(both(src.layout == a, dst.layout == b) for a, b in pairs))
 
 
 def few_or(tile: Operand) -> Expr:
-    """A block is of 32 bytes or of four channels."""
+    """Require blocks of 32 bytes or of four channels."""
     return either(tile.extents.c0 == tile.c0, tile.extents.c0 == FEW)
 
 
@@ -101,14 +101,14 @@ class TTransConv(
     """Store a feature map, or the weights of a filter, in another convolution layout.
 
     Every element keeps its group, image, channel, depth, row and column. Channels and images that
-    only the blocks of `dst` have are 0; so are those of each group of `src` behind the first
+    exist only in the blocks of `dst` are 0, and so are those of each group of `src` after the first
     `images`. `tmp` is scratch, undefined afterwards.
     """
 
     dst = Out(Conv, doc="receives the elements; must not overlap src")
     src = In(Conv, doc="the feature map")
     tmp = Scratch(Tile, None, idle=(A5,), doc="of A2/A3")
-    images = Attr(int, 0, cpp=False)  # of each group of src that move; 0: all
+    images = Attr(int, 0, cpp=False)  # images of each group of src to move; 0: all
 
     example = {
         "src": "!pto.conv_tile<nchw, 1x8x2x4xf32, loc=vec>",
@@ -151,7 +151,7 @@ class TTransConv(
 
     @staticmethod
     def moved_types(types: Env, target: Target) -> Env:
-        """Return src as chips read it: its groups are as far apart as those of the weights."""
+        """Return src as chips read it: its groups have the distance of those of the weights."""
         src, to = types["src"], types["dst"].extents
         n, room = src.extents.n, to.n1 * to.n0
         grouped = src.layout is L.GNC1HWC0 and types["dst"].layout is L.FRACTAL_Z
@@ -175,7 +175,7 @@ class TTransConv(
 def places(
     number: Array, to: Extents, of: Extents, rows: tuple[str, ...] = WEIGHTS
 ) -> dict[str, Array]:
-    """Group, image, channel, ... of the elements of `to` with these numbers in storage order.
+    """Return group, image, channel, ... of the elements of `to` by number in storage order.
 
     A row k of weights is split as the map `of` has it, into digits in the order `rows`.
     """
