@@ -150,11 +150,6 @@ def uses_of(op: AnyOp) -> list[Value]:
     return list(op.uses) if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
 
 
-def yielded(block: Block) -> list[Value]:
-    """Return the operands of the region's terminator."""
-    return uses_of(block.terminator) if block.terminator else []
-
-
 def values_defined(func: Func) -> Iterator[Value]:
     """Yield every value that the function defines."""
     for block in (func.body, *func.blocks):

@@ -14,6 +14,7 @@ from ptokit.isa.pages.matrix import (
 )
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.windows import FP4
+from ptokit.values.functions import wide
 from ptokit.values.layouts import Shape
 
 A_SCALE = "!pto.tile_buf<scaleleft, 64x2xf8E8M0FNU, slayout=row_major, fractal=32>"
@@ -115,10 +116,6 @@ def factors(a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> tuple[Array, 
 def gemv(page: type[Scaled]) -> str:
     """Return the C++ call for one row."""
     return (page.asm.cpp_text or "").replace("TMATMUL", "TGEMV")
-
-
-def wide(x: Array) -> Array:
-    return x.cast(f32).cast(f64)
 
 
 class ScaledProduct(Scaled, abstract=True, recorded={"plain": {"c": "dst"}}):

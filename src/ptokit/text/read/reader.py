@@ -221,7 +221,7 @@ def _named_function(
     quoted = p.texts[p.i] == GENERIC_FUNC
     func, after = (_generic_function if quoted else _function)(p, before)
     if any(isinstance(part, Func) and part.name == func.name for part in known):
-        raise p.wrong("redefined-name", f"redefinition of @{func.name}", _symbol(p, func))
+        raise p.wrong("redefined-name", f"redefinition of @{func.name}", p.token_of(func.span, 0))
     return func, after
 
 
@@ -252,10 +252,6 @@ def _body_without_head(p: Parser, first: int) -> None:
             p.expect("}", i)
         except Lost as problem:
             p.note(problem)
-
-
-def _symbol(p: Parser, func: Func) -> int:
-    return p.token_of(func.span, 0)
 
 
 def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
