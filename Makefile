@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint mutation fuzz bench cpp docs format dist clean
+.PHONY: demo test test-all lint mutation fuzz bench cpp docs format dist vscode clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -57,6 +57,11 @@ dist: $(VENV)/dev
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 	PTOKIT_WHEEL=$$(ls $(CURDIR)/dist/*.whl) $(BIN)/pytest tests/repo/test_wheel.py
+
+# The extension for VS Code, tested: editors/vscode/ptokit.vsix. It needs node and npm.
+VSCODE := editors/vscode
+vscode: docs
+	cd $(VSCODE) && npm ci --no-audit --no-fund && npm test && npm run package
 
 clean:
 	rm -rf $(VENV)

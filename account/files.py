@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from account.grammar import grammar
 from account.isa import isa_page
 from account.pictures import pictures
 from account.seeds import seeds_page
@@ -24,6 +25,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "isa.md": isa_page(),
         **{ROOT / "docs" / name: drawn for name, drawn in pictures().items()},
         **generated_headers(),
+        ROOT / "editors" / "vscode" / "syntaxes" / "pto.tmLanguage.json": grammar(),
         SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
     }
 

@@ -32,7 +32,7 @@ HOUSE = {
     "isa/pages": 14_400,  # the instructions
     "ir": 1_000,  # modules, functions, blocks, ops, values; their symbols and comments
     "text/types": 1_200,  # types as text
-    "text/read": 5_400,  # the reader
+    "text/read": 5_500,  # the reader
     "text/write": 2_500,  # the printers, C++ among them
     "text": 100,  # what reader and printers share
     "machine/costs": 700,  # cycles of one instruction on each chip
@@ -51,7 +51,7 @@ HOUSE = {
     "api": 2_800,  # what users import
     "api/kernel": 5_300,  # the front end in Python
     "api/cxx": 5_200,  # C++ kernels: headers, compilers, the host that executes them
-    "tools": 5_000,  # the command line, reports, the manual
+    "tools": 7_300,  # the command line, reports, the manual, servers for editors and assistants
     "tools/rich": 500,  # views in notebooks
     "": 300,  # the names that kernels use
 }

@@ -7,7 +7,7 @@ wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, Self
 
@@ -56,7 +56,8 @@ class Diagnostic(Rich):
 
     `rule` is the violated formula, `when` its condition, `seen` the numbers in it, `help` what to
     do, `targets` the targets that impose the rule (empty: all), `by` the judges that refuse a
-    program that breaks the rule (empty: all).
+    program that breaks the rule (empty: all). `edge`: the pipes of two instructions that a flag
+    would order; the first stands in a note.
     """
 
     slug: str
@@ -70,6 +71,7 @@ class Diagnostic(Rich):
     targets: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     by: tuple[Judge, ...] = ()
+    edge: tuple[str, str] | None = field(default=None, compare=False)
 
     @property
     def is_error(self) -> bool:

@@ -89,6 +89,7 @@ class RaceReport:
             rule=f"{hazard.kind.value}, {pipes}: the first is complete before the second starts",
             seen=f"it {DOES[hazard.kind]} bytes {low} to {high - 1} of {space}{here}{times}",
             help=self._edge(hazard),
+            edge=_pipes_to_order(hazard),
             targets=(self.target.name,),
             notes=(
                 Note(f"{first.op.name} {DID[hazard.kind]} them first{there}, and {how}",
@@ -217,6 +218,15 @@ class RaceReport:
         iteration = ", ".join(f"%{name} = {number}" for name, number in entry.iteration)
         core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
         return (f" with {iteration}" if iteration else "") + core
+
+
+def _pipes_to_order(hazard: Hazard) -> tuple[str, str] | None:
+    """Return the pipes that a flag would order, where it stands between the two in the text."""
+    first, second = hazard.first, hazard.second
+    apart = first.queue.core != second.queue.core or hazard.bytes[0].startswith(SLOTS_OF)
+    if apart or first.op is second.op or _back(hazard):
+        return None
+    return str(first.queue.pipe), str(second.queue.pipe)
 
 
 def _pushes(entry: QueueEntry) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.ir.editing import constant_page, new_op
-from ptokit.ir.module import Func, Op, OpaqueOp, Value
+from ptokit.ir.module import Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
@@ -42,6 +43,31 @@ CONCRETE: dict[Kind, type] = {
 }
 
 
+class NameScope(NamedTuple):
+    """The names of a region, or of a function outside of its regions, and its tokens.
+
+    A name is visible from where its value is defined up to token `last`.
+    """
+
+    values: Mapping[str, Value]
+    first: int
+    last: int
+
+
+class Reading(NamedTuple):
+    """All that is known of a text: its tokens, and what could be read of the program in it.
+
+    `problems` stand in text order. Where there are some, statements or functions are missing in the
+    module and types may be unknown. `scopes` are those of functions and regions.
+    """
+
+    tokens: Tokens
+    module: Module
+    problems: Sequence[Diagnostic]
+    scopes: Sequence[NameScope]
+    aliases: Mapping[str, Type]
+
+
 class Names:
     """The names visible in one function. In a flat program free names become its arguments."""
 
@@ -58,14 +84,17 @@ class Names:
         self.unnamed: list[Value] = []
         self.undefined: set[str] = set()  # names that were reported
         self.rebound: dict[Value, str] = {}  # the name in text of a renamed value
+        self.begins = cursor.i
+        self.past: list[NameScope] = []  # of regions that were left
 
     def open(self) -> None:
         self.scopes.append([])
 
     def close(self) -> None:
         """Leave a region: its names are no longer visible."""
-        for name in self.scopes.pop():
-            self.gone[name] = self.table.pop(name)
+        left = {name: self.table.pop(name) for name in self.scopes.pop()}
+        self.gone |= left
+        self.past.append(NameScope(left, self.begins, self.cursor.i))
 
     def resolve(self, at: int) -> Value:
         """Return the value that the token `%name` at `at` names."""

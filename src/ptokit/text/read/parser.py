@@ -13,7 +13,7 @@ from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.build import Named
 from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost, Tokens
-from ptokit.text.read.names import Names
+from ptokit.text.read.names import Names, NameScope
 
 ReadOp: TypeAlias = "Callable[[Parser, Block], AnyOp | None]"
 ReadBlocks: TypeAlias = "Callable[[Parser, list[Value], int, list[str]], Block]"
@@ -30,6 +30,7 @@ class Parser(Cursor):
     def __init__(self, tokens: Tokens, operation: ReadOp, blocks: ReadBlocks) -> None:
         super().__init__(tokens)
         self.operation, self.blocks = operation, blocks
+        self.scopes: list[NameScope] = []  # of functions before the one at the cursor
         self.names = Names(self, flat=False)
         self.problems: list[Diagnostic] = []
         self.broken: list[Block] = []  # blocks with a broken statement
@@ -37,6 +38,17 @@ class Parser(Cursor):
         self.labels: dict[str, Block] = {}
         self.body = 0  # the brace that opens the function or region
         self.reached = 0  # the end of the last statement or brace before the cursor
+
+    def name_function(self, *, flat: bool) -> None:
+        """Begin a function, whose names are its own."""
+        self.past_scopes()
+        self.names = Names(self, flat=flat)
+
+    def past_scopes(self) -> list[NameScope]:
+        """The scopes of the functions up to the cursor, those inside before those around them."""
+        names = self.names
+        self.scopes += (*names.past, NameScope(names.table, names.begins, self.i))
+        return self.scopes
 
     # blocks
 

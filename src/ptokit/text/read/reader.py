@@ -20,8 +20,16 @@ from ptokit.ir.strings import symbol_name
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import FunctionType, Given, dictionary, generic
 from ptokit.text.read.blocks import check_blocks, read_blocks, read_region
-from ptokit.text.read.cursor import FUNC, FUNCS, GENERIC_FUNC, UNKNOWN, Enough, Lost, tokenise
-from ptokit.text.read.names import Names
+from ptokit.text.read.cursor import (
+    FUNC,
+    FUNCS,
+    GENERIC_FUNC,
+    UNKNOWN,
+    Enough,
+    Lost,
+    tokenise,
+)
+from ptokit.text.read.names import Reading
 from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins_region, skip
@@ -39,21 +47,29 @@ SECTION = re.compile(r"//\s*-----")  # other tools split a file here: names star
 
 def read(text: str, name: str = "<text>") -> Module:
     """Return the program in `text`; messages call the text `name`. PtoError for errors."""
-    p = Parser(tokenise(Source(name, text)), read_operation, read_region)
-    if "\0" in text:
-        at = text.index("\0")
-        raise error("syntax-error", "a NUL character", Span(p.tokens.source, at, at + 1))
+    found = read_partly(Source(name, text))
+    if found.problems:
+        raise PtoError(found.problems)
+    return found.module
+
+
+def read_partly(source: Source) -> Reading:
+    """Read as much of a text as can be read."""
+    p = Parser(tokenise(source), read_operation, read_region)
+    if "\0" in source.text:
+        at = source.text.index("\0")
+        wrong = error("syntax-error", "a NUL character", Span(source, at, at + 1)).diagnostics
+        return Reading(p.tokens, Module([]), wrong, (), {})
     with gc_disabled():  # garbage collection would take a quarter of the time
         try:
             module = _whole(p)
         except Enough:
             module = Module([])
-    if p.problems:
-        raise PtoError(sorted(p.problems, key=lambda d: d.span.start if d.span else 0))
-    if SIGNED.search(text):
+    if not p.problems and SIGNED.search(source.text):
         types = {t for t in p.texts if t[:1] == "!" and SIGNED.search(t)}
         module.signed = frozenset(map(type_named, types - {*p.aliases}))
-    return module
+    problems = sorted(p.problems, key=lambda d: d.span.start if d.span else 0)
+    return Reading(p.tokens, module, problems, p.past_scopes(), p.aliases)
 
 
 def _whole(p: Parser) -> Module:
@@ -244,7 +260,8 @@ def _body_without_head(p: Parser, first: int) -> None:
     i = first
     while p.texts[i] not in ("", *FUNCS) and not (p.texts[i] == "{" and begins_region(p, i)):
         i += 1
-    p.i, p.names = i, Names(p, flat=True)  # any name may be an argument
+    p.i = i
+    p.name_function(flat=True)  # any name may be an argument
     if p.texts[i] == "{":
         p.i += 1
         try:
@@ -264,7 +281,7 @@ def _function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     if name[:1] != "@" or len(name) < 2:
         p.fail("expected a function name, @name")
     p.i += 1
-    p.names = Names(p, flat=False)
+    p.name_function(flat=False)
     func = Func(symbol_name(name), Block(), span=p.span(symbol), visibility=visibility)
     named = _arguments(p, func)
     if p.accept("->"):
@@ -292,7 +309,7 @@ def _generic_function(p: Parser, before: list[str]) -> tuple[Func, list[str]]:
     """Read `"func.func"() <{function_type = (T) -> U, sym_name = "f"}> ({ ^bb0(%a: T): ... })`."""
     at = p.i
     given = _head(p)
-    p.names = Names(p, flat=False)
+    p.name_function(flat=False)
     func = Func("", Block(), span=p.span(at))
     opened = p.i
     p.expect("{")
@@ -416,7 +433,7 @@ def _check_return(p: Parser, func: Func, block: Block) -> None:
 
 def _flat(p: Parser, before: list[str]) -> Module:
     """Read ops without a function: their free names become the arguments."""
-    p.names = Names(p, flat=True)
+    p.name_function(flat=True)
     func = Func(FLAT, Block(), flat=True)
     while p.texts[p.i]:
         first = p.i

@@ -11,6 +11,7 @@ from ptokit.tools.cli.check_command import check
 from ptokit.tools.cli.cxx_commands import cxx
 from ptokit.tools.cli.diff_command import diff
 from ptokit.tools.cli.failures import output_errors, program_errors
+from ptokit.tools.cli.lsp_command import lsp
 from ptokit.tools.cli.mcp_command import mcp
 from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.options import with_colour
@@ -59,7 +60,7 @@ def completion(shell: str) -> None:
     click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
 
 
-COMMANDS = (run, check, profile, fmt, convert, opt, explain, layout, replay, new, cxx, diff, mcp)
-for command in COMMANDS:
+OF_PROGRAMS = (run, check, profile, fmt, convert, opt, diff, replay)
+for command in (*OF_PROGRAMS, explain, layout, new, cxx, mcp, lsp):
     main.add_command(command)
     with_colour(command)

@@ -1,0 +1,112 @@
+"""Random edits of real texts: no request fails on any text, and texts stay what an editor has.
+
+A few in `make test`, two thousand where PTOKIT_FUZZ asks for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from lsprotocol import types as lsp
+
+from account.files import ROOT
+from fuzz.scale import FACTOR
+from ptokit.tools.lsp.checking import CheckedProgram
+from ptokit.tools.lsp.codeactions import quick_fixes, rewriting, synchronising
+from ptokit.tools.lsp.completing import completions, resolved, signatures
+from ptokit.tools.lsp.editedtext import EditedText
+from ptokit.tools.lsp.editorsettings import Settings
+from ptokit.tools.lsp.formatting import formatted
+from ptokit.tools.lsp.hovering import hover
+from ptokit.tools.lsp.inlays import inlay_hints
+from ptokit.tools.lsp.occurrences import definition, highlights, named_thing, references, renamed
+from ptokit.tools.lsp.outline import folds, symbols
+from ptokit.tools.lsp.positions import TextPositions, changed
+from ptokit.tools.lsp.published import published
+from ptokit.tools.lsp.pythonfiles import python_hover
+from ptokit.tools.lsp.tokenkinds import semantic_tokens
+
+EDITS = 24 if FACTOR == 1 else 2000
+NAMES = ("softmax_tail", "blocks_of_code", "own_scalars", "generic_form", "signals_by_number")
+FLAT = """\
+# doubled, in PTO-AS
+%x = load %a
+%y = tadd %x, %x : !pto.tile_buf<vec, 16x32xf32> -> !pto.tile_buf<vec, 16x32xf32>
+%z = texp %y
+"""
+TYPED = (
+    *("%", "!", "#pto.", "@", "{", "}", "(", ")", "<", ">", '"', "//", "^bb0:", "\n", "\r\n"),
+    *("\r", "\t", "\0", "é", "\U0001f600", "\u2028", "\x0c", "pto.", "pto.texp ins(%", " = "),
+    *("scf.for %i = %c0 to %c1 step %c1 {\n", "func.func @f() {\n", "module {\n", "-", "0x", "1e9"),
+    *("return", "!T = ", "!pto.tile_buf<loc=vec, ", " : i32", "%x:2 = ", "%x#1", "{rmode = ", "\\"),
+)
+URI = "file:///work/kernel.pto"
+SOME = Settings(targets=("cpu", "a5"))
+
+
+def texts() -> Iterator[str]:
+    yield FLAT
+    for name in NAMES:
+        yield (ROOT / "tests" / "pto" / f"{name}.pto").read_text(encoding="utf-8")
+
+
+def edit(random: Random, at: TextPositions) -> tuple[int, int, str]:
+    """Where a person types, deletes, moves a piece or pastes it again."""
+    text = at.text
+    start = random.randrange(len(text) + 1)
+    end = min(len(text), start + random.choice((0, 0, 0, 1, 2, 8, 60)))
+    piece = random.randrange(len(text) + 1)
+    pasted = text[piece : piece + random.choice((3, 20, 90))]
+    return start, end, random.choice((random.choice(TYPED), random.choice(TYPED), "", pasted))
+
+
+def ask(text: EditedText, random: Random, checked: CheckedProgram | None) -> None:
+    """Every request at some place of a text."""
+    offset = random.randrange(len(text.text) + 1)
+    whole = text.at.range(0, len(text.text))
+    found = [*published(text.reading.problems, text, URI, SOME.targets)]
+    if checked is not None:
+        found += published(checked.diagnostics, text, URI, SOME.targets)
+    assert all(0 <= one.range.start.line <= one.range.end.line for one in found)
+    _ = hover(text, checked, offset), symbols(text), [*folds(text)], formatted(text)
+    data = semantic_tokens(text).data
+    assert all(number >= 0 for number in data)
+    assert len(data) % 5 == 0
+    items = completions(text, offset).items
+    _ = resolved(random.choice(items)) if items else None
+    _ = signatures(text, offset), inlay_hints(text, checked, whole, SOME)
+    _ = definition(text, URI, offset), highlights(text, offset), python_hover(text.at, offset)
+    _ = references(text, URI, offset, declared=True)
+    _ = [*quick_fixes(text, URI, found)], [*rewriting(text, URI, whole)]
+    if checked is not None and not any(one.is_error for one in checked.diagnostics):
+        _ = [*synchronising(text, URI, checked, whole)]
+    thing = named_thing(text, offset)
+    if thing is not None:
+        assert all(text.text[start:end] == thing.name for start, end in thing.places)
+        _ = renamed(text, offset, f"{thing.sign}new_name_0")
+
+
+def test_no_request_fails_on_an_edited_text() -> None:
+    failed: list[str] = []
+    for number, whole in enumerate(texts()):
+        random = Random(number)
+        encoding = ("utf-16", "utf-8", "utf-32")[number % 3]
+        at = TextPositions(whole, encoding)
+        for version in range(EDITS // (len(NAMES) + 1)):
+            start, end, typed = edit(random, at)
+            change = lsp.TextDocumentContentChangePartial(at.range(start, end), typed)
+            before, at = at, changed(at, encoding, [change])
+            split = before.text[start - 1 : start + 1], before.text[end - 1 : end + 1]
+            if "\r\n" not in split and not any("\ud800" <= c <= "\udfff" for c in before.text):
+                assert at.text == before.text[:start] + typed + before.text[end:]
+            text = EditedText("kernel.pto", version, at)
+            program = text.program
+            checked = None if program is None else CheckedProgram(program, SOME.targets)
+            try:
+                ask(text, random, checked)
+            except Exception as problem:  # all of them, to tell how many there are
+                failed.append(f"text {number}, edit {version}: {problem!r}")
+            if random.random() < 0.15:  # or the text is soon nothing but mistakes
+                at = TextPositions(whole, encoding)
+    assert failed == []
