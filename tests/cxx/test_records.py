@@ -67,6 +67,15 @@ def test_vector_cores_that_differ(blocks: int) -> None:
         assert [*ran.races()] == []
 
 
+def test_addresses_that_only_some_blocks_have() -> None:
+    a = np.arange(192, dtype=np.float32)
+    c = np.zeros_like(a)
+    ran = kernels("lanes", "a5").launch("rotated", a, c, blocks=3)
+    assert np.array_equal(c, np.roll(a, 64))
+    assert [d for d in (*ran.check(), *ran.races()) if d.is_error] == []
+    assert np.array_equal(again(ran, {"a": a, "c": c * 0}, "a5")["c"], c)
+
+
 @pytest.mark.parametrize("which", [10, 14, 27, 28])
 def test_a_check_refuses_what_a_launch_refuses(which: int) -> None:
     """14 has a barrier that A5 lacks. 27 and 28 are what boards take and the assembler does not."""

@@ -233,7 +233,9 @@ class _Function:
         cores = [core for core in self.launch.cores if core.place.kind is kind]
         parts = [*parts_of(cores, self.shapes)]
         for part in parts:
-            ops = [*self._ops(part)]
+            with self.values.part() as addresses:
+                ops = [*self._ops(part)]
+            ops = [*addresses, *ops] if ops else []
             if len(parts) == 1:
                 yield from ops
             elif ops:

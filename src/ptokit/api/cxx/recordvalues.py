@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -51,9 +52,25 @@ class Linear(NamedTuple):
     by_block: int = 0
     by_lane: int = 0
 
+    @property
+    def varies(self) -> bool:
+        """True if the number is not the same on all cores."""
+        return bool(self.by_block or self.by_lane)
+
+
+class Scope(NamedTuple):
+    """The ops that make values at the head of a region, and the values, each made once."""
+
+    head: list[Op]
+    known: dict[object, Value]
+
 
 class RecordValues:
-    """Makes the values of one function: its arguments, and the ops at its `head`."""
+    """Makes the values of one function: its arguments, and the ops at its `head`.
+
+    An address that follows from a core's place is made where it is used: on other cores it may lie
+    outside its array.
+    """
 
     def __init__(
         self, pipes: Sequence[OpenedPipe], arrays: Mapping[int, NamedArray], end: int
@@ -63,6 +80,7 @@ class RecordValues:
         self.args: dict[int, Value] = {}  # by the number of the array
         self.head: list[Op] = []
         self._known: dict[object, Value] = {}
+        self._function = self._part = Scope(self.head, self._known)
         self._counts: dict[str, int] = {}
 
     def value(self, call: CxxCall, operand: Operand, given: Any, number: Linear | None) -> Value:
@@ -84,9 +102,18 @@ class RecordValues:
                 kind = INDEX
                 if operand.kind is not Kind.INDEX:
                     kind = scalar_kind(call.page, operand, given, element_types(call))
-                if number is not None and (number.by_block or number.by_lane):
+                if number is not None and number.varies:
                     return self._linear(number)
                 return self._constant(*_with_sign(given, kind))
+
+    @contextmanager
+    def part(self) -> Generator[list[Op]]:
+        """Open the scope of what some cores run; yield the ops that make its addresses."""
+        self._part = Scope([], {})
+        try:
+            yield self._part.head
+        finally:
+            self._part = self._function
 
     def arguments(self) -> list[Value]:
         """Return the arguments of the function, in the order of the arrays."""
@@ -109,10 +136,12 @@ class RecordValues:
         attrs: Mapping[str, object],
         base: str,
         kind: Type,
+        scope: Scope | None = None,
     ) -> Value:
-        """Make a value at the head of the function."""
+        """Make a value at the head of a scope, by default the function."""
         made = self._fresh(base, kind)
-        self.head.append(new_op(page, operands, attrs, results=[made]))
+        head = self.head if scope is None else scope.head
+        head.append(new_op(page, operands, attrs, results=[made]))
         return made
 
     # numbers
@@ -226,28 +255,31 @@ class RecordValues:
         start = self._array(array, dtype)
         if not any(offset):
             return start
-        key = "pointer", start, offset
-        if key not in self._known:
+        key, scope = ("pointer", start, offset), self._scope(offset)
+        if key not in scope.known:
             page = _pointer_page(2)
             named = zip(page.ins(), (start, self._linear(offset)), strict=True)
             given = {o.name: [v] for o, v in named}
-            self._known[key] = self._make(page, given, {}, "p", start.type)
-        return self._known[key]
+            scope.known[key] = self._make(page, given, {}, "p", start.type, scope)
+        return scope.known[key]
+
+    def _scope(self, offset: Linear) -> Scope:
+        return self._part if offset.varies else self._function
 
     def _view(self, given: PlacedView, origin: Linear) -> Value:
-        key = given.type, given.array, origin
-        if key not in self._known and given.array == NOWHERE:
+        key, scope = (given.type, given.array, origin), self._scope(origin)
+        if key not in scope.known and given.array == NOWHERE:
             page = next(p for p in pages() if p.asm.shape == "declared" and _is_view(p))
-            self._known[key] = self._make(page, {}, {}, "v", given.type)
-        elif key not in self._known:
+            scope.known[key] = self._make(page, {}, {}, "v", given.type, scope)
+        elif key not in scope.known:
             kind = given.type
             page = next(p for p in pages() if p.verb == "view" and p.results())
             operands = {"ptr": [self._pointer(given.array, kind.dtype, origin)]}
             for name, extents in (("shape", kind.shape), ("strides", kind.stride or ())):
                 operands[name] = [self._constant(n or 0, INDEX) for n in extents]
             attrs = {} if kind.stated is None else {"layout": kind.stated}
-            self._known[key] = self._make(page, operands, attrs, "v", kind)
-        return self._known[key]
+            scope.known[key] = self._make(page, operands, attrs, "v", kind, scope)
+        return scope.known[key]
 
     # FIFOs
 
