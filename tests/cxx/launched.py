@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.cxx.compiler import found_compiler
 from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
+from ptokit.api.cxx.foundcompiler import found_compiler
 
 HERE = Path(__file__).parent
 

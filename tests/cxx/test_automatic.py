@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.api.cxx.compiler import found_compiler
+from ptokit.api.cxx.foundcompiler import found_compiler
 
 SOURCE = Path(__file__).with_name("automatic.cpp")
 

@@ -8,11 +8,14 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from ptokit.api.cxx import compiler
-from ptokit.api.cxx.compiler import Build, found_compiler, library
+from ptokit.api.cxx import compiler, foundcompiler, precompiled
+from ptokit.api.cxx.compiler import Build, library
+from ptokit.api.cxx.foundcompiler import found_compiler
+from ptokit.api.cxx.keptbinaries import KeptBinary
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS
 from ptokit.machine import codefolder
@@ -46,14 +49,20 @@ needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C++ compiler 
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     """The commands that are run; warm of nothing that other tests keep."""
     commands: list[Sequence[str]] = []
-    original = compiler._run  # pyright: ignore[reportPrivateUsage] - to see what it starts
+    original = foundcompiler.run
 
     def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         commands.append(command)
         return original(command)
 
-    monkeypatch.setattr(compiler, "_run", run)
+    for module in (compiler, foundcompiler, precompiled):
+        monkeypatch.setattr(module, "run", run)
     return commands
+
+
+def compiled(runs: Sequence[Sequence[str]], *, headers: bool = False) -> int:
+    """How many files were compiled, or how often our headers were."""
+    return sum(("-c" in c) and ("c++-header" in c) == headers for c in runs)
 
 
 @pytest.fixture
@@ -74,13 +83,13 @@ def test_a_library_is_kept_until_something_that_it_is_made_of_changes(
     first = library([source], A5, "kernel")
     assert ctypes.CDLL(str(first)).extent() == 16
     assert oct(first.parent.stat().st_mode & 0o777) == "0o700"
-    assert len([c for c in runs if "-c" in c]) == 1
+    assert compiled(runs) == 1
     assert library([source], A5, "kernel") == first
-    assert len([c for c in runs if "-c" in c]) == 1
+    assert compiled(runs) == 1
     (source.parent / "beside.hpp").write_text("#define EXTENT 17\n")
     second = library([source], A5, "kernel")
     assert ctypes.CDLL(str(second)).extent() == 17
-    assert len([c for c in runs if "-c" in c]) == 2
+    assert compiled(runs) == 2
 
 
 @needs_compiler
@@ -96,8 +105,68 @@ def test_nothing_is_taken_from_a_folder_that_others_can_write(
     with pytest.warns(codefolder.CacheWarning, match="may be written by other users"):
         library([source], build)
     library([source], build)
-    assert len([c for c in runs if "-c" in c]) == 2
+    assert compiled(runs) == 2
     assert [*folder.iterdir()] == []
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "own cache"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PTOKIT_CACHE", str(folder))
+    return folder
+
+
+SMALL = """\
+#if ASKED  // the names of our headers make a file one of those that read them
+#include <pto/pto-inst.hpp>
+#endif
+extern "C" int one() { return ONE; }
+"""
+
+
+@needs_compiler
+def test_our_headers_are_compiled_once(
+    source: Path, own_cache: Path, runs: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until one of them changes; macros that they ask for make others of them."""
+    header = own_cache / "ours.hpp"
+    header.write_text("constexpr int ONE = 1;\n")
+    source.write_text(SMALL)
+    monkeypatch.setattr(precompiled, "TEXT", f'#include "{header}"\n')
+    for number, macro in enumerate(["N", "M", "__PTO_AUTO__"]):
+        library([source], Build(TARGETS["a5"], define={macro: number}))
+    assert (compiled(runs), compiled(runs, headers=True)) == (3, 2)
+    header.write_text("constexpr int ONE = 20;\n")
+    found = library([source], Build(TARGETS["a5"], define={"N": 0}))
+    assert ctypes.CDLL(str(found)).one() == 20
+    assert (compiled(runs), compiled(runs, headers=True)) == (4, 3)
+
+
+@needs_compiler
+def test_headers_are_compiled_with_a_file_that_could_change_them(
+    source: Path, own_cache: Path, runs: list[Sequence[str]]
+) -> None:
+    for text in ("#define __PTO_AUTO__\n", "#define _GNU_SOURCE 1\n", '#include "pto/own.hpp"\n'):
+        (source.parent / "pto").mkdir(exist_ok=True)
+        (source.parent / "pto" / "own.hpp").write_text("int own;\n")
+        source.write_text(text + SMALL.replace("return ONE", "return 1"))
+        library([source], A5)
+    assert (compiled(runs), compiled(runs, headers=True)) == (3, 0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["g++", "clang++", "clang++-19"])
+def test_a_compiler_that_does_not_take_its_headers_reads_the_files(
+    name: str, source: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"no {name} on this machine")
+    source.write_text(SMALL.replace("ONE", "16"))
+    broken = KeptBinary({}, b"none of the compiler's")
+    monkeypatch.setattr(precompiled, "_compiled", Mock(return_value=broken))
+    found = library([source], Build(TARGETS["a5"], compiler=name))
+    assert ctypes.CDLL(str(found)).one() == 16
 
 
 ERRORS = {  # a change of the source -> the line that is told, and a word of the message

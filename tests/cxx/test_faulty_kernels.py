@@ -14,7 +14,7 @@ from launched import HERE, kernels, needs_compiler
 import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.api.cxx import door
-from ptokit.api.cxx.compiler import found_compiler
+from ptokit.api.cxx.foundcompiler import found_compiler
 
 A = np.arange(1024, dtype=np.float32).reshape(16, 64)
 pytestmark = needs_compiler

@@ -8,7 +8,8 @@ import pytest
 from issued import Issued, Listener, real, tagged
 
 from ptokit.api.cxx.callwords import BOOL, CONV_EXTENTS, DOUBLE, ConvSetting, PlaceWord, Tag
-from ptokit.api.cxx.compiler import Build, found_compiler, library
+from ptokit.api.cxx.compiler import Build, library
+from ptokit.api.cxx.foundcompiler import found_compiler
 from ptokit.api.cxx.headers import enumerations
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import TARGETS

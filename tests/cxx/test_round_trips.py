@@ -13,7 +13,7 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from fuzz.scale import sampled
-from ptokit.api.cxx.compiler import found_compiler
+from ptokit.api.cxx.foundcompiler import found_compiler
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.types import PtrType, Type
 from ptokit.text.write.cpplacking import CppWarning

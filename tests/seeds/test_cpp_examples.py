@@ -8,7 +8,7 @@ import pytest
 from seed_pages import ALL
 
 import ptokit as pto
-from ptokit.api.cxx.compiler import found_compiler
+from ptokit.api.cxx.foundcompiler import found_compiler
 
 SOURCE = Path(__file__).with_name("examples.cpp")
 # In the order of `run` in that file: the slugs of what refuses an example on the targets in order.

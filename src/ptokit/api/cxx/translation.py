@@ -98,21 +98,27 @@ class Unit:
             yield f"#if __has_include({name})\n#include {name}\n#endif"
         yield from (f"#undef {name}" for name in _macros(target, "VEC"))
         yield from _defined(target, ["CUBE"])
-        yield from (f'#pragma push_macro("{name}")' for name in self._own_macros())
+        yield from (f'#pragma push_macro("{name}")' for name in self.own_macros())
         yield f"namespace {rewriting.CUBE_SPACE} {{"
         if any(OPENED.search(rewriting.blanked(text)) for text in self.texts.values()):
             yield "namespace pto { using namespace ::pto; }"  # names that the text adds to ours
         yield self._expanded(self.path.resolve(), set(), FOR_CUBE)
         yield f"}}  // namespace {rewriting.CUBE_SPACE}"
         yield from (f"#undef {name}" for name in _macros(target, "CUBE"))
-        yield from (f'#pragma pop_macro("{name}")' for name in self._own_macros())
+        yield from (f'#pragma pop_macro("{name}")' for name in self.own_macros())
         yield from _defined(target, ["VEC"])
         yield self._expanded(self.path.resolve(), set(), FOR_BOTH)
 
-    def _own_macros(self) -> Iterator[str]:
-        """Yield the macros of the user's texts, whose second text begins as the first one did."""
+    def own_macros(self) -> Iterator[str]:
+        """Yield the macros that the user's texts define."""
         every = (m[1] for text in self.texts.values() for m in MACRO.finditer(text))
         yield from dict.fromkeys(every)
+
+    def includes_ours(self) -> bool:
+        """True if the unit includes headers of kernels, and all of them are ours."""
+        users = (m for item in self.texts.items() for m, _ in self._headers(*item))
+        theirs = any((m[1] or m[2]).startswith(OURS) for m in users)
+        return not theirs and any(name[1:].startswith(OURS) for name in self._systems())
 
     def _systems(self) -> Iterator[str]:
         """Yield the headers that do not belong to the user, as directives name them."""
