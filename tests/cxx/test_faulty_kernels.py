@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ import ptokit as pto
 from fuzz.scale import sampled
 from ptokit.api.cxx import door
 from ptokit.api.cxx.foundcompiler import found_compiler
+from ptokit.api.cxx.kernelcores import ReadyCall
 
 A = np.arange(1024, dtype=np.float32).reshape(16, 64)
 pytestmark = needs_compiler
@@ -241,6 +245,43 @@ def test_incomplete_host_programs(said: str, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert said in done.stderr
     assert "internal error in ptokit" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGINT], 2))
+def test_a_signal_ends_a_host_program(number: int, tmp_path: Path) -> None:
+    """Neither goes on: a status of its own, one line, and no child that is left."""
+    file = tmp_path / "waits.cpp"
+    file.write_text("""\
+#include <acl/acl.h>
+#include <unistd.h>
+int main()
+{
+  std::printf("%d\\n", getpid());
+  std::fflush(stdout);
+  for (;;) usleep(1000);
+}
+""")
+    command = [sys.executable, "-m", "ptokit", "cxx", "test", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        child = int(running.stdout.readline())
+        running.send_signal(number)
+        _, told = running.communicate(timeout=60)
+    name = signal.Signals(number).name
+    assert (running.returncode, told.decode()) == (
+        128 + number,
+        f"ended by {name}: nothing was written\n",
+    )
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_a_fault_of_ptokit_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReadyCall, "run", Mock(side_effect=AssertionError("a fault of ours")))
+    a, c = A.copy(), np.zeros_like(A)
+    with pytest.raises(AssertionError, match=r"please report(?s:.*)a fault of ours"):
+        kernels("faults", "a5").launch("faults", 9, a, c, 0)
+    assert not c.any()
 
 
 def test_main_in_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,9 @@ def run_in_child(
         os.close(writing)
         try:
             text, stuck = _listen(reading, beat, process, still)
+        except BaseException:  # a signal that ends the parent ends the child
+            os.kill(process, signal.SIGKILL)
+            raise
         finally:
             os.close(reading)
             status = _ended(process)
@@ -108,6 +111,9 @@ def _child(
     """Work, answer, and end without what the parent would do at its own end."""
     faulthandler.disable()  # the parent tells
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):  # compiled code would go on after them
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
         if output is not None:
             os.dup2(output.fileno(), 1)
         answer: tuple[str, object]

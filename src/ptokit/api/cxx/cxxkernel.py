@@ -265,6 +265,7 @@ def _launch(
         entrance.add_array(HostMemory(one.address, one.given.nbytes, array))
     arguments = (ctypes.c_int64 * max(len(words), 1))(*words)
     loaded.ptokit_start(ctypes.c_int64(blocks), arguments)
+    entrance.close()
     return Left(base, entrance.calls, entrance.pipes, entrance.launches, entrance.found)
 
 

@@ -81,6 +81,7 @@ class Door:
         self.threads: dict[int, tuple[CxxLaunch, CxxCore]] = {}  # of hosts: each has such a core
         self.running: CxxLaunch | None = None
         self.failed = 0
+        self.fault: BaseException | None = None  # of ptokit
         self.last = MOST_CALLS  # the number of the last call that may come
         self.specials = Specials(self)
 
@@ -176,11 +177,20 @@ class Door:
         return STOP
 
     def fail(self, problem: BaseException) -> None:
-        """Keep an error for whoever asks what became of a launch."""
-        if not isinstance(problem, PtoError):
-            raise problem
+        """Keep an error for whoever asks what became of a launch.
+
+        A fault of ptokit is kept, too: compiled code, which called, takes no exception.
+        """
         self.failed = DEVICE_ERROR
-        self.found += problem.diagnostics
+        if isinstance(problem, PtoError):
+            self.found += problem.diagnostics
+        elif self.fault is None:
+            self.fault = problem
+
+    def close(self) -> None:
+        """Raise the fault of ptokit that ended a launch, if one did."""
+        if self.fault is not None:
+            raise self.fault
 
     # instructions
 

@@ -87,6 +87,7 @@ def run_host_program(
         given = (ctypes.c_char_p * (len(words) + 1))(*(ctypes.addressof(t) for t in texts), None)
         main = MAIN(ctypes.cast(loaded.main, ctypes.c_void_p).value or 0)
         status = main(len(words), ctypes.addressof(given))
+        entrance.close()
         entrance.tell()  # of calls without a launch
         ctypes.CDLL(None).fflush(None)
         if not status and any(each.is_error for each in entrance.found):
