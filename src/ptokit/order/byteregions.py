@@ -1,4 +1,4 @@
-"""Regions: the bytes of one memory that an instruction touches, and which of them share bytes."""
+"""Byte regions: the bytes of one memory that an instruction accesses, and their overlaps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SMALLEST_BUCKET = 512  # bytes: the index of a memory sorts regions into buckets
 
 
 class MemorySpace(NamedTuple):
-    """A memory: of one core, or global and of all."""
+    """One memory: a memory of one core, or a global memory that all cores reach."""
 
     name: str
     core: int | None = None  # None: all cores reach it
@@ -20,9 +20,9 @@ class MemorySpace(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class ByteRegion:
-    """Bytes of a memory: `count` lines of `width` bytes, one every `pitch`, or any `ranges`.
+    """`count` lines of `width` bytes, one every `pitch` bytes, or irregular byte `ranges`.
 
-    `near` are the regions that share bytes with it, as far as somebody writes to one of both.
+    `near` lists the overlapping regions. Two regions that are only read are not listed.
     """
 
     space: MemorySpace
@@ -35,7 +35,7 @@ class ByteRegion:
     near: list[ByteRegion] = field(default_factory=list["ByteRegion"])
 
     def overlaps(self, other: ByteRegion) -> bool:
-        """Whether some byte is in both."""
+        """Return whether the two regions share a byte."""
         if self.stop <= other.start or other.stop <= self.start:
             return False
         if self.pitch and self.pitch == other.pitch:
@@ -45,12 +45,12 @@ class ByteRegion:
         return any(True for _ in _common(self.ranges, other.ranges))
 
     def common(self, other: ByteRegion) -> tuple[int, int]:
-        """The first bytes that are in both."""
+        """Return the first run of bytes that both regions contain, as (start, stop)."""
         return next(_common(self.ranges, other.ranges))
 
 
 def _common(a: Ranges, b: Ranges) -> Iterator[tuple[int, int]]:
-    """The ranges that two ascending lists of disjoint ranges have in common."""
+    """Yield the intersections of two ascending lists of disjoint ranges."""
     i = j = 0
     while i < len(a) and j < len(b):
         low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
@@ -63,14 +63,14 @@ def _common(a: Ranges, b: Ranges) -> Iterator[tuple[int, int]]:
 
 
 class ByteRegions:
-    """Every region that a run touches, each once, with its neighbours."""
+    """All regions that a run accesses, each once, with their overlapping neighbours."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[MemorySpace, int, Ranges], ByteRegion] = {}
         self._buckets: dict[MemorySpace, tuple[int, dict[int, list[ByteRegion]]]] = {}
 
     def at(self, space: MemorySpace, address: int, ranges: Ranges) -> ByteRegion:
-        """The region of these ranges, counted from an address."""
+        """Return the region of `ranges`, which are counted from `address`."""
         key = space, address, ranges
         found = self._known.get(key)
         if found is None:
@@ -90,7 +90,7 @@ class ByteRegions:
                 other.near.append(region)
 
     def _in_same_buckets(self, region: ByteRegion) -> Iterator[ByteRegion]:
-        """The regions in the same buckets, each once."""
+        """Yield the other regions in the buckets of `region`, each once."""
         size, buckets = self._buckets[region.space]
         first = region.start // size
         for number in range(first, (region.stop - 1) // size + 1):
@@ -99,7 +99,7 @@ class ByteRegions:
                     yield other
 
     def write(self, region: ByteRegion) -> None:
-        """Somebody writes to the region: from now on others that share bytes are its neighbours."""
+        """Mark the region as written and enter the regions that overlap it as neighbours."""
         if region.written:
             return
         region.written = True

@@ -1,7 +1,7 @@
-"""The order of a program without flags: what an entry waits for because of the bytes it touches.
+"""Data dependences: the order of entries in a program without flags, from the bytes they access.
 
-Dependences follow program order, which is not the order in which queues take their entries: work
-may stand in a queue, behind a pop that waits, while other queues go on.
+Dependences follow program order. Queues take their entries in another order: an instruction may
+stand in its queue behind a waiting pop while other queues go on.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from ptokit.order.entries import Await, FlagChannel, PipeQueue, PipeWork, Post, 
 from ptokit.order.poppedtiles import is_slot
 from ptokit.order.timeline import NEVER, Event, TimedEntry, latest
 
-Last: TypeAlias = "dict[PipeQueue, QueueEntry]"  # of each queue, which takes its entries in order
+Last: TypeAlias = "dict[PipeQueue, QueueEntry]"  # the newest entry of each queue
 
 
 class _Accesses:
-    """Who read or wrote each region last, by core: in program order, and of what was taken."""
+    """The last accesses to each region by core, of issued entries and of entries with times."""
 
     def __init__(self) -> None:
         self.issued: defaultdict[tuple[ByteRegion, int], Last] = defaultdict(dict)
         self.complete: dict[tuple[ByteRegion, int], Event] = {}
 
     def note(self, regions: Iterable[ByteRegion], timed: TimedEntry) -> None:
-        """An entry that touches these regions has its times."""
+        """Record when the latest access to each region by this entry's core is complete."""
         for region in regions:
             key = region, timed.queue.core
             event = timed.complete, timed
@@ -34,11 +34,12 @@ class _Accesses:
 
 
 class DataOrder:
-    """The earlier entries of its core that an entry waits for, and when these are complete.
+    """The dependences of each entry on earlier entries of its core, with their end times.
 
-    Work waits for work on the same bytes, one of both writing. The signal that gives a slot back
-    waits for all who use the slot. Other signals between cores wait for work on bytes that several
-    cores exchange, and such work waits for the signals that its core awaited before it.
+    An instruction waits for earlier accesses to the same bytes if one of the two writes. The signal
+    that frees a FIFO slot waits for all users of the slot. Other signals between cores wait for
+    accesses to bytes that several cores exchange; accesses to such bytes wait for the signals that
+    their core awaited earlier.
     """
 
     def __init__(self, cores: Sequence[Sequence[QueueEntry]], regions: ByteRegions) -> None:
@@ -53,7 +54,7 @@ class DataOrder:
         self.timed: dict[QueueEntry, TimedEntry] = {}
 
     def missing(self, entry: QueueEntry) -> QueueEntry | None:
-        """An entry that is taken before this one and has not been; asked in program order first."""
+        """Return a dependence of `entry` that has no times yet; call first in program order."""
         if entry not in self.before:
             self.before[entry] = [*self._before(entry)]
         return next((one for one in self.before[entry] if one not in self.timed), None)
@@ -78,7 +79,7 @@ class DataOrder:
             self.awaited[core][queue] = entry
 
     def _conflicting(self, work: PipeWork) -> Iterator[tuple[_Accesses, ByteRegion]]:
-        """The accesses to bytes of a work, one of both writing."""
+        """Yield the tables and regions whose earlier accesses conflict with `work`."""
         for region in work.reads:
             for other in (region, *region.near):
                 yield self.writes, other
@@ -88,7 +89,7 @@ class DataOrder:
                 yield self.reads, other
 
     def events(self, entry: QueueEntry) -> Iterator[Event]:
-        """When what the entry waits for is complete; all of it has been taken."""
+        """Yield the completion of each dependence of `entry`; all of them have times."""
         for one in self.before[entry]:
             timed = self.timed[one]
             yield timed.complete, timed
@@ -97,7 +98,7 @@ class DataOrder:
                 yield some.complete.get((region, entry.queue.core), NEVER)
 
     def taken(self, timed: TimedEntry) -> None:
-        """An entry has its times."""
+        """Enter an entry that has its times."""
         entry = timed.entry
         self.timed[entry] = timed
         if isinstance(entry, PipeWork):
@@ -106,7 +107,7 @@ class DataOrder:
 
 
 def _exchanged(works: Sequence[PipeWork]) -> set[ByteRegion]:
-    """The regions of memory of all cores, but for slots, that one core writes and others touch."""
+    """Return the global regions, except slots, that one core writes and another accesses."""
     cores: defaultdict[ByteRegion, set[int]] = defaultdict(set)
     for work in works:
         for region in (*work.reads, *work.writes):

@@ -1,8 +1,8 @@
-"""Entries: what the scalar unit of a core issues into the queues of its pipes.
+"""Queue entries: the instructions, signals and waits that a core issues to its pipes.
 
-A kernel on hardware is a list of entries for each core, in the order in which they are issued. Work
-reads and writes memory; the others order the queues. A ticket is the one set of a flag, or the one
-signal, that a wait waits for.
+A run is a list of entries for each core, in issue order. `PipeWork` accesses memory; the other
+entries order the queues. A ticket identifies one signal of a channel, such as the third set of a
+flag; waits name tickets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptokit.isa.model.words import Pipe
 from ptokit.order.byteregions import ByteRegion
 
 IterationVector: TypeAlias = "tuple[tuple[str, int], ...]"  # loops, outermost first
-Channel: TypeAlias = Hashable  # what a set and its wait name: a flag, buffer, signal, FIFO counter
+Channel: TypeAlias = Hashable  # a flag, buffer, signal or FIFO counter
 
 
 class PipeQueue(NamedTuple):
@@ -30,14 +30,14 @@ class PipeQueue(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """The `number`-th time that a channel is posted."""
+    """The `number`-th signal of a channel, counted from 1."""
 
     channel: Channel
     number: int
 
 
 class FlagChannel(NamedTuple):
-    """The channel of a flag from one pipe of a core to another one."""
+    """The channel of a flag from one pipe of a core to another."""
 
     core: int
     source: Pipe | str
@@ -59,7 +59,7 @@ class BufferChannel(NamedTuple):
 
 
 class UnitChannel(NamedTuple):
-    """The channel of the unit flags that products set, or that the fix-pipe clears."""
+    """The channel of the unit flags that products set or that the fix-pipe clears."""
 
     core: int
     of_products: bool
@@ -70,7 +70,7 @@ OF_ONE_CORE = FlagChannel, BufferChannel, UnitChannel
 
 @dataclass(slots=True, eq=False)
 class QueueEntry:
-    """One entry of a queue: the op that it comes from, and the iteration of the loops around it."""
+    """One entry of a queue, with its op and the iteration vector of the enclosing loops."""
 
     number: int  # in program order of its core
     op: AnyOp
@@ -80,19 +80,19 @@ class QueueEntry:
 
 @dataclass(slots=True, eq=False)
 class PipeWork(QueueEntry):
-    """An instruction that touches memory, or takes time; `operands`: what its cost depends on."""
+    """An instruction that accesses memory or takes time; its cost depends on `operands`."""
 
     reads: tuple[ByteRegion, ...] = ()
     writes: tuple[ByteRegion, ...] = ()
-    operands: tuple[tuple[str, object], ...] = ()  # types with extents known, by name
-    drains: tuple[bool, bool] = (False, False)  # every pipe, before it and behind it
+    operands: tuple[tuple[str, object], ...] = ()  # (name, type with known extents)
+    drains: tuple[bool, bool] = (False, False)  # waits for all pipes before, after
 
 
 @dataclass(slots=True, eq=False)
 class Post(QueueEntry):
-    """When all that the queue had before is complete, the ticket is there.
+    """A signal: the ticket is posted when all earlier entries of the queue are complete.
 
-    `slots` are given back by it: nobody of its core uses them any more.
+    `slots` are the FIFO slots that this signal frees; the core does not use them afterwards.
     """
 
     ticket: Ticket = field(kw_only=True)
@@ -101,13 +101,13 @@ class Post(QueueEntry):
 
 @dataclass(slots=True, eq=False)
 class Await(QueueEntry):
-    """The queue goes on when these tickets are there."""
+    """A wait: the queue stalls until all these tickets are posted."""
 
     tickets: tuple[Ticket, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class Drain(QueueEntry):
-    """A barrier: what its queue had before is complete; of ALL in the queue of the scalar unit."""
+    """A barrier: waits for the earlier entries of its queue, or of all queues if `every` is set."""
 
     every: bool = False

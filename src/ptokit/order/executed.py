@@ -1,7 +1,8 @@
-"""What a compiled program has executed, as entries: read from its log (`native.executionlog`).
+"""Reads the execution log of a compiled program into queue entries.
 
-A record names an instruction and the numbers of its operands. Those that are no addresses decide
-what it touches, so that is worked out once for each kind of operands; then addresses are added.
+A record names an instruction and the numbers of its operands. The accesses depend on the numbers
+that are no addresses, so they are computed once per set of these numbers; then only addresses are
+added.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FlagCall: TypeAlias = "tuple[str, tuple[object, ...]]"
 
 
 class LoggedAccess:
-    """One operand that an instruction touches: the region of a record follows from its place."""
+    """One memory access of a logged instruction; its address comes from the record."""
 
     def __init__(
         self, handle: Placed, space: MemorySpace, ranges: Ranges | None, real: Placed
@@ -41,7 +42,7 @@ class LoggedAccess:
         self.known: dict[int, ByteRegion] = {}
 
     def start(self, numbers: Numbers) -> int:
-        """The first byte, for the numbers of a record."""
+        """Return the first byte of the access, given the numbers of a record."""
         if self.anywhere:
             return 0
         origin = numbers[self.origin.number] if isinstance(self.origin, FrameSlot) else self.origin
@@ -50,7 +51,7 @@ class LoggedAccess:
 
 
 class LoggedKind(NamedTuple):
-    """What an instruction does with one kind of operands."""
+    """The accesses of an instruction for one set of deciding operand numbers."""
 
     pipe: Pipe | None
     reads: list[LoggedAccess]
@@ -60,7 +61,7 @@ class LoggedKind(NamedTuple):
 
 
 class _RecordedCalls:
-    """Stands for the flags of a core: records the methods that a body calls on them."""
+    """A substitute for the flags of a core that records the calls of a body."""
 
     def __init__(self) -> None:
         self.calls: list[FlagCall] = []
@@ -73,7 +74,7 @@ class _RecordedCalls:
 
 
 class ExecutedLog:
-    """Reads the log of one thread into an `Issue`."""
+    """A reader that adds the log of one thread to an `Issue`."""
 
     def __init__(self, issue: Issue, log: Logged) -> None:
         self.issue, self.log = issue, log
@@ -81,7 +82,7 @@ class ExecutedLog:
         self.calls: dict[tuple[int, ...], list[FlagCall]] = {}
 
     def read(self) -> None:
-        """Add a core for each block, with what it has executed."""
+        """Add a core for each block, with the entries that it executed."""
         words: list[int] = self.log.words[: self.log.words[0]].tolist()
         points = self.log.points
         at, end = FIRST_RECORD, words[0]
@@ -121,7 +122,7 @@ class ExecutedLog:
         core.work(kind.pipe, reads, writes, kind.operands, kind.drains)
 
     def flag_calls(self, number: int, numbers: Numbers) -> list[FlagCall] | None:
-        """What a record calls on the flags of its core; None: it has to do with memory."""
+        """Return the flag calls of a record; None if the instruction does not use flags."""
         point = self.log.points[number]
         op: Op = self.log.things[point.op]
         if FLAGS not in op.page.uses:
@@ -135,7 +136,7 @@ class ExecutedLog:
         return self.calls[key]
 
     def kind_of(self, core: CoreIssue, number: int, numbers: Numbers) -> LoggedKind:
-        """What a record does to memory."""
+        """Return the accesses of a record, computed once per set of deciding numbers."""
         point = self.log.points[number]
         key = (number, *[numbers[n] for n in point.deciding])
         kind = self.kinds.get(key)
@@ -173,7 +174,7 @@ class ExecutedLog:
         return self.issue.footprints.spaces(handle.memory, core.core, core.number, lanes)
 
     def _env(self, op: Op, point: LogPoint, numbers: Numbers) -> Env:
-        """The operands as the reference has them."""
+        """Return the operands of a record as the handles that the reference engine has."""
 
         memories: Sequence[Memory] = self.log.memories
 

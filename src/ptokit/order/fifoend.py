@@ -1,7 +1,7 @@
-"""One end of a FIFO between cores, as bodies of pushes and pops see it; engines add the words.
+"""One end of a FIFO between cores, as push and pop bodies see it; the engines add the primitives.
 
-Counters of a FIFO: how many entries were pushed, popped and freed, by each core of an end. Each
-has one core that writes it, so that an instruction may be begun again.
+A FIFO counts the entries that each core of an end has pushed, popped and freed. One core writes
+each counter, so that an instruction that has to wait can be restarted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ptokit.values.dtypes import DType
 from ptokit.values.scalars import Integer, least
 
 PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
-HEADERS = 3 * LANES  # behind the counters: rows and columns of the entry in each slot
+HEADERS = 3 * LANES  # after the counters: rows and columns of the entry in each slot
 PLAIN = "push without a conversion, and convert after the pop"
-COUNTERS, SLOTS = "counters", "slots"  # the memories that the cores of a block share
+COUNTERS, SLOTS = "counters", "slots"  # names of the memories that the cores of a block share
 
 
 class LaunchedFifo(NamedTuple):
-    """A FIFO of a launch: whose, of which block, where its counters are, what it is called."""
+    """A FIFO of a launch: its rank, block, counter cells, name and slots."""
 
     rank: int | None
     block: int
@@ -36,11 +36,11 @@ class LaunchedFifo(NamedTuple):
     name: str
     slots: int
     slot_size: int
-    flags: tuple[int, ...]  # the signals that it uses, where the program says so
+    flags: tuple[int, ...]  # the signals that the program assigns to the FIFO
 
 
 class FifoChannel(NamedTuple):
-    """What a core at one end of a FIFO tells the other end: a counter that goes up."""
+    """A counter by which a core at one end of a FIFO signals the other end."""
 
     fifo: LaunchedFifo
     what: int  # PUSHED, POPPED or FREED
@@ -48,26 +48,26 @@ class FifoChannel(NamedTuple):
 
 
 def reason(fifo: Fifo, cell: int) -> str:
-    """What a core waits for that waits for a counter of a FIFO."""
+    """Return what a core waits for, given the counter that it waits for."""
     return f"{'a free slot' if cell >= fifo.cell + FREED else 'an entry'} of {fifo.name}"
 
 
 def overfull(fifo: Fifo) -> PtoError:
-    """An entry has more bytes than a slot."""
+    """Return the error for an entry with more bytes than a slot."""
     message = f"the entry is larger than a slot of {fifo.name}"
     help = "slot_size is the size of a whole entry, in bytes"
     return error("fifo-mismatch", message, seen=f"a slot has {fifo.slot_size} bytes", help=help)
 
 
 def unallocated(fifo: Fifo) -> PtoError:
-    """A slot is pushed that is in use: nobody waited for it."""
+    """Return the error for a push into a slot that is in use."""
     message = f"{fifo.name}: a slot is pushed without an allocation"
     seen = f"all {fifo.slots} slots hold entries that the other end has not freed"
     return error("fifo-mismatch", message, seen=seen, help="allocate the slot before the push")
 
 
 def given_back(fifo: Fifo) -> PtoError:
-    """A slot is given back once more than entries were popped."""
+    """Return the error for a core that frees more entries than it popped."""
     message = f"{fifo.name}: a slot is freed that holds no entry of this core"
     help = "pop first, and free the slot of each entry once"
     seen = "this core has freed every entry that it popped"
@@ -75,7 +75,7 @@ def given_back(fifo: Fifo) -> PtoError:
 
 
 class EngineFifoEnd(ABC):
-    """The words that both engines have in common, over numbers that may be symbols."""
+    """The operations common to both engines, over numbers that may be symbolic."""
 
     def __init__(self, fifo: Fifo, core: Core) -> None:
         self.fifo = fifo
@@ -85,58 +85,58 @@ class EngineFifoEnd(ABC):
         self.releases = core.target.releases
         self.number: Integer = 0  # of the entry that was waited for
 
-    # what an engine adds
+    # primitives of an engine
 
     @abstractmethod
     def count(self, cell: Integer) -> Integer:
-        """The number in a counter."""
+        """Return the number in a counter."""
 
     @abstractmethod
     def wait(self, cell: Integer, least: Integer) -> None:
-        """Go on when the counter is that large."""
+        """Wait until the counter is at least `least`."""
 
     @abstractmethod
     def set(self, cell: Integer, value: Integer) -> None:
-        """A new number for a counter, once the instruction is done."""
+        """Store a new number in a counter when the instruction is complete."""
 
     @abstractmethod
     def slots(self) -> Any:  # Any: a Space or a Memory
-        """The memory of the slots."""
+        """Return the memory of the slots."""
 
     @abstractmethod
     def require(self, holds: Integer, problem: PtoError) -> None:
-        """What must hold for the slots; else the instruction fails."""
+        """Raise `problem` unless `holds` is true."""
 
     @property
     @abstractmethod
     def opened(self) -> dict[str, Pointer]:
-        """The global memory of the slots of views, by the names of FIFOs."""
+        """Return the global memory that holds slots of views, by FIFO name."""
 
     @abstractmethod
     def pointer(self, dtype: DType, memory: Any, offset: Integer) -> Pointer:
-        """A place in a memory, in elements."""
+        """Return a pointer into a memory; `offset` counts elements."""
 
-    # what bodies say
+    # operations for bodies
 
     def scaled(self, value: Array, mode: EpilogueMode, *, relu: bool) -> Array:
-        """Convert what is pushed, with parameters that registers name: no engine keeps those."""
+        """Raise the error for a conversion with register parameters, which no engine keeps."""
         message = f"{self.fifo.name}: ptokit cannot execute the conversion {self.epilogue}"
         raise error("not-executed", message, help=PLAIN)
 
     def open(self, memory: Pointer | GlobalView | None) -> None:
-        """The slots of views lie in this part of global memory, None: there are none."""
+        """Register the global memory that holds the slots of views, if there is one."""
         if memory is not None:
             place = memory if isinstance(memory, Pointer) else memory.pointer()
             self.opened[self.fifo.name] = place
 
     def claim(self, others: Iterable[int]) -> None:
-        """Wait until those at the other end have given the next slot back."""
+        """Wait until the cores at the other end have freed the next slot."""
         self.number = self.count(self._cell(PUSHED))
         for other in others:
             self.wait(self._of(FREED, other), self.number + (1 - self.fifo.slots))
 
     def expect(self, others: Iterable[int]) -> tuple[Integer, Integer]:
-        """Wait for the next entry: its rows and columns."""
+        """Wait for the next entry and return its rows and columns."""
         self.number = self.count(self._cell(POPPED))
         for other in others:
             self.wait(self._of(PUSHED, other), self.number + 1)
@@ -146,31 +146,35 @@ class EngineFifoEnd(ABC):
         return self.count(header), self.count(header + 1)
 
     def slot(self, dtype: DType, rows: Integer, cols: Integer) -> GlobalView:
-        """The slot that was waited for, as a row-major matrix."""
+        """Return the current slot as a row-major matrix."""
         self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8, overfull(self.fifo))
         start = self.fifo.place + self._index() * self.fifo.stride
         kind = GlobalType(dtype, (rows, cols), (cols, 1), GlobalLayout.ND)
         return self.pointer(dtype, self.slots(), start * 8 // dtype.bits).view(kind)
 
     def view(self, kind: GlobalType, row: int, col: int) -> GlobalView:
-        """The slot in global memory as a view, from an element on."""
-        base = self.opened[self.fifo.name]  # a rule wants the slots of views to have a place
+        """Return a view of the current slot in global memory, starting at (row, col)."""
+        base = self.opened[
+            self.fifo.name
+        ]  # a rule of the page guarantees that the slots have an address
         start = self.fifo.offset + self._index() * self.fifo.slot_size
         stride = kind.stride or _dense(kind)
-        line = kind.shape[-1] or stride[-2] or 0  # parts by rows lie close, whatever the stride
+        line = (
+            kind.shape[-1] or stride[-2] or 0
+        )  # parts by rows are contiguous, whatever the stride
         shift = row * line + col * (stride[-1] or 0)
         place = base.cast(kind.dtype).moved(start * 8 // kind.dtype.bits + shift)
         return place.view(GlobalType(kind.dtype, kind.shape, stride, kind.stated))
 
     def allocated(self, others: Iterable[int]) -> None:
-        """The next slot is free: somebody waited for that."""
+        """Check that the next slot was waited for and is free."""
         number = self.count(self._cell(PUSHED))
         for other in others:
             free = self.count(self._of(FREED, other)) > number - self.fifo.slots
             self.require(free, unallocated(self.fifo))
 
     def pushed(self, rows: Integer, cols: Integer) -> None:
-        """The entry is complete, as far as it is this core's."""
+        """Signal that this core's part of the entry is complete."""
         cell = self._cell(PUSHED)
         self.number = self.count(cell)
         if self.fifo.extents is None:
@@ -183,14 +187,14 @@ class EngineFifoEnd(ABC):
         self.set(self._cell(POPPED), self.number + 1)
 
     def freed(self) -> None:
-        """The slot of the entry that is popped now is free."""
+        """Signal that the slot of the entry popped by this instruction is free."""
         cell = self._cell(FREED)
         self.set(cell, self.count(cell) + 1)
 
     def returned(self, *, perhaps: bool) -> None:
-        """The slot of an entry that was popped is free.
+        """Signal that the slot of an earlier popped entry is free.
 
-        `perhaps`: if the pop did not give it back, which of a view it did not.
+        `perhaps`: the pop may have freed the slot already; then change nothing.
         """
         cell = self._cell(FREED)
         freed, popped = self.count(cell), self.count(self._cell(POPPED))
@@ -199,7 +203,7 @@ class EngineFifoEnd(ABC):
         self.set(cell, least(freed + 1, popped))
 
     def _cell(self, what: int) -> int:
-        """A counter that this core writes."""
+        """Return the cell of the counter that this core writes."""
         return self._of(what, self.lane if self.vector else 0)
 
     def _of(self, what: int, lane: int) -> int:
@@ -213,7 +217,7 @@ class EngineFifoEnd(ABC):
 
 
 def _dense(kind: GlobalType) -> tuple[int, ...]:
-    """The strides of a row-major array."""
+    """Return the strides of a row-major array."""
     steps = [1]
     for extent in reversed(kind.shape[1:]):
         steps.insert(0, steps[0] * (extent or 1))

@@ -1,4 +1,4 @@
-"""What a launch leaves in the FIFOs between its cores, where the next kernel may find it."""
+"""Warnings for entries and slots that a launch leaves in its FIFOs for the next kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptokit.order.group import Grid
 
 
 class LeftoverKind(Enum):
-    """What may be left over: the words for how often it was given and taken, and what to do."""
+    """Kinds of leftovers: the verbs for the message and the remedy."""
 
     SIGNAL = "sent", "waited for", "add a wait, or remove a signal"
     ENTRY = "pushed", "popped", "add a pop, or remove a push"
@@ -31,12 +31,12 @@ class LeftoverKind(Enum):
         self.given, self.taken, self.help = given, taken, help
 
     def seen(self, name: str, given: int, taken: int) -> str:
-        """The numbers, in words."""
+        """Return the numbers as text."""
         return f"{name}: {given} {self.given}, {taken} {self.taken}"
 
 
 class FifoUse(NamedTuple):
-    """What cores do with a FIFO; where a block counts that, for each core that takes part."""
+    """The pushes, pops and frees of a FIFO, with their counter cells for each core of an end."""
 
     name: str
     pushes: Sequence[Op]
@@ -48,7 +48,7 @@ class FifoUse(NamedTuple):
 
 
 def fifo_uses(grid: Grid) -> tuple[FifoUse, ...]:
-    """The FIFOs of a kernel."""
+    """Return the use of each FIFO of a kernel."""
     found: dict[Fifo, list[Op]] = {}
     for ends in grid.fifos.ends.values():
         for op, fifo in ends.items():
@@ -74,9 +74,9 @@ def _use(grid: Grid, fifo: Fifo, ops: Sequence[Op]) -> FifoUse:
 def left_in_fifos(
     fifos: Iterable[FifoUse], target: Target, shared: Iterable[Mapping[str, Memory]]
 ) -> Iterator[Diagnostic]:
-    """Entries that nobody popped, slots that nobody freed: one for each FIFO.
+    """Yield a warning for each FIFO with unpopped entries or slots that were not freed.
 
-    `shared`: what the cores of each block share, when they have ended.
+    `shared`: the shared memories of each block after the run.
     """
     arrays = (one[COUNTERS].data.view(np.int64).tolist() for one in shared)
     counts: list[int] = [*map(sum, zip(*arrays, strict=True))]
@@ -97,7 +97,7 @@ def _of(ops: Iterable[Op], role: FifoRole) -> list[Op]:
 
 
 def _lanes(grid: Grid, fifo: Fifo, ops: Iterable[Op], *, vector: bool) -> range:
-    """The cores of an end that take part in an entry."""
+    """Return the vector cores of an end that take part in an entry."""
     shared = any(fact(op, "split") for op in ops) or fifo.shares
     return range(grid.fifos.lanes if vector and shared else 1)
 

@@ -1,7 +1,7 @@
-"""Footprints: the regions that an executed instruction reads and writes, from its handles.
+"""Footprints: the byte regions that an executed instruction reads and writes, from its handles.
 
-What an instruction does to each operand follows from types and numbers (`analysis.effects`), so it
-is worked out once for each op and kind of operands; after that only addresses are added.
+The accesses to each operand follow from types and numbers (`analysis.effects`), so they are
+computed once for each op and kind of operands; then only addresses are added.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Templates: TypeAlias = dict[tuple[Op, Shape], "FootprintTemplate"]
 
 @dataclass
 class _Run(Facts):
-    """What a run knows: the types of handles, with their extents as they are now."""
+    """Facts of a run: the types of handles with their current extents."""
 
     def type_of(self, value: Value) -> Type:
         return self.types.get(value, value.type)
 
 
 class FootprintTemplate(NamedTuple):
-    """What an op does to its operands' bytes, wherever they lie; None: to any of their memory."""
+    """The bytes that an op accesses, relative to its operands; None: all of the memory."""
 
     pipe: Pipe | None
     reads: tuple[tuple[Value, Ranges | None], ...]
@@ -53,7 +53,7 @@ class FootprintTemplate(NamedTuple):
 
     @property
     def on_nothing(self) -> bool:
-        """Whether an operand has no elements."""
+        """Return whether an operand has no elements."""
         return any(0 in _extents(kind) for _, kind in self.operands)
 
 
@@ -67,7 +67,7 @@ def _extents(kind: Type) -> Iterable[object]:
 class Footprints:
     """The footprints of one launch; `arrays` are the memories that all cores reach.
 
-    Launches of the same functions may have their `templates` in common.
+    Launches of the same functions may share their `templates`.
     """
 
     target: Target
@@ -75,10 +75,12 @@ class Footprints:
     regions: ByteRegions = field(default_factory=ByteRegions)
     pipes: dict[object, Pipe] = field(default_factory=dict[object, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
-    kept: list[Memory] = field(default_factory=list[Memory])  # no later one gets their identity
+    kept: list[Memory] = field(
+        default_factory=list[Memory]
+    )  # keeps ids unique: no later array gets the id of an earlier one
 
     def template(self, op: Op, env: Env) -> FootprintTemplate:
-        """What the op does, for operands such as it has now."""
+        """Return the accesses of the op for operands with the current shapes."""
         shape = tuple(_shape(env.get(value)) for _, value in op.values())
         key = op, shape
         found = self.templates.get(key)
@@ -87,7 +89,7 @@ class Footprints:
         return found
 
     def pipe(self, op: Op, kind: KernelKind | None = None) -> Pipe:
-        """The queue of an op, by its types and the kind of core that executes it."""
+        """Return the queue of an op, given its types and the kind of core."""
         key = id(op), kind
         if key not in self.pipes:
             env = {**Facts(self.target).environment(op), "core": kind}
@@ -102,7 +104,7 @@ class Footprints:
         number: int,
         lanes: tuple[int, ...] = (0,),
     ) -> tuple[ByteRegion, ...]:
-        """The regions of ranges of operands, which begin where their handles lead to."""
+        """Return the regions of operand ranges, at the addresses of the handles."""
         found: list[ByteRegion] = []
         for value, ranges in some:
             handle = env[value]
@@ -116,7 +118,7 @@ class Footprints:
     def spaces(
         self, memory: Memory, core: Core, number: int, lanes: tuple[int, ...]
     ) -> Iterator[MemorySpace]:
-        """Yield the memory of core `number`, or one that all reach; of the cube's UB each lane."""
+        """Yield the spaces of `memory`: of core `number`, of all, or the UB of each lane."""
         space = self._space(memory, core, number)
         several = space.core is not None and memory.name == SPACES[VEC]
         yield from (space._replace(number=lane) for lane in lanes) if several else (space,)
@@ -153,7 +155,7 @@ class Footprints:
 
 
 def _kept(op: Op, facts: Facts) -> Iterator[Value]:
-    """Yield the tile of which the bytes that the body reads stay as they are, untouched."""
+    """Yield the tile whose bytes the body reads only to keep them unchanged."""
     if op.page.keeps is not None:
         source, target, where = op.page.keeps
         values = {*op.bound(source.name), *op.bound(target.name)}
@@ -162,7 +164,7 @@ def _kept(op: Op, facts: Facts) -> Iterator[Value]:
 
 
 def _without(some: ByteRanges, others: ByteRanges) -> ByteRanges:
-    """Return the bytes of some ranges that are not in the others."""
+    """Return the bytes of `some` that are not in `others`."""
     if some.ranges is None or others.ranges is None:
         return some
     left = list(some.ranges)
@@ -173,7 +175,7 @@ def _without(some: ByteRanges, others: ByteRanges) -> ByteRanges:
 
 
 def _lanes(op: Op) -> tuple[int, ...]:
-    """Return the vector cores that an instruction of the cube writes to, by its word."""
+    """Return the vector cores whose UB a cube instruction writes, from its attribute."""
     if AccToVecMode.SINGLE_VEC1 in op.attrs.values():
         return (1,)
     both = {AccToVecMode.DUAL_SPLIT_M, AccToVecMode.DUAL_SPLIT_N}
@@ -181,7 +183,7 @@ def _lanes(op: Op) -> tuple[int, ...]:
 
 
 def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:
-    """Whether the code of an instruction waits for every pipe, and lets every pipe wait for it."""
+    """Return whether an instruction waits for all pipes before, and whether all wait after it."""
     page, env = op.page, facts.environment(op) if op.page.drains_before else {}
     before = any(
         facts.target.follows((name,)) and condition.eval(env) is True
@@ -191,7 +193,7 @@ def _drains(op: Op, facts: Facts) -> tuple[bool, bool]:
 
 
 def _bytes(some: Mapping[Value, ByteRanges], env: Env) -> tuple[tuple[Value, Ranges | None], ...]:
-    """The ranges of each operand that has bytes."""
+    """Return the ranges of each operand that has bytes."""
     handles = ((v, env.get(v), ranges) for v, ranges in some.items())
     found = ((v, _ranges(h, r)) for v, h, r in handles if isinstance(h, Matrix | Pointer))
     return tuple((v, ranges) for v, ranges in found if ranges != ())
@@ -207,9 +209,9 @@ def _shape(handle: object) -> object:
 
 
 def place_of(handle: Placed) -> tuple[int, int, int]:
-    """The address of a handle, the elements before its first one, and the bits of an element.
+    """Return the address of a handle, the elements before its first one, and bits per element.
 
-    Of the template of one slots stand for numbers.
+    For the template of a handle, slots of the record stand for numbers.
     """
     if isinstance(handle, Pointer):
         return 0, handle.offset, handle.dtype.bits
@@ -217,7 +219,7 @@ def place_of(handle: Placed) -> tuple[int, int, int]:
 
 
 def first_byte(address: int, origin: int, bits: int) -> int:
-    """The byte that the first element of such a place begins at."""
+    """Return the byte at which the first element begins."""
     return address + origin * bits // 8
 
 
@@ -227,7 +229,7 @@ def _size(handle: Matrix) -> int:
 
 
 def _ranges(handle: Placed, found: ByteRanges) -> Ranges | None:
-    """The ranges, of a window of another tile in that one's layout."""
+    """Return the byte ranges of a handle; a window of a tile uses the layout of the whole tile."""
     if found.ranges is None and isinstance(handle, GlobalView):
         return _of_view(handle)
     if found.ranges is None and isinstance(handle, Tile):
@@ -240,7 +242,7 @@ def _ranges(handle: Placed, found: ByteRanges) -> Ranges | None:
 
 
 def _of_view(view: GlobalView) -> Ranges:
-    """The bytes of its elements, without those between its rows; of a vast one all around it."""
+    """Return the bytes of a view's elements; one range around all of them if the view is huge."""
     size = _size(view)
     if size > MOST_BYTES:
         return ((0, size),)
@@ -252,9 +254,9 @@ def _of_view(view: GlobalView) -> Ranges:
 
 
 def _of_window(elements: Elements, kind: TileType) -> Ranges:
-    """The bytes of the valid region, as far apart as those of the whole tile."""
+    """Return the bytes of the valid region of a window, in the layout of the whole tile."""
     axes = elements.map
-    rows = min(kind.valid.rows or 0, axes.rows.extent)  # what a sample says may be too large
+    rows = min(kind.valid.rows or 0, axes.rows.extent)  # sampled extents may be too large
     cols = min(kind.valid.cols or 0, axes.cols.extent)
     here = Elements(elements.memory, 0, elements.dtype, elements.map)
     shadow = np.zeros(elements.dtype.nbytes(elements.map.span), np.uint8)

@@ -1,4 +1,4 @@
-"""The cores of a block: one cube and its vector cores, or one core, and what they share."""
+"""The cores of a block (one cube core and its vector cores, or a single core) and their memories."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class GroupedCore(Core):
-    """A core that runs at once with others: its ends of FIFOs, its signals, the schedule."""
+    """A core that runs concurrently with others: its FIFO ends, signals and schedule."""
 
     def __init__(
         self,
@@ -50,23 +50,22 @@ class GroupedCore(Core):
 
     @property
     def signals(self) -> CoreSignals:
-        """The signals between cores, as the reference has them."""
+        """Return the signals between cores for the reference engine."""
         return CoreSignals(self.board, self.place, self.grid.separate, self.target.most_signals)
 
     def enter(self, block: int) -> None:
-        """Begin another block on this core."""
+        """Start another block on this core."""
         self.block_idx, self.place = block, self.place._replace(block=block)
         self.opened.clear()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The cores of a launch: of both kinds, or of one, and the FIFOs between those of a block.
+    """The cores of a launch, of one kind or both, and the FIFOs between the cores of a block.
 
-    `together`: cores of several blocks wait for one another, or those of several ranks. `rank`:
-    whose launch it is, where a job has several. `signals`: cores signal one another too, not only
-    by FIFOs; `polls`: they wait for numbers in memory. `separate`: each vector core has signals of
-    its own at the cube.
+    `together`: cores of several blocks or ranks wait for each other. `rank`: the rank of the launch
+    in a job with several. `signals`: cores use signals besides FIFOs. `polls`: cores wait for
+    numbers in memory. `separate`: each vector core has its own signals at the cube.
     """
 
     kinds: Sequence[KernelKind]
@@ -80,7 +79,7 @@ class Grid:
 
     @classmethod
     def of(cls, launch: Launch, how: Options, rank: int = 0) -> Grid:
-        """The cores of a rank, by kind in the order in which they begin."""
+        """Return the cores of a rank, by kind, in the order in which they start."""
         bound, target = launch.ranks[rank], how.target
         funcs = {kind: one.func for kind, one in bound.items()}
         kinds = tuple(kind for kind in (CUBE, VECTOR) if kind in funcs)
@@ -94,16 +93,16 @@ class Grid:
 
     @property
     def alone(self) -> bool:
-        """Whether there is one block of one kind of core: nobody asks where something was."""
+        """Return whether the launch has a single core, so that errors need not name the core."""
         return self.blocks == 1 and len(self.kinds) == 1 and self.rank is None
 
     @cached_property
     def cells(self) -> SignalCells:
-        """The layout of the counters of signals in compiled programs."""
+        """Return the layout of the signal counters in compiled programs."""
         return SignalCells(*(self._cores_of(kind) for kind in (CUBE, VECTOR)))
 
     def _cores_of(self, kind: KernelKind) -> int:
-        """How many a block has."""
+        """Return the number of cores of a kind per block."""
         return (self.fifos.lanes if kind is VECTOR else 1) if kind in self.kinds else 0
 
     def of_block(self, block: int) -> Iterator[CorePlace]:
@@ -116,7 +115,7 @@ class Grid:
             yield from self.of_block(block)
 
     def shared_memories(self) -> dict[str, Memory]:
-        """What the cores of a block share: counters at 0, and slots."""
+        """Return the zeroed counters and the slots that the cores of a block share."""
         found = self.fifos
         sizes = {COUNTERS: 8 * max(found.counters, 1), SLOTS: max(found.nbytes, 1)}
         try:
@@ -128,7 +127,7 @@ class Grid:
         return {n: Memory(n, array, written=True) for n, array in made.items()}
 
     def signal_memory(self) -> Memory:
-        """Counters of signals at 0: of all blocks, where their cores run at once, else of one."""
+        """Return zeroed signal counters for all blocks if these run concurrently, else for one."""
         size = self.cells.size(self.blocks if self.together else 1) if self.signals else 1
         return Memory(SIGNALS_MEMORY, np.zeros(8 * size, np.uint8), written=True)
 
@@ -139,9 +138,9 @@ Program: TypeAlias = "Callable[[], T]"
 def launch_cores(
     launches: Sequence[tuple[Grid, Callable[[int], Sequence[Program[T]]]]], schedule: Schedule
 ) -> Iterator[list[T]]:
-    """What the cores' programs of each block give: block after block, or of all at once.
+    """Yield the results of the core programs: block after block, or all blocks at once.
 
-    Of several ranks, too, all run at once.
+    The programs of several ranks run concurrently.
     """
     first, _ = launches[0]
     blocks = range(first.blocks)
@@ -153,18 +152,18 @@ def launch_cores(
 def _of_block(
     grid: Grid, block: int, programs: Callable[[int], Sequence[Program[T]]]
 ) -> list[tuple[str, Program[T]]]:
-    """The programs of a block with the names of its cores."""
+    """Return the programs of a block with the names of its cores."""
     places = zip(grid.of_block(block), programs(block), strict=True)
     return [(str(place), _noted(grid, place, one)) for place, one in places]
 
 
 def problem_on(grid: Grid, place: CorePlace, problem: PtoError) -> PtoError:
-    """An error that says on which core it happened, where there are several."""
+    """Return the error with the name of the core, if the launch has several."""
     return problem if grid.alone else problem.noted(f"on {place}")
 
 
 def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
-    """The program, whose errors say on which core they happened."""
+    """Return a program whose errors name the core."""
 
     def run() -> T:
         try:
@@ -176,13 +175,13 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 
 
 def _signals(func: Func | None) -> Iterator[Op]:
-    """The signals between cores: what they wait for besides entries of FIFOs."""
+    """Yield the signal operations of a function; FIFO operations are not included."""
     ops = (op for op in (func.ops if func else ()) if isinstance(op, Op))
     return (op for op in ops if SIGNALS in op.page.uses)
 
 
 def _names_second(bound: Mapping[KernelKind, Bound], target: Target) -> bool:
-    """Whether the cube means the second vector core alone, by a number of its own."""
+    """Return whether the cube signals the second vector core alone, by its own numbers."""
     cube = bound.get(CUBE)
     signals = [op for op in _signals(cube.func if cube else None) if op.page.of_one_core]
     if cube is None or not signals:

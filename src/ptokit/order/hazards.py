@@ -1,9 +1,9 @@
-"""Hazards: accesses to the same bytes that the order of the pipes does not separate.
+"""Hazards: conflicting accesses to the same bytes that the order of the pipes does not separate.
 
-Every queue has a clock: of each queue the newest entry that is complete before its own next entry
-starts. A ticket carries the clock of the queue that posts it. Two accesses, one of them a write,
-are a hazard if the second may start before the first is complete. Where a flag is awaited above
-the line that raises it, what comes later in the program may be the first.
+Every queue has a vector clock: for each queue, the newest entry that is complete before the next
+entry of this queue starts. A ticket carries the clock of the queue that posts it. Two accesses, one
+of them a write, are a hazard if the second may start before the first is complete. If a flag is
+awaited above the line that sets it, the access that is later in the program may come first.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ptokit.values.enumerations import SCALING
 PIPES = [*Pipe]
 LANES = len(PIPES)
 PARAMETERS = SPACES[SCALING]  # of the fix-pipe, which takes them in order: dispute X111
-Clock: TypeAlias = "list[int]"  # by lane: the number of an entry of its queue
-OpPair: TypeAlias = "tuple[int, int, HazardKind, bool]"  # two ops, whether of one core
+Clock: TypeAlias = "list[int]"  # for each queue the number of its entry
+OpPair: TypeAlias = "tuple[int, int, HazardKind, bool]"  # two ops by id; whether of one core
 
 
 class HazardKind(Enum):
-    """How two accesses to the same bytes depend on one another, in program order."""
+    """The kind of dependence between two accesses, in program order."""
 
     RAW = "read after write"
     WAR = "write after read"
@@ -50,7 +50,7 @@ class HazardKind(Enum):
 
 @dataclass(frozen=True)
 class Hazard:
-    """Two instructions that nothing separates, the first in program order first."""
+    """Two conflicting instructions with no ordering between them, in program order."""
 
     kind: HazardKind
     first: PipeWork
@@ -63,10 +63,10 @@ class Hazard:
 
 @dataclass
 class Findings:
-    """What is wrong with the order of the pipes of one run.
+    """The order faults of one run.
 
-    `posted_twice` are sets of a flag whose set before may still be up, `left` those that nobody
-    waits for, `stuck` the waits at the heads of queues that never go on.
+    `posted_twice` are sets of a flag whose previous set may still be up. `left` are sets without a
+    wait. `stuck` are the waits at the heads of queues that never continue.
     """
 
     hazards: list[Hazard] = field(default_factory=list[Hazard])
@@ -80,7 +80,7 @@ class Findings:
 
 @dataclass(slots=True)
 class _Last:
-    """The newest read and the newest write of a region by one queue: its number and the work."""
+    """The newest read and the newest write of a region by one queue: entry numbers and entries."""
 
     read: int = 0
     reader: PipeWork | None = None
@@ -90,7 +90,7 @@ class _Last:
 
 @dataclass(slots=True)
 class _Conflict:
-    """An earlier work that nothing separates from the one that is taken now."""
+    """An earlier access that is not ordered before the current one."""
 
     work: PipeWork
     lane: int
@@ -102,7 +102,7 @@ class _Conflict:
 
 
 class HazardDetector:
-    """Looks at the entries as the queues take them; `find` is the way in."""
+    """A visitor that checks entries as the queues take them; `find` is the entry point."""
 
     def __init__(self, target: Target, cores: int, regions: ByteRegions) -> None:
         lanes = cores * LANES
@@ -110,15 +110,19 @@ class HazardDetector:
         self.serial = {PIPES.index(pipe) for pipe in target.serial}
         self.clocks: list[Clock] = [[0] * lanes for _ in range(lanes)]
         self.done = [0] * lanes  # the entries that each queue has taken
-        self.scalar: list[Clock] = [[0] * lanes for _ in range(cores)]  # what S knows, by core
+        self.scalar: list[Clock] = [[0] * lanes for _ in range(cores)]  # the clock of S, by core
         self.issued_with: dict[int, deque[Clock]] = {lane: deque() for lane in range(lanes)}
         self.merged: list[Clock] = [[] for _ in range(lanes)]
         self.last: dict[ByteRegion, dict[int, _Last]] = {}
-        self.known: list[Clock] = [[] for _ in range(lanes)]  # a copy of each clock, if it is one
-        self.knew: dict[int, Clock] = {}  # what the queue of a work knew then
+        self.known: list[Clock] = [
+            [] for _ in range(lanes)
+        ]  # an unchanged copy of each clock, or empty
+        self.knew: dict[int, Clock] = {}  # the clock of the queue when an access was taken
         self.tickets: dict[Ticket, Clock] = {}
         self.up: dict[Channel, deque[Post]] = {}
-        self.lowered: dict[Channel, tuple[int, int]] = {}  # by which lane, as which entry
+        self.lowered: dict[
+            Channel, tuple[int, int]
+        ] = {}  # the lane and entry number of the last wait
         self.found: dict[OpPair, Hazard] = {}
         self.times = Counter[OpPair]()
         self.twice: dict[int, Post] = {}
@@ -195,7 +199,9 @@ class HazardDetector:
         self.knew[id(entry)] = self.known[lane]
         if conflicts:
             self._hazards(entry, conflicts)
-            ordered = self.knew[id(entry)] = clock.copy()  # as if what is missing were there
+            ordered = self.knew[id(entry)] = (
+                clock.copy()
+            )  # assume the missing order, to report each fault once
             for one in conflicts:
                 ordered[one.lane] = max(ordered[one.lane], one.number)
         for region in entry.reads:
@@ -217,7 +223,7 @@ class HazardDetector:
     def _conflicts(
         self, region: ByteRegion, lane: int, clock: Clock, writes: bool
     ) -> Iterator[_Conflict]:
-        """The accesses to these bytes so far that are not complete."""
+        """Yield the earlier conflicting accesses to these bytes that may be incomplete."""
         for other in (region, *region.near):
             for of, last in self.last.get(other, {}).items():
                 if of == lane and self._in_order(of % LANES, region):
@@ -229,24 +235,24 @@ class HazardDetector:
                     yield _Conflict(reader, of, last.read, other, region, False, True)
 
     def _in_order(self, pipe: int, region: ByteRegion) -> bool:
-        """True if the pipe is done with these bytes before its next entry starts."""
+        """Return whether the pipe completes an access to these bytes before its next entry."""
         parameters = PIPES[pipe] is Pipe.FIX and region.space.name == PARAMETERS
         return parameters or pipe in self.serial
 
     def _hazards(self, entry: PipeWork, conflicts: Sequence[_Conflict]) -> None:
-        """The conflicts that remain when the later ones of them are ordered before the entry."""
+        """Report the conflicts that are not implied by a later conflict."""
         for one in conflicts:
             if not any(self._before(one, other) for other in conflicts):
                 self._hazard(one, entry)
 
     def _before(self, one: _Conflict, other: _Conflict) -> bool:
-        """Whether one is complete before the other starts: what waits for that waits for both."""
+        """Return whether `one` is complete before `other` starts: a wait for `other` covers both."""
         if one.lane == other.lane and one.lane % LANES in self.serial:
             return one.number < other.number
         return one.work is not other.work and self.knew[id(other.work)][one.lane] >= one.number
 
     def _hazard(self, one: _Conflict, later: PipeWork) -> None:
-        """The earlier work was taken first: it may come later in the program."""
+        """Report that `one` and `later` conflict; `later` may stand first in the program."""
         earlier = one.work
         same = earlier.queue.core == later.queue.core
         inverted = same and earlier.number > later.number
@@ -262,12 +268,12 @@ class HazardDetector:
 
 
 def _commute(one: _Conflict, later: PipeWork) -> bool:
-    """Whether both add to global memory, or are signals in it: the order makes no difference."""
+    """Return whether both accesses add to or signal in global memory, in any order."""
     return one.here.space.core is None and commute(one.work.op, later.op)
 
 
 def lane_of(queue: PipeQueue) -> int:
-    """The place of a queue in a clock."""
+    """Return the index of a queue in a vector clock."""
     return queue.core * LANES + _NUMBER[queue.pipe]
 
 
@@ -281,7 +287,7 @@ def _merge(clock: Clock, other: Clock) -> None:
 
 
 def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteRegions) -> Findings:
-    """What is wrong with the order of these entries, one list for each core."""
+    """Return the order faults of these entries, given one list for each core."""
     detector = HazardDetector(target, len(cores), regions)
     with gc_disabled():
         stuck = PipeQueues(cores, detector).run()
@@ -292,7 +298,7 @@ def find(cores: Sequence[Sequence[QueueEntry]], target: Target, regions: ByteReg
 
 
 class OrderFault(Enum):
-    """What is wrong with the order of a run, and whether fewer flags may mend it."""
+    """The kind of the first order fault; removing flags may only repair `FLAG`."""
 
     NONE = "nothing is found"
     FLAG = "a flag is set twice, or left: without it there is no such finding"
@@ -300,7 +306,7 @@ class OrderFault(Enum):
 
 
 class _Found(Exception):
-    """Something is wrong: what else is does not matter."""
+    """Raised at the first fault, which decides the result."""
 
     def __init__(self, fault: OrderFault) -> None:
         super().__init__()
@@ -308,7 +314,7 @@ class _Found(Exception):
 
 
 class _FirstFinding(HazardDetector):
-    """Looks no further than the first finding that is not of two ops which are `accepted`."""
+    """A detector that stops at the first finding, except hazards of `accepted` op pairs."""
 
     accepted: Container[frozenset[int]] = ()
 
@@ -328,9 +334,9 @@ def first_fault(
     regions: ByteRegions,
     accepted: Container[frozenset[int]] = (),
 ) -> OrderFault:
-    """What kind of thing `find` finds first, in less time where there is any.
+    """Return the kind of fault that `find` meets first, without a complete list.
 
-    `accepted`: hazards between two ops, by their identities, that do not count.
+    `accepted`: pairs of ops, by identity, whose hazards do not count.
     """
     detector = _FirstFinding(target, len(cores), regions)
     detector.accepted = accepted

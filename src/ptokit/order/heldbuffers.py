@@ -1,4 +1,4 @@
-"""Buffers of A5 that pipes have acquired: each acquire needs a release by the same pipe."""
+"""Faults of buffer acquires and releases (A5): each acquire needs a release by the same pipe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptokit.order.entries import BufferChannel, QueueEntry
 
 
 class BufferFault(Enum):
-    """What is wrong with an acquire or a release."""
+    """Kinds of faulty acquires and releases."""
 
     NOT_ACQUIRED = "releases"
     ACQUIRED_TWICE = "acquires again"
@@ -18,7 +18,7 @@ class BufferFault(Enum):
 
 
 class BufferMisuse(NamedTuple):
-    """An acquire or a release that is wrong; `first`: the acquire before it."""
+    """A faulty acquire or release; `first` is the earlier acquire."""
 
     fault: BufferFault
     entry: QueueEntry
@@ -34,17 +34,17 @@ class HeldBuffers:
         self.wrong: list[BufferMisuse] = []
 
     def acquired(self, entry: QueueEntry, buffer: BufferChannel) -> None:
-        """A pipe acquires a buffer."""
+        """Record that a pipe acquires a buffer."""
         first = self.held.setdefault((entry.queue.pipe, buffer), entry)
         if first is not entry:
             self.wrong.append(BufferMisuse(BufferFault.ACQUIRED_TWICE, entry, buffer, first))
 
     def released(self, entry: QueueEntry, buffer: BufferChannel) -> None:
-        """A pipe releases a buffer."""
+        """Record that a pipe releases a buffer."""
         if self.held.pop((entry.queue.pipe, buffer), None) is None:
             self.wrong.append(BufferMisuse(BufferFault.NOT_ACQUIRED, entry, buffer))
 
     def faults(self) -> list[BufferMisuse]:
-        """What is wrong, when all has been issued."""
+        """Return all faults; call after the last entry was issued."""
         kept = [BufferMisuse(BufferFault.NEVER_RELEASED, e, b) for (_, b), e in self.held.items()]
         return [*self.wrong, *kept]

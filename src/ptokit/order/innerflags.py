@@ -1,4 +1,4 @@
-"""Flags and signals of a program that instructions use themselves."""
+"""Conflicts of a program's flags and signals with those that instructions use internally."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ INNER_EVENT = 0  # the id that instructions use
 
 
 def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple[PipeWork, Post]]:
-    """Instructions of the vector pipe and the sets that are up around them, each pair of ops once.
+    """Return pairs of a vector instruction and a flag set that is up while it runs.
 
-    Up is a flag in the program's order from its set to its wait. Which of the pairs an instruction
-    uses is not published, so all of them count.
+    A flag is up in program order from its set to its wait. Which pair of pipes an instruction uses
+    internally is not published, so all pairs count. Each pair of ops is listed once.
     """
     found: dict[tuple[int, int], tuple[PipeWork, Post]] = {}
     for entries in cores:
@@ -43,7 +43,7 @@ def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple
 def signal_clashes(
     cores: Sequence[Sequence[QueueEntry]],
 ) -> list[tuple[QueueEntry, Post, SignalChannel]]:
-    """What uses a signal itself that the program sends, too, each number once."""
+    """Return the signals that the program sends although an instruction uses the number."""
     used, sent = dict[int, QueueEntry](), dict[int, tuple[Post, SignalChannel]]()
     for entry in (e for entries in cores for e in entries if isinstance(e, Post)):
         channel = entry.ticket.channel
@@ -64,17 +64,17 @@ def _signals_of(channel: Channel, op: AnyOp) -> tuple[int, ...]:
 
 
 def watched(channel: object) -> bool:
-    """Whether instructions use this flag inside."""
+    """Return whether instructions may use this flag internally."""
     ends = isinstance(channel, FlagChannel) and (channel.source, channel.target)
     return ends in INNER_PAIRS and getattr(channel, "event", None) == INNER_EVENT
 
 
 def uses_inner(op: AnyOp, target: Target) -> bool:
-    """Whether an instruction of the vector pipe uses flags inside."""
+    """Return whether an op is an instruction that uses flags internally on the target."""
     return isinstance(op, Op) and has_inner_flags(op.page, target)
 
 
 @cache
 def has_inner_flags(page: type[Instr], target: Target) -> bool:
-    """Whether the instruction uses flags itself on the target."""
+    """Return whether the instruction uses flags internally on the target."""
     return target.follows(page.inner_flags)

@@ -1,7 +1,7 @@
-"""Issuing: which entries the cores of a run put into the queues of their pipes.
+"""Issue traces: the entries that the cores of a run issue to the queues of their pipes.
 
-An `Issue` observes a run of the reference. A dry run (`dryrun`) executes only the scalar part of a
-program: what its pipes would do to memory is noted, not done.
+`Issue` observes a run of the reference engine. A dry run (`dryrun`) executes only the scalar part
+of a program and records the accesses to memory.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from ptokit.order.unitflags import UnitFlags
 
 Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
-Way: TypeAlias = "tuple[int, bool]"  # a condition, by its identity, and what it is
-Turn: TypeAlias = "tuple[Way | None, Way]"  # one way after another
+Way: TypeAlias = "tuple[int, bool]"  # the id of a condition and its value
+Turn: TypeAlias = "tuple[Way | None, Way]"  # a branch decision and its predecessor
 
 
 class FlagEvents(Protocol):
-    """Receives the sets and waits of the flags of a core."""
+    """A receiver of the flag operations of a core."""
 
     number: int
 
@@ -69,7 +69,7 @@ class FlagEvents(Protocol):
 
 
 class IssuedFlags(Flags):
-    """The flags of a core, whose sets and waits become entries."""
+    """The flags of a core, whose operations become entries."""
 
     def __init__(self, of: FlagEvents) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class IssuedFlags(Flags):
             self.of.drain(pipe)
 
     def acquire(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
-        """The first one finds the buffer free."""
+        """Acquire a buffer; the first acquire finds the buffer free."""
         if isinstance(pipe, Pipe):
             self.of.acquire_buffer(pipe, BufferChannel(self.of.number, buffer), mode)
 
@@ -107,16 +107,16 @@ class IssuedFlags(Flags):
 
 
 class LateEntries(NamedTuple):
-    """What an instruction tells other cores when it is executed: it belongs where it was issued."""
+    """The signals of an instruction that executes late, at the position of its issue."""
 
-    start: int  # so many entries of the core come before it
+    start: int  # the number of entries issued before
     op: Any  # Any: an op
     iteration: IterationVector
     entries: list[QueueEntry]
 
 
 class CoreIssue:
-    """The entries of one core, in the order in which they are issued."""
+    """The entries of one core, in issue order."""
 
     def __init__(
         self,
@@ -127,28 +127,28 @@ class CoreIssue:
     ) -> None:
         self.number, self.core = number, core
         self.tiles = PoppedTiles(slots or FifoSlots(ByteRegions()), core.subblock_idx)
-        self.pushed: list[Ticket] = []  # what the op has waited for
+        self.pushed: list[Ticket] = []  # the tickets that the current op awaited
         self.entries: list[QueueEntry] = []
-        self.late: list[LateEntries] = []  # those of instructions whose queues held them up
+        self.late: list[LateEntries] = []  # entries of instructions that execute after their issue
         self.queues = {pipe: PipeQueue(number, pipe) for pipe in Pipe}
         self.posts, self.awaits = Counter[Channel](), Counter[Channel]()
         self.loops = loops
-        self.op: Any = None  # that is executed; Any: an op
+        self.op: Any = None  # the current op; Any: an op
         self.iteration: IterationVector = ()
         self.buffers, self.units = HeldBuffers(), UnitFlags()
-        self.later: list[Ticket] = []  # signals to other cores when the op is complete
+        self.later: list[Ticket] = []  # signals to post when the op is complete
 
     def emptied(self) -> CoreIssue:
-        """The core with nothing to do."""
+        """Return the core without entries."""
         return CoreIssue(self.number, self.core, self.loops)
 
     def issued_here(self) -> LateEntries:
-        """A place for what the op tells when it is executed."""
+        """Reserve a position for the entries that the op adds when it executes."""
         self.late.append(LateEntries(len(self.entries), self.op, self.iteration, []))
         return self.late[-1]
 
     def execute(self, place: LateEntries, pipe: Pipe, do: Callable[[], None]) -> None:
-        """Do what was issued at this place: another op may be issued now."""
+        """Call `do` with the op of `place` as the current op, then restore the current op."""
         now = self.op, self.iteration, self.entries, self.later
         _, self.op, self.iteration, self.entries = place
         self.later = []
@@ -159,7 +159,7 @@ class CoreIssue:
             self.op, self.iteration, self.entries, self.later = now
 
     def in_order(self) -> list[QueueEntry]:
-        """All entries in the order in which they were issued."""
+        """Return all entries in issue order."""
         if self.late:
             found, start = list[QueueEntry](), 0
             for place in self.late:
@@ -171,7 +171,7 @@ class CoreIssue:
         return self.entries
 
     def begin(self, op: AnyOp, env: Env) -> None:
-        """What follows comes from this op."""
+        """Make `op` the current op with its iteration vector."""
         self.op = op
         self.pushed.clear()
         self.iteration = tuple([(value.name, env[value]) for value in self.loops.get(id(op), ())])
@@ -209,7 +209,7 @@ class CoreIssue:
         self.entries.append(Post(*self._next(pipe), ticket=ticket))
 
     def tell(self, pipe: Pipe) -> None:
-        """Post what other cores wait for."""
+        """Post the pending signals to other cores."""
         for ticket in self.later:
             tile = self._released(ticket.channel)
             place = self._next(pipe if tile is None else tile.pipe)
@@ -217,18 +217,18 @@ class CoreIssue:
         self.later.clear()
 
     def _released(self, channel: Channel) -> PoppedTile | None:
-        """The tile whose slot a signal gives back, in the queue of the pipe that popped it."""
+        """Return the tile whose slot a signal frees, if the channel frees slots."""
         if isinstance(channel, FifoChannel) and channel.what == FREED:
             return self.tiles.release(channel.fifo)
         return None
 
     def take(self, pipe: Pipe, channel: Channel) -> None:
-        """Wait for the next ticket of a channel that nobody has waited for."""
+        """Wait for the next signal of a channel that this core has not awaited."""
         self.awaits[channel] += 1
         self.wait(pipe, (Ticket(channel, self.awaits[channel]),))
 
     def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """Wait for the release of the buffer before."""
+        """Wait for the previous release of the buffer."""
         if not mode:
             self.buffers.acquired(QueueEntry(*self._next(pipe)), buffer)
         self.awaits[buffer] += 1
@@ -250,7 +250,7 @@ class CoreIssue:
 
 
 class CrossCore:
-    """What cores tell one another, as entries of the queue of the instruction that they execute."""
+    """The signals between cores, as entries of the queues of the executing instructions."""
 
     of_issue = True
 
@@ -264,27 +264,27 @@ class CrossCore:
             self.issue.of(core).later.append(Ticket(key, self.released[key]))
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:
-        """Wait for the releases that the core has not waited for yet, as many as it needs."""
+        """Wait for the releases up to number `times` that the core has not awaited yet."""
         last = self.released[key] if times is None else times
         issue = self.issue.of(core)
         first, issue.awaits[key] = issue.awaits[key], max(issue.awaits[key], last)
         tickets = tuple(Ticket(key, number + 1) for number in range(first, last))
         pipe = self.issue.waits_in(issue.op)
-        issue.tell(pipe)  # who meets others says first that it is there
+        issue.tell(pipe)  # a core signals its arrival before it waits
         if tickets:
             issue.wait(pipe, tickets)
         if isinstance(key, FifoChannel) and key.what == PUSHED:
             issue.pushed += tickets
 
     def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
-        """Its signals become entries here, with the numbers that they have when it is executed."""
+        """Return `do` wrapped so that its signals become entries at the issue position."""
         issue = self.issue.of(core)
         place, pipe = issue.issued_here(), self.issue.footprints.pipe(issue.op, issue.core.kind)
         return partial(issue.execute, place, pipe, do)
 
 
 class Issue(Observer):
-    """The entries of every core of a run; `cores` has a list for each."""
+    """The issue trace of a run; `cores` has a list of entries for each core."""
 
     def __init__(self, target: Target, templates: Templates | None = None) -> None:
         self.target = target
@@ -294,10 +294,13 @@ class Issue(Observer):
         self.issues: dict[int, CoreIssue] = {}
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
-        self.begun, self.reached = set[int](), set[int]()  # ops; the second: on some elements
-        self.cut = False  # what was executed last is missing
-        self.turns = set[Turn]()  # of the branches that were chosen
-        self.chosen = False  # its iterations and branches were chosen: those of cores may not fit
+        self.begun, self.reached = (
+            set[int](),
+            set[int](),
+        )  # ids of ops that started; that accessed elements
+        self.cut = False  # the trace was cut off
+        self.turns = set[Turn]()  # the branch decisions
+        self.chosen = False  # branches were forced: the traces of cores may not match
         # of runs of several blocks: which conflicts between these do not hang on samples
         self.certain: Callable[[AnyOp, AnyOp], bool] | None = None
         self.given: Sequence[str] = ()  # the numbers that only this run is about
@@ -309,19 +312,19 @@ class Issue(Observer):
 
     @property
     def buffer_misuses(self) -> list[BufferMisuse]:
-        """What is wrong with acquires and releases of buffers."""
+        """Return the faults of buffer acquires and releases."""
         every = [fault for issue in self.issues.values() for fault in issue.buffers.faults()]
         return [one for one in every if not self.cut or one.fault is not BufferFault.NEVER_RELEASED]
 
     @property
     def names(self) -> list[str]:
-        """What each core is called."""
+        """Return the name of each core."""
         every = [self.issues[number].core for number in sorted(self.issues)]
         return [str(getattr(core, "place", f"block {core.block_idx}")) for core in every]
 
     @property
     def blocks(self) -> list[int]:
-        """The block that each core belongs to."""
+        """Return the block of each core."""
         return [self.issues[number].core.block_idx for number in sorted(self.issues)]
 
     def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
@@ -338,14 +341,14 @@ class Issue(Observer):
         core.state.flags = IssuedFlags(issue)
 
     def proven(self, *, blocks_only: bool) -> bool:
-        """Whether a proof shows, without a list of entries, that the order has no fault.
+        """Return whether a proof shows, without a list of entries, that the order is correct.
 
-        `blocks_only`: the order between blocks, nothing else.
+        `blocks_only`: consider only the order between blocks.
         """
         return False
 
     def alone(self, block: int) -> Issue | None:
-        """What the cores of one block issue alone; None where they wait for another block."""
+        """Return the entries of one block; None if its cores wait for another block."""
         own = [one for one in self.issues.values() if one.core.block_idx == block]
         others = [one for one in self.issues.values() if one.core.block_idx != block]
         posted = {e.ticket for one in others for e in one.in_order() if isinstance(e, Post)}
@@ -357,12 +360,12 @@ class Issue(Observer):
         return found
 
     def other_blocks(self, first: QueueEntry, second: QueueEntry) -> bool:
-        """Whether two entries are of different blocks."""
+        """Return whether two entries belong to different blocks."""
         blocks = {self.issues[entry.queue.core].core.block_idx for entry in (first, second)}
         return len(blocks) > 1
 
     def of(self, core: int) -> CoreIssue:
-        """What a core has issued."""
+        """Return the entries of a core."""
         return self.issues[core]
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
@@ -378,7 +381,7 @@ class Issue(Observer):
             issue.tell(self.footprints.pipe(op, issue.core.kind))
 
     def work(self, op: Op, env: Env, core: Core) -> None:
-        """The op does its work, in the queue of its pipe."""
+        """Enter the accesses of an executed op in the queue of its pipe."""
         issue = self.issues[self.numbers[id(core)]]
         template = self.footprints.template(op, env)
         popped = [*_popped(op, env)]
@@ -402,7 +405,7 @@ class Issue(Observer):
     def _in_slots(
         self, op: Op, issue: CoreIssue, pipe: Pipe, reads: Touched, writes: Touched
     ) -> tuple[Touched, Touched]:
-        """The same where a tile that was popped lies in its slot."""
+        """Return the accesses with the FIFO slots in which popped and pushed tiles lie."""
         reads, writes = issue.tiles.used(pipe, reads, writes)
         if op.page.fifo_role is FifoRole.PUSHES:
             lanes = range(issue.core.lanes if issue.core.kind is CUBE else 1)
@@ -411,7 +414,7 @@ class Issue(Observer):
         return reads, writes
 
     def waits_in(self, op: Op) -> Pipe:
-        """The queue that waits for other cores: the whole core, or the pipe of the op."""
+        """Return the queue that waits for other cores: that of the op, or of the whole core."""
         return self.footprints.pipe(op) if self.target.separate else Pipe.S
 
 
@@ -420,7 +423,7 @@ def _is_push(ticket: Ticket) -> bool:
 
 
 def _popped(op: Op, env: Env) -> Iterator[tuple[str, tuple[Value, Ranges]]]:
-    """The tile that a pop makes, which is no operand of it: its name and all of its bytes."""
+    """Yield the tile that a pop returns, with its name and all its bytes."""
     if op.page.fifo_role is FifoRole.POPS:
         for name, value in op.named_results():
             if isinstance(tile := env.get(value), Tile):
@@ -430,7 +433,7 @@ def _popped(op: Op, env: Env) -> Iterator[tuple[str, tuple[Value, Ranges]]]:
 def _loops(
     block: Block, around: tuple[Value, ...]
 ) -> Iterator[tuple[Sequence[AnyOp], tuple[Value, ...]]]:
-    """The ops of each block with the numbers that the loops around them count."""
+    """Yield the ops of each block with the induction variables of the enclosing loops."""
     counted = tuple(a for a in block.args[:1] if whole_number(a))
     yield block.ops, around + counted
     for op in block.ops:

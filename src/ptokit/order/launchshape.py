@@ -1,4 +1,4 @@
-"""The shape of a launch: how many of its blocks run at once, and how they share global memory."""
+"""The shape of a launch: how many of its blocks run concurrently and share global memory."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Cores = Sequence[Sequence[QueueEntry]]
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """The cores of each block, and how many blocks the chip has room for."""
+    """The cores of each block, and the number of blocks that the chip runs concurrently."""
 
     blocks: tuple[tuple[int, ...], ...] = ()
     room: int = 1
 
     @property
     def waits(self) -> bool:
-        """Whether blocks wait until others have ended."""
+        """Return whether some blocks start only after others have ended."""
         return len(self.blocks) > self.room
 
     def at_once(self, cores: int) -> int:
-        """How many run at once of so many cores of the whole launch."""
+        """Return how many of `cores` cores of the launch run concurrently."""
         return -(-cores * self.room // len(self.blocks)) if self.waits else cores
 
 
 def shape_of_launch(cores: Cores, blocks: Sequence[int], target: Target) -> LaunchShape:
-    """A block has a vector core for itself, or else a cube core with its vector cores."""
+    """Return the shape: a block takes a vector core, or a cube core and its vector cores."""
     chip, of = chip_of(target), defaultdict[int, list[int]](list)
     for core, block in enumerate(blocks):
         of[block].append(core)
@@ -46,7 +46,7 @@ def shape_of_launch(cores: Cores, blocks: Sequence[int], target: Target) -> Laun
 
 
 def first_across(cores: Cores, shape: LaunchShape) -> Await | None:
-    """The first entry that waits for another block, if blocks wait for one another."""
+    """Return the first entry that waits for another block; None if blocks are independent."""
     block_of = {core: n for n, some in enumerate(shape.blocks) for core in some}
     posts = {e.ticket: block_of[c] for c, es in enumerate(cores) for e in es if isinstance(e, Post)}
     for core, entries in enumerate(cores):
@@ -60,9 +60,10 @@ def first_across(cores: Cores, shape: LaunchShape) -> Await | None:
 
 @dataclass(frozen=True)
 class SharedMemory:
-    """One direction of global memory for `cores` that use it at once, in bytes a cycle of all.
+    """The bandwidth of global memory in one direction for `cores` concurrent cores.
 
-    `memory` is the rate of the share `fresh` of all bytes, `cache` that of the others, from L2.
+    Rates are bytes per cycle of all cores together: `memory` for the fraction `fresh` of the bytes,
+    `cache` for the others, which come from the L2 cache.
     """
 
     cores: int
@@ -73,16 +74,16 @@ class SharedMemory:
 
     @property
     def rate(self) -> float:
-        """Bytes a cycle of all cores."""
+        """Return the bytes per cycle of all cores."""
         return 1 / (self.fresh / self.memory + (1 - self.fresh) / self.cache)
 
     @property
     def each(self) -> float:
-        """Bytes a cycle of one core, as all of them have the same share."""
+        """Return the bytes per cycle of one core; all cores have the same share."""
         return self.rate / self.cores
 
     def cycles(self, alone: Cost) -> int:
-        """Cycles of a transfer: no part of it is faster than alone, or than the core's share."""
+        """Return the cycles of a transfer, at most as fast as alone and as the core's share."""
         parts = (self.fresh, self.memory), (1 - self.fresh, self.cache)
         share = alone.bytes * self.cores
         return int(sum(part * max(alone.cycles, share / rate) for part, rate in parts))
@@ -94,10 +95,10 @@ def shared_memory(
     shape: LaunchShape,
     target: Target,
 ) -> dict[Direction, SharedMemory]:
-    """How the cores of a launch share global memory, by direction.
+    """Return how the cores of a launch share global memory, by direction.
 
-    Bytes that the launch reads again come from the L2 cache, and what it writes goes there, if it
-    holds all of them.
+    Bytes that the launch reads again come from the L2 cache, and its writes go to the cache, if the
+    cache holds all of them.
     """
     moved: dict[Direction, int] = defaultdict(int)
     users: dict[Direction, set[int]] = defaultdict(set)
@@ -119,7 +120,7 @@ def shared_memory(
 
 
 def _shared(chip: Chip, way: Direction, cores: int, moved: int, first: int) -> SharedMemory:
-    """What so many cores share of which the first touches of bytes are so many."""
+    """Return the shared bandwidth, given the number of cores and of bytes touched first."""
     if first > chip.cached or (way is Direction.READ and moved == first):
         return SharedMemory(cores, chip.memory[way], chip.cache[way], 1, chip.source)
     fresh = first / moved if way is Direction.READ and moved else 0
@@ -128,7 +129,7 @@ def _shared(chip: Chip, way: Direction, cores: int, moved: int, first: int) -> S
 
 @lru_cache(maxsize=1 << 12)
 def slowed(cost: Cost, shared: SharedMemory) -> Cost:
-    """The cost of a transfer, no faster than the core's share."""
+    """Return the cost of a transfer, limited by the core's share of the bandwidth."""
     cycles = shared.cycles(cost)
     if cycles <= cost.cycles:
         return cost
@@ -139,7 +140,7 @@ def slowed(cost: Cost, shared: SharedMemory) -> Cost:
 class SharedDurations:
     """The costs of instructions whose transfers share global memory.
 
-    `slower` are the directions in which one took longer for that.
+    `slower` collects the directions in which sharing made a transfer slower.
     """
 
     durations: Callable[[PipeWork], Cost]
@@ -158,5 +159,5 @@ class SharedDurations:
 
 
 def all_work(cores: Cores) -> Iterable[PipeWork]:
-    """The instructions of all cores."""
+    """Yield the instructions of all cores."""
     return (entry for entries in cores for entry in entries if isinstance(entry, PipeWork))

@@ -1,4 +1,4 @@
-"""Lifetimes: from when to when the bytes of a core's memories hold what is still read."""
+"""Lifetimes: the times from the write of a core's bytes to their last read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ptokit.order.timeline import Bar, Timeline
 
 @dataclass(slots=True, eq=False)
 class Lifetime:
-    """What an instruction wrote into a region, until the last one that reads it is complete.
+    """A value in a region, from the instruction that writes it to the end of its last reader.
 
-    Times in cycles. What nobody reads ends with the instruction that wrote it; instructions that
-    change it in place prolong it.
+    Times are in cycles. A value without a reader ends with its writer; an instruction that updates
+    the region in place extends the lifetime.
     """
 
     region: ByteRegion
@@ -27,7 +27,7 @@ class Lifetime:
 
 
 def lifetimes(timeline: Timeline, regions: ByteRegions) -> list[Lifetime]:
-    """Of all memories but global memory, by the time of the write."""
+    """Return the lifetimes in all memories of cores, in order of the writes."""
     for region in (region for bar in timeline.bars for region in bar.entry.writes):
         regions.write(region)
     found: list[Lifetime] = []
@@ -53,6 +53,6 @@ def _of_core(regions: tuple[ByteRegion, ...]) -> Iterator[ByteRegion]:
 
 
 def _covers(region: ByteRegion, other: ByteRegion) -> bool:
-    """Whether nothing of the other is left once the region is written."""
+    """Return whether writing `region` overwrites all of `other`."""
     one = len(region.ranges) == 1
     return other is region or (one and region.start <= other.start and other.stop <= region.stop)

@@ -1,4 +1,4 @@
-"""What a run issues, in either engine: entries, or logs that are read when they are needed."""
+"""The issue trace of a run in either engine: entries, or logs that are read on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptokit.order.orderproof import order_holds
 
 
 class LoggedIssue(Issue):
-    """What a run issues, in either engine."""
+    """An issue trace of either engine."""
 
     logs: ClassVar[bool] = True
 
@@ -23,10 +23,10 @@ class LoggedIssue(Issue):
         super().__init__(target)
         self.unread: list[Logged] = []
         self.between_blocks = between_blocks
-        self.blocks_apart = False  # proven of a run whose entries are not known
+        self.blocks_apart = False  # proven without a list of entries
 
     def executed(self, log: Logged) -> None:
-        """Keep the log; it is read when the entries are asked for."""
+        """Keep the log, which is read when the entries are requested."""
         self.cut |= log.full
         self.unread.append(log)
 
@@ -38,7 +38,7 @@ class LoggedIssue(Issue):
         return super().cores
 
     def executed_apart(self, logs: Sequence[Logged]) -> bool:
-        """Enough if only blocks are compared, and are proven not to conflict."""
+        """Return whether the logs suffice: blocks are proven not to conflict."""
         full = any(log.full for log in logs)
         self.blocks_apart = not full and order_holds(self.target, logs, blocks_only=True)
         return self.blocks_apart

@@ -1,9 +1,9 @@
-"""A proof, in compiled code, that a run has no hazard: from its execution logs.
+"""A proof, in compiled code, that a run has no hazard, from its execution logs.
 
-The records are read in program order, in which no wait may come before its set, with the vector
-clocks of `hazards`. If the proof fails there may be a hazard, and `hazards` looks for it. Blocks
-are read one after the other, as if each were complete before the next one begins; but accesses of
-two blocks to shared memory are a conflict if one of them writes.
+The code walks the records in program order, in which no wait may precede its set, with the vector
+clocks of `hazards`. If the proof fails, `hazards` searches for a hazard; there may be none. Blocks
+are read one after the other, as if each were complete before the next starts; accesses of two
+blocks to shared memory are a conflict if one of them writes.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from ptokit.order.orderscan import (
 )
 
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two
-TABLE, NUMBER = 1 << 14, 2  # an array of this size may be one of numbers, of 4 bytes each
-MOST_GRANULES = 1 << 20  # of one memory
-MOST_WORDS, MOST_SPACES, MOST_CHANNELS = 1 << 16, 256, 512  # a run that needs more is not proven
-MOST_RUNS = 64  # of even lines in one access
-LATEST = (1 << 31) - 1  # no entry has a larger number
+TABLE, NUMBER = 1 << 14, 2  # an array up to this size may hold 4-byte signals: finer granules
+MOST_GRANULES = 1 << 20  # per memory
+MOST_WORDS, MOST_SPACES, MOST_CHANNELS = 1 << 16, 256, 512  # limits of a proven run
+MOST_RUNS = 64  # of evenly spaced lines in one access
+LATEST = (1 << 31) - 1  # greater than each entry number
 PIPES = [*Pipe]
-FLAG_DOWN = 0  # 1: it is up, or the buffer is free
+FLAG_DOWN = 0  # 1: the flag is up, or the buffer is free
 
 
 class _Unproven(Exception):
-    """The proof does not cover this run."""
+    """Raised if the proof does not cover this run."""
 
 
 class _Restart(Exception):
-    """An assumption about memory that the proof made so far does not hold: begin again."""
+    """Raised if an assumption about memory turned out false: start again."""
 
 
 @dataclass
 class _Space:
-    """A memory, in granules of 2 to the power of `shift` bytes; `shared` by all blocks."""
+    """A memory in granules of 2**`shift` bytes; all blocks use it if `shared` is set."""
 
     memory: Memory
     size: int
@@ -71,7 +71,7 @@ class _Space:
 
 
 class _FlagSteps:
-    """Makes steps of the sets and waits of the flags of a core."""
+    """A receiver of flag operations that makes steps of the scan."""
 
     number = 0
 
@@ -84,7 +84,7 @@ class _FlagSteps:
         self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen, FLAG_DOWN])
 
     def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """By the pipe that has acquired it."""
+        """Release a buffer by the pipe that acquired it."""
         self.post(pipe, buffer)
         self.steps[-1][-1] = _acquired_by(pipe)
 
@@ -95,7 +95,7 @@ class _FlagSteps:
         self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag, after])
 
     def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """The first one finds the buffer free: it is up at the start."""
+        """Acquire a buffer, which is free at the start."""
         self.take(pipe, buffer)
 
     def drain(self, pipe: Pipe) -> None:
@@ -105,17 +105,18 @@ class _FlagSteps:
 
 
 def _acquired_by(pipe: Pipe) -> int:
-    """What stands for a buffer that a pipe has acquired: below 0."""
+    """Return the negative number that stands for a buffer acquired by the pipe."""
     return -1 - PIPES.index(pipe)
 
 
 def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
-    """Whether a run with these logs is proven to have no hazard; if not, it may still have none.
+    """Return whether the run is proven free of hazards; False: not proven.
 
-    `blocks_only`: no hazard between two blocks. Without it each log holds all cores of its blocks.
+    `blocks_only`: prove only that no hazard exists between two blocks. Otherwise each log holds all
+    cores of its blocks.
     """
     first, key = logs[0], (OrderProof, target, blocks_only)
-    proof = first.known.pop(key, None)  # nobody else works with it meanwhile
+    proof = first.known.pop(key, None)  # taken out, so that no other thread uses it
     if proof is None or not proof.fits():
         proof = OrderProof(target, blocks_only)
     found = proof.holds(logs)
@@ -124,13 +125,13 @@ def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) ->
 
 
 class _Program:
-    """A program that writes logs, with the kinds of records met so far."""
+    """A program that writes logs, with the record kinds seen so far."""
 
     def __init__(self, target: Target, log: Logged) -> None:
         self.log = replace(log, words=log.words[:0])
         self.reader = ExecutedLog(Issue(target), self.log)
         self.core = CoreIssue(0, log.core, {})
-        self.used = 0  # words of kinds
+        self.used = 0  # words in use of `kinds`
         points = log.points
         listed = np.cumsum([0, *(len(p.deciding) for p in points)])
         self.points = np.array(
@@ -145,7 +146,7 @@ class _Program:
 
 
 class OrderProof:
-    """The tables for the logs of a launch, kept for runs that differ in content only."""
+    """The tables for the logs of a launch, reused by runs that differ in data only."""
 
     def __init__(self, target: Target, blocks_only: bool) -> None:
         self.target, self.blocks_only = target, blocks_only
@@ -163,11 +164,11 @@ class OrderProof:
     # the run
 
     def fits(self) -> bool:
-        """Whether no memory has changed its size since the tables were made."""
+        """Return whether all memories have the sizes for which the tables were made."""
         return all(space.memory.size == space.size for space in self.spaces.values())
 
     def holds(self, logs: Sequence[Logged]) -> bool:
-        """Whether the run is proven; if not, it may still have no hazard."""
+        """Return whether the run is proven free of hazards; False: not proven."""
         while True:
             try:
                 self._begin()
@@ -197,7 +198,7 @@ class OrderProof:
         self._begin_block(0)
 
     def _begin_block(self, block: int) -> None:
-        """All entries of earlier blocks are complete, on this core."""
+        """Treat all entries of earlier blocks as complete on this core."""
         self.rows[Row.BLOCK, LANES - 1] = block + 1
         self.rows[Row.CLOCKS : Row.CLOCKS + LANES] = self.rows[Row.DONE]
         self.state[2] = 0
@@ -206,12 +207,12 @@ class OrderProof:
             self.tickets[:count, 2, 0] = ~self.flags[:count]
 
     def _block_ends(self) -> bool:
-        """Whether no flag is left set, and every buffer is free."""
+        """Return whether no flag is left set and every buffer is free."""
         count = len(self.channels)
         return bool((self.tickets[:count, 2, 0] == ~self.flags[:count]).all())
 
     def _program(self, log: Logged) -> _Program:
-        """The program of a log, whose tables the code gets."""
+        """Return the program of a log and pass its tables to the scan."""
         if id(log.points) not in self.programs:
             self.programs[id(log.points)] = _Program(self.target, log)
         program = self.programs[id(log.points)]
@@ -287,7 +288,7 @@ class OrderProof:
         yield from [drain] * kind.drains[1]
 
     def channel(self, channel: Channel) -> tuple[int, bool]:
-        """Its number, and whether instructions may use the same flag inside."""
+        """Return the number of a channel, and whether instructions may use the same flag."""
         if channel not in self.channels:
             number = self.channels[channel] = len(self.channels)
             if number == MOST_CHANNELS:
@@ -309,7 +310,7 @@ class OrderProof:
             yield [what, 0, number, base + offset, at, times, origin, bits, width, pitch, count]
 
     def _space(self, memory: Memory, own: bool, *, writes: bool) -> tuple[int, _Space]:
-        """A memory and its number; `own`: each block has one of its own."""
+        """Return the number and the entry of a memory; `own`: each block has its own."""
         shared, key = not own, memory.name if own else id(memory)
         space = self.spaces.get(key)
         if space is None:
@@ -325,14 +326,14 @@ class OrderProof:
         return [*self.spaces].index(key), space
 
     def _align(self, space: _Space, place: int) -> None:
-        """Make granules so small that one begins at `place`, if that is not finer than allowed."""
+        """Make the granules small enough for one to begin at `place`, within the finest allowed."""
         shift = max(space.finest, (place & -place).bit_length() - 1)
         if shift < space.shift:
             space.shift = shift
             raise _Restart
 
     def _place(self, number: int, space: _Space) -> None:
-        """A shadow without any access, for the memory of this number."""
+        """Add an empty shadow for the memory of this number."""
         size = space.size
         shadow = np.zeros(((size >> space.shift) + 1) * GRANULE_BYTES, np.uint8)
         self.shadows.append(shadow)
@@ -342,7 +343,7 @@ class OrderProof:
 
 
 def _term(value: object, factor: int) -> tuple[int, int, int]:
-    """A product as a number, and a place in the record with what it is multiplied by."""
+    """Return a product as (constant, place in the record, factor)."""
     if isinstance(value, FrameSlot):
         return 0, 1 + value.number, factor
     assert isinstance(value, int)
@@ -354,7 +355,7 @@ def _filled(step: Sequence[int]) -> list[int]:
 
 
 def lines_of(ranges: Ranges) -> list[tuple[int, int, int, int]]:
-    """Ranges as lines: first byte, width, pitch, count; one line over all if they are irregular."""
+    """Return ranges as (first byte, width, pitch, count); one line around irregular ranges."""
     found: list[tuple[int, int, int, int]] = []
     for low, high in ranges:
         start, width, pitch, count = found[-1] if found else (0, 0, 0, 0)

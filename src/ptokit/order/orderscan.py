@@ -1,9 +1,9 @@
-"""The code that walks an execution log with vector clocks: LLVM text, made once.
+"""The LLVM code that walks an execution log with vector clocks, generated once.
 
-A *row* is a vector clock of eight 32-bit numbers: for each pipe the number of an entry of its
-queue, and last a number of the block. Memory is divided into granules, each with two rows: the
-newest write and the newest read of each queue. The comparison is conservative: it may report a
-conflict where two instructions share a granule but no byte, or a wait stands before its set.
+A *row* is a vector clock of eight 32-bit numbers: the number of an entry for each pipe, and last a
+block number. Memory is divided into granules, each with two rows: the newest write and the newest
+read of each queue. The comparison is conservative: it may report a conflict if two instructions
+share a granule but no byte, or if a wait precedes its set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENTRY = "define i64 @launch(ptr %log, ptr %tables, ptr %state, ptr %none, i64 %f
 
 
 class Stop(IntEnum):
-    """Why the code comes back; the record is in the first word of its state."""
+    """The reasons why the code returns; word 0 of the state is the position of the record."""
 
     END = 0
     CONFLICT = 1
@@ -46,7 +46,7 @@ class ScanStep(IntEnum):
 
 
 class Table(IntEnum):
-    """The arrays that the code works on, by their places among the addresses it is given."""
+    """The arrays of the code, by their index among the addresses that it gets."""
 
     POINTS = 0
     DECIDING = 1
@@ -57,25 +57,25 @@ class Table(IntEnum):
 
 
 class Row(IntEnum):
-    """Where the rows of each lane begin, and single ones."""
+    """The indices of single rows and of the first of a group with one row per lane."""
 
     CLOCKS = 0  # what is complete before the next entry of the queue starts
-    OWN = 8  # all bits of the own lane
-    ORDERED = 16  # the greatest number where nothing is to be compared
+    OWN = 8  # all bits of the lane itself
+    ORDERED = 16  # the greatest number in lanes that need no comparison
     SCALAR = 24  # as OWN, for the scalar unit: its entries are complete before the next is issued
     ELSE = 32  # all bits of the other lanes, but of the last
     DONE = 40  # the entries that each queue has taken
-    LIMIT = 41  # of the instruction that is looked at: what is complete
-    OTHER = 42  # its own number and block; in other lanes numbers that never occur
-    MINE = 43  # what its access leaves in a memory of its core
-    SHARED = 44  # what its access leaves in a memory that all cores reach
+    LIMIT = 41  # the entries that are complete before the current instruction
+    OTHER = 42  # the number and block of the current instruction; unused numbers in other lanes
+    MINE = 43  # the row that its access enters in a memory of its core
+    SHARED = 44  # the row that its access enters in a global memory
     BLOCK = 45  # in the last lane the number of the block
-    SEVERAL = 46  # in the last lane what stands for several blocks
+    SEVERAL = 46  # in the last lane the mark for several blocks
     COUNT = 47
 
 
 class _Words:
-    """An array of 64-bit numbers."""
+    """An array of 64-bit words."""
 
     def __init__(self, code: Code, base: str) -> None:
         self.code, self.base = code, base
@@ -108,7 +108,7 @@ class _Rows:
 
 
 class _Scan:
-    """Writes the function."""
+    """The generator of the function."""
 
     def __init__(self) -> None:
         self.code = code = Code()
@@ -158,7 +158,7 @@ class _Scan:
 
     @contextmanager
     def _only_if(self, condition: Truth) -> Generator[None]:
-        """Instructions that leave the function."""
+        """Generate instructions that run if the condition holds, and leave the function."""
         yes, no = self.code.name("leave"), self.code.name("on")
         self.code.branch(condition, yes, no)
         self.code.start(yes)
@@ -166,7 +166,7 @@ class _Scan:
         self.code.start(no)
 
     def _kind(self, point: Num) -> tuple[Int, Int]:
-        """The kind whose deciding numbers are those of the record; kinds of a point form a ring."""
+        """Return the kind whose deciding numbers match the record; a point's kinds form a ring."""
         code, first = self.code, self.points[point + 1]
         count, listed = self.points[point + 2], self.points[point + 3]
         self._leave_if(first == -1, Stop.NEW_KIND)
@@ -226,7 +226,7 @@ class _Scan:
         return self.rows[lane + int(rows)]
 
     def _clock(self, lane: Num) -> str:
-        """The clock of the queue, joined with that of the scalar unit, which issues the entry."""
+        """Return the clock of the queue, joined with that of the scalar unit that issues to it."""
         return self._max(self.rows[lane + int(Row.CLOCKS)], self.rows[int(Row.CLOCKS)])
 
     def _keep(self, lane: Num, clock: str, done: str) -> None:
@@ -234,9 +234,9 @@ class _Scan:
         self.rows[lane + int(Row.CLOCKS)] = self._max(clock, scalar)
 
     def _next(self, lane: Num) -> tuple[str, str]:
-        """One more entry of the queue: how many there are, and the same in the own lane alone."""
+        """Count one more entry of the queue; return the counts, and the count of the lane alone."""
         own = self._own(lane)
-        # all bits of a lane are the number -1
+        # all bits set is the number -1, so this adds 1
         done = self.code.let(f"sub {ROW} {self.rows[int(Row.DONE)]}, {own}")
         self.rows[int(Row.DONE)] = done
         return done, self._and(done, own)
@@ -287,7 +287,7 @@ class _Scan:
         self._keep(lane, self._max(self._clock(lane), done), done)
 
     def _conflict_if(self, lanes: str) -> None:
-        """Leave if a condition holds in some lane."""
+        """Leave with a conflict if a condition holds in some lane."""
         bits = self.code.let(f"bitcast <8 x i1> {lanes} to i8")
         self._leave_if(Truth(self.code, self.code.let(f"icmp ne i8 {bits}, 0")), Stop.CONFLICT)
 
@@ -300,7 +300,7 @@ class _Scan:
         self._access(step, writes=True)
 
     def _access(self, step: Num, *, writes: bool) -> None:
-        """Lines of bytes, one every pitch: each granule of them."""
+        """Check each granule of the lines of an access."""
         code, row = self.code, self.kinds[step + 2] * SPACE_WORDS
         shift, size, low, shared, skipped = (self.spaces[row + n] for n in range(1, 6))
         used = code.name("used")
@@ -328,7 +328,7 @@ class _Scan:
 
     @contextmanager
     def _granules(self, base: str, first: Num, width: Num, shift: Num) -> Generator[_Rows]:
-        """A loop over the granules of a line of bytes; the body gets the rows of one."""
+        """Loop over the granules of a line of bytes; the body gets the rows of one granule."""
         code = self.code
         low = Int(code, code.let(f"ashr i64 {text(first)}, {text(shift)}"))
         high = Int(code, code.let(f"ashr i64 {text(first + width - 1)}, {text(shift)}"))
@@ -337,7 +337,7 @@ class _Scan:
             yield _Rows(code, code.let(f"getelementptr i8, ptr {base}, i64 {place}"))
 
     def _start(self, step: Num) -> Int:
-        """The first byte: a number, an address of the record, and elements of some bits."""
+        """Return the first byte: constant, plus address of the record, plus elements times bits."""
         base, at, times, origin, bits = (self.kinds[step + n] for n in range(3, 8))
         elements = self.log[self.at + origin] * bits
         offset = Int(self.code, self.code.let(f"ashr i64 {text(elements)}, 3"))
@@ -346,19 +346,19 @@ class _Scan:
         return start
 
     def _granule(self, rows: _Rows, limit: str, other: str, mine: str, *, writes: bool) -> None:
-        """Compare earlier accesses with what is complete; then enter this one."""
+        """Compare earlier accesses with the completed entries, then enter this access."""
         code, wrote, read = self.code, rows[0], rows[1]
         bad, earlier = (self._unordered(row, limit, other) for row in (wrote, read))
         found = self._or(bad, earlier) if writes else bad
         code.do(f"store {ROW} {self._or(code.let(f'load {ROW}, ptr %bad'), found)}, ptr %bad")
         if writes:
             rows[0] = self._max(wrote, mine)
-        else:  # of several blocks that read none is the one
+        else:  # a granule that several blocks read gets the mark for several
             several = self._and(earlier, self.rows[int(Row.SEVERAL)])
             rows[1] = self._max(self._max(read, mine), several)
 
     def _unordered(self, row: str, limit: str, other: str) -> str:
-        """All bits of the lanes whose access is of another instruction and not complete."""
+        """Return all bits of the lanes whose access is of another instruction and incomplete."""
         late = self.code.let(f"icmp sgt {ROW} {row}, {limit}")
         apart = self.code.let(f"icmp ne {ROW} {row}, {other}")
         both = self.code.let(f"and <8 x i1> {late}, {apart}")
@@ -367,7 +367,7 @@ class _Scan:
 
 @cache
 def scan_code(processor: codes.Processor) -> codes.MachineCode:
-    """The machine code of the function."""
+    """Return the machine code of the scan for a processor."""
     made = _Scan().text()
     code, _ = codes.compiled(made, lambda: (made, b""), processor)
     return code

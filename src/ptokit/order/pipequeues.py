@@ -1,8 +1,8 @@
 """The queues of the pipes: entries in an order in which hardware may execute them.
 
-The scalar unit of each core issues its entries in program order; its own take place at once, and
-nothing is issued while it waits. A pipe takes the entries of its queue in their order. What follows
-from the order does not depend on which of several queues goes on first: each ticket is posted once.
+The scalar unit of each core issues its entries in program order. Its own entries execute at once,
+and nothing is issued while it waits. A pipe takes its entries in issue order. Results do not depend
+on which of several queues goes first, because each ticket is posted once.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Before: TypeAlias = "Callable[[QueueEntry], QueueEntry | None]"
 
 
 class Visitor(Protocol):
-    """What looks at the entries as the queues take them."""
+    """An analysis that visits the entries as the queues take them."""
 
     def issued(self, entry: QueueEntry) -> None:
-        """The scalar unit has put the entry into its queue."""
+        """Visit an entry that the scalar unit has put into its queue."""
         ...
 
     def taken(self, entry: QueueEntry) -> None:
-        """The entry is at the head of its queue and may go: its tickets are there."""
+        """Visit an entry at the head of its queue whose tickets are all posted."""
         ...
 
 
 class PipeQueues:
-    """The queues of a launch, from the entries of each core on."""
+    """The queues of a launch, fed from the entries of each core."""
 
     def __init__(
         self,
@@ -38,7 +38,10 @@ class PipeQueues:
         visitor: Visitor,
         before: Before = lambda _: None,
     ) -> None:
-        """`before`: an entry that must be taken first; of each core asked in program order."""
+        """Create the queues; `before` returns an entry that must be taken before its argument.
+
+        `before` is first called in program order of each core.
+        """
         self.cores, self.visitor, self.before = cores, visitor, before
         self.next = [0] * len(cores)  # the entry that each core issues next
         self.queues: dict[PipeQueue, deque[QueueEntry]] = {}
@@ -47,7 +50,7 @@ class PipeQueues:
         self.ready: deque[PipeQueue] = deque()
 
     def run(self) -> list[QueueEntry]:
-        """Take all entries; what is left at the end are the heads of queues that wait for ever."""
+        """Take all entries that can be taken; return the heads of queues that wait forever."""
         moved = True
         while moved:
             moved = False
@@ -58,7 +61,7 @@ class PipeQueues:
         return heads + [entries[n] for entries, n in places if n < len(entries)]
 
     def _issue(self, core: int) -> bool:
-        """Issue what one core can; whether there was anything."""
+        """Issue the entries that a core can issue; return whether there were any."""
         entries, start = self.cores[core], self.next[core]
         for number in range(start, len(entries)):
             entry = entries[number]
@@ -83,14 +86,14 @@ class PipeQueues:
         return start < len(entries)
 
     def _drained(self, entry: QueueEntry) -> bool:
-        """Whether a barrier of all pipes finds the queues of its core empty."""
+        """Return False for a barrier of all pipes whose queues are not empty."""
         if not (isinstance(entry, Drain) and entry.every):
             return True
         core = entry.queue.core
         return not any(queue for key, queue in self.queues.items() if key.core == core)
 
     def _advance(self) -> None:
-        """Take entries from the heads of queues that may go."""
+        """Take entries from the heads of the ready queues."""
         while self.ready:
             key = self.ready.popleft()
             queue = self.queues[key]
@@ -104,7 +107,7 @@ class PipeQueues:
                 self._take(entry)
 
     def _missing(self, entry: QueueEntry) -> Ticket | QueueEntry | None:
-        """What the entry still waits for."""
+        """Return a ticket or an entry that the entry still waits for."""
         before = self.before(entry)
         if before is not None or not isinstance(entry, Await):
             return before

@@ -1,7 +1,7 @@
-"""Tiles that lie in the slots of a FIFO: where a pop moves nothing (A5).
+"""Tiles that lie in FIFO slots, on targets whose pop copies nothing (A5).
 
-A push writes the slot, a pop waits in the queue of the pipe that uses the tile, and whatever uses
-the tile reads the slot: until it is given back, and afterwards by mistake.
+A push writes the slot. A pop waits in the queue of the pipe that uses the tile. Each user of the
+tile reads the slot, until the slot is freed, and by mistake afterwards.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ptokit.order.entries import Ticket
 from ptokit.order.fifoend import FifoChannel, LaunchedFifo
 
 Regions = tuple[ByteRegion, ...]
-SLOTS_OF = "the slots of "  # and the name of a FIFO: what a memory is called
+SLOTS_OF = "the slots of "  # prefix of the names of slot memories
 
 
 @dataclass
 class PoppedTile:
-    """A tile in a slot: its bytes as the run has them, and what stands for the slot.
+    """A tile in a slot: the bytes of its handle, and the regions that stand for the slot.
 
-    `entry` is written by the pop, so that other pipes than its own wait for that.
+    The pop writes `entry`, so that the users on other pipes wait for the pop.
     """
 
     fifo: LaunchedFifo
@@ -34,17 +34,17 @@ class PoppedTile:
     released: bool = False
 
     def holds(self, region: ByteRegion) -> bool:
-        """Whether the region is of the tile."""
+        """Return whether the region overlaps the tile."""
         return any(b.space == region.space and b.overlaps(region) for b in self.bytes)
 
 
 def is_slot(space: MemorySpace) -> bool:
-    """Whether a memory is that of slots."""
+    """Return whether the memory holds FIFO slots."""
     return space.name.startswith(SLOTS_OF)
 
 
 class FifoSlots:
-    """The slots of the FIFOs of a launch, as regions."""
+    """The FIFO slots of a launch, as regions."""
 
     def __init__(self, regions: ByteRegions) -> None:
         self.regions = regions
@@ -52,9 +52,9 @@ class FifoSlots:
         self.entries = count()
 
     def slot(self, ticket: Ticket, lane: int) -> ByteRegion:
-        """The slot, or the part of it, that the sender of a ticket has written for a core.
+        """Return the slot, or its part, that the sender of a ticket has written for a core.
 
-        `lane`: which of the cores that pop. Each has slots in a memory of its own.
+        `lane`: the number of the popping core. Each core has its slots in a memory of its own.
         """
         channel = ticket.channel
         assert isinstance(channel, FifoChannel)
@@ -65,20 +65,20 @@ class FifoSlots:
         return self.regions.at(space, start, ((0, fifo.slot_size),))
 
     def entry(self, fifo: LaunchedFifo) -> ByteRegion:
-        """What a pop hands to other pipes: of each pop another one."""
+        """Return a new region that a pop writes for its users on other pipes."""
         space = MemorySpace(f"an entry of {fifo.name}", None, next(self.entries))
         return self.regions.at(space, 0, ((0, fifo.slot_size),))
 
 
 class PoppedTiles:
-    """The tiles of one core, number `lane` of its kind in the block, that lie in slots."""
+    """The tiles in slots of one core, number `lane` of its kind in the block."""
 
     def __init__(self, slots: FifoSlots, lane: int) -> None:
         self.slots, self.lane = slots, lane
         self.tiles: list[PoppedTile] = []
 
     def pop(self, pipe: Pipe, tile: Regions, tickets: Iterable[Ticket]) -> Regions:
-        """A tile comes to lie in the slots that were waited for; what the pop does to memory."""
+        """Enter a tile in the slots that were waited for; return the region that the pop writes."""
         slots = tuple(self.slots.slot(ticket, self.lane) for ticket in tickets)
         (fifo, *_) = {t.channel.fifo for t in tickets if isinstance(t.channel, FifoChannel)}
         self.tiles = [one for one in self.tiles if not any(map(one.holds, tile))]
@@ -86,16 +86,16 @@ class PoppedTiles:
         return (self.tiles[-1].entry,)
 
     def release(self, fifo: LaunchedFifo) -> PoppedTile | None:
-        """Give the slot that was popped first back: the tile in it."""
+        """Free the slot that was popped first; return the tile in the slot."""
         first = next((one for one in self.tiles if one.fifo == fifo and not one.released), None)
         if first is not None:
             first.released = True
         return first
 
     def used(self, pipe: Pipe, reads: Regions, writes: Regions) -> tuple[Regions, Regions]:
-        """The same with the slots of the tiles that these regions are of.
+        """Return the accesses with the slots of the accessed tiles added.
 
-        Bytes that are written anew after the slot was given back are of another tile.
+        Bytes that are written after their slot was freed belong to another tile.
         """
         gone = [t for t in self.tiles if t.released and any(map(t.holds, writes))]
         self.tiles = [tile for tile in self.tiles if tile not in gone]

@@ -1,4 +1,4 @@
-"""Findings in words: where, which two instructions, which bytes, and the edge that is missing."""
+"""Diagnostics of order faults: place, the two instructions, their bytes and the missing edge."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class RaceReport:
     found: Findings
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        """What is wrong, the errors first."""
+        """Yield a diagnostic for each finding, errors first."""
         for hazard in self.found.hazards:
             yield self._hazard(hazard)
         misuses = self.issue.buffer_misuses
         yield from map(self._buffer_misuse, misuses)
-        if self.found.stuck and not misuses:  # who waits for a buffer then says the same
+        if self.found.stuck and not misuses:  # a deadlock would repeat the misuse of the buffer
             yield self._deadlock(self.found.stuck)
         twice = sets_without_wait(self.issue.cores)
         for post in (post for post in self.found.posted_twice if id(post.op) in twice):
@@ -76,7 +76,9 @@ class RaceReport:
         first, second = hazard.first, hazard.second
         slug, pipes = "hazard", f"{first.queue.pipe} -> {second.queue.pipe}"
         lenient = first.queue == second.queue and second.queue.pipe is not Pipe.V
-        lenient |= hazard.shared and bool(self.issue.given)  # which are the caller's to choose
+        lenient |= hazard.shared and bool(
+            self.issue.given
+        )  # shared addresses are chosen by the caller
         space, low, high = hazard.bytes
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
@@ -98,7 +100,7 @@ class RaceReport:
         )  # fmt: skip
 
     def _edge(self, hazard: Hazard) -> str:
-        """What would order the two."""
+        """Return the synchronisation that would order the two accesses."""
         first, second = hazard.first, hazard.second
         after, before = _line(first, "the first"), _line(second, "the second")
         later = " of a later iteration" if first.op is second.op or _back(hazard) else ""
@@ -113,7 +115,7 @@ class RaceReport:
         return f"a flag {pair}: set after {after}, waited for before {before}{later}"
 
     def _free(self, user: QueueEntry) -> str:
-        """When the slot is given back that is used here."""
+        """Return when the slot that is used here may be freed."""
         after, pipe = _line(user, "that"), user.queue.pipe
         tiles = self.issue.of(user.queue.core).tiles.tiles
         popped = next((tile.pipe for tile in tiles), pipe)
@@ -137,7 +139,7 @@ class RaceReport:
         )
 
     def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
-        """Each head that waits, and in whose queue the set stands that it waits for."""
+        """Return the diagnostic of all waiting heads and of the missing sets."""
         slug, first = "pipe-deadlock", stuck[0]
         waits = [Note(self._waiting(head), head.op.span) for head in stuck]
         return Diagnostic(
@@ -214,7 +216,7 @@ class RaceReport:
         return self.issue.names[core]
 
     def _place(self, entry: QueueEntry) -> str:
-        """In which iteration, and on which core if there are several."""
+        """Return the iteration of an entry, and its core if there are several."""
         iteration = ", ".join(f"%{name} = {number}" for name, number in entry.iteration)
         core = f" on {self._name(entry.queue.core)}" if len(self.issue.cores) > 1 else ""
         return (f" with {iteration}" if iteration else "") + core
@@ -238,7 +240,7 @@ def _line(entry: QueueEntry, otherwise: str) -> str:
 
 
 def _back(hazard: Hazard) -> bool:
-    """Whether the second stands before the first in the text: a loop brings it there."""
+    """Return whether the second access precedes the first in the text, by way of a loop."""
     first, second = hazard.first.op.span, hazard.second.op.span
     return first is not None and second is not None and second.start < first.start
 
@@ -251,7 +253,7 @@ def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
 
 
 def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
-    """A finding with the numbers that it takes: with others there may be none."""
+    """Return a finding with the numbers of its run; other numbers may avoid the fault."""
     if not given:
         return replace(found)
     severity = found.severity if found.slug == "hazard" else Severity.WARNING
@@ -260,7 +262,7 @@ def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
 
 
 def _between_blocks(issue: Issue, hazards: Iterable[Hazard]) -> Iterator[Hazard]:
-    """Those of two blocks, where some are no matter of samples only these."""
+    """Yield the hazards between two blocks that do not depend on sampled numbers."""
     for one in hazards:
         certain = issue.certain is None or issue.certain(one.first.op, one.second.op)
         if certain and issue.other_blocks(one.first, one.second):
@@ -270,9 +272,9 @@ def _between_blocks(issue: Issue, hazards: Iterable[Hazard]) -> Iterator[Hazard]
 def races(
     issues: Iterable[Issue], target: Target, *, blocks_only: bool = False
 ) -> list[Diagnostic]:
-    """What is wrong with the order of the pipes in these launches; each pair of places once.
+    """Return the order faults of these launches; each pair of places once.
 
-    `blocks_only`: hazards between blocks and waits without end, nothing else of one block.
+    `blocks_only`: report only hazards between blocks and deadlocks.
     """
     together: dict[tuple[object, ...], Diagnostic] = {}
     for issue in issues:
@@ -283,7 +285,7 @@ def races(
             found = Findings([*_between_blocks(issue, found.hazards)])
         for one in (*issue.ended, *RaceReport(issue, target, found).diagnostics()):
             if issue.certain and one.slug != "hazard":
-                continue  # the runs of each block tell
+                continue  # reported by the runs of each block
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else (), bool(issue.certain)
             together.setdefault(key, _told(one, issue.given))

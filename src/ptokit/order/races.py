@@ -1,12 +1,15 @@
-"""Races: bytes of global memory that two cores touch in no order, found while a kernel runs.
+"""Races: accesses of two cores to the same bytes of global memory without order, found at run time.
 
-Each core has a vector clock: how much it knows of every core to have happened. What a core signals
-carries its clock, and whoever waits for it takes that over. Of each byte is kept who wrote it last
-and when, and when each core read it last; an access that does not know of an earlier one races.
-What a core begins and does not wait for, an engine of its own does: one after another, and the core
-knows of it when it has waited for its event.
-Atomic additions race with other accesses, not with one another; so do additions to signals in
-memory, and stores to them: what is stored between additions takes those away that came before.
+Each core has a vector clock of the events that it knows of every core. A signal carries the clock
+of its sender, and a waiting core merges that clock into its own. For each byte the detector keeps
+the last writer and its time, and the last read of each core; an access races with an earlier access
+that the core does not know.
+
+A transfer that a core begins without waiting runs on an engine of the core. Transfers run one after
+another, and the core knows of a transfer when it has awaited the event.
+
+Atomic additions race with other accesses, but not with each other. The same holds for additions to
+signals in memory, and for stores to them: a store discards earlier additions.
 """
 
 from __future__ import annotations
@@ -37,49 +40,51 @@ from ptokit.order.group import GroupedCore
 
 
 class VectorClocks:
-    """The vector clock of each core, by the numbers of cores, and that of each signal."""
+    """The vector clocks of all cores, by number, and of all signals."""
 
     of_issue = False
 
     def __init__(self, cores: int) -> None:
         self.knows = np.eye(cores, dtype=np.int64)
         self.carried: defaultdict[Hashable, list[NDArray[np.int64]]] = defaultdict(list)
-        self.releases: dict[Hashable, int | None] = {}  # which core does, if it is only one
+        self.releases: dict[
+            Hashable, int | None
+        ] = {}  # the only releasing core, or None for several
 
     def begin(self, core: int, engine: int) -> None:
-        """The engine of the core begins something: it knows what the core knows."""
+        """Start a transfer: the engine of the core knows what the core knows."""
         np.maximum(self.knows[engine], self.knows[core], out=self.knows[engine])
         self.knows[engine, engine] += 1
 
     def end(self, core: int, known: NDArray[np.int64]) -> None:
-        """The core has waited for what its engine did; `known`: what that one knew then."""
+        """Merge the clock `known` of a completed transfer into the core's clock."""
         np.maximum(self.knows[core], known, out=self.knows[core])
 
     def release(self, core: int, keys: Sequence[Hashable]) -> None:
-        """The core signals: whoever waits for one of the keys knows what it knows now."""
+        """Signal the keys: cores that wait for a key get the clock of this core."""
         known = self.knows[core].copy()
         for key in keys:
             carried = self.carried[key]
             if self.releases.setdefault(key, core) != core:
                 self.releases[key] = None
-            alone = self.releases[key] == core  # then it knew less before
+            alone = self.releases[key] == core  # the clock of a single sender only grows
             carried.append(known if alone or not carried else np.maximum(known, carried[-1]))
         self.knows[core, core] += 1
 
     def acquire(self, core: int, key: Hashable, times: int | None) -> None:
-        """The core has waited for the key to be released so many times."""
+        """Merge the clock of the `times`-th release of the key into the core's clock."""
         carried = self.carried[key]
         if carried:
             last = carried[-1 if times is None else times - 1]
             np.maximum(self.knows[core], last, out=self.knows[core])
 
     def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
-        """It counts when it is executed."""
+        """Return `do` unchanged: its signals count when it executes."""
         return do
 
 
 class AccessKind(Enum):
-    """How an instruction uses global memory: those of one kind but the first have no order."""
+    """How an instruction uses global memory; accesses of one kind, except plain ones, commute."""
 
     PLAIN = "it reads or writes"
     ADDS = "it adds to what is there"
@@ -89,7 +94,7 @@ class AccessKind(Enum):
 
 @dataclass
 class _LastAccess:
-    """When each core accessed each byte last, and by which op."""
+    """The time of each core's last access to each byte, and its op."""
 
     when: NDArray[np.int64]
     by: NDArray[np.int32]
@@ -101,12 +106,12 @@ class _LastAccess:
 
 @dataclass
 class _ByteHistory:
-    """The history of each byte of a memory: its last write, and the last access of each core."""
+    """The history of each byte of a memory: its last write, and each core's last access."""
 
     writer: NDArray[np.int32]
     written: NDArray[np.int64]
     by: NDArray[np.int32]
-    last: dict[AccessKind, _LastAccess]  # plain ones: reads, others: writes
+    last: dict[AccessKind, _LastAccess]  # PLAIN: reads; the other kinds: writes
 
     @classmethod
     def of(cls, size: int, cores: int) -> _ByteHistory:
@@ -116,7 +121,7 @@ class _ByteHistory:
 
 
 class _Accessing(NamedTuple):
-    """A core or its engine, the op that it executes, by number, and how that uses memory."""
+    """A core or its engine, the number of the op that it executes, and its kind of access."""
 
     core: int
     op: int
@@ -124,26 +129,26 @@ class _Accessing(NamedTuple):
 
 
 def adds(op: AnyOp) -> bool:
-    """Whether the op adds to what is in global memory, atomically."""
+    """Return whether the op adds to global memory atomically."""
     return isinstance(op, Op) and AtomicType.ADD in op.attrs.values()
 
 
 def orders(op: AnyOp) -> bool:
-    """Whether the op changes or tests signals in memory, by single accesses of the scalar unit.
+    """Return whether the op changes or tests signals in memory by scalar accesses.
 
-    Several cores do so at once, and that is what orders them. Transfers between ranks use signals
-    too, on another pipe: the bytes that they move are data.
+    Concurrent scalar accesses to signals are synchronisation, not races. Transfers between ranks
+    use signals too, but on another pipe; the bytes that they move are data.
     """
     return isinstance(op, Op) and SIGNALS in op.page.uses and op.page.pipe is Pipe.S
 
 
 def commute(one: AnyOp, other: AnyOp) -> bool:
-    """Whether it makes no difference which of two accesses to global memory is the first."""
+    """Return whether two accesses to global memory give the same result in either order."""
     return (adds(one) and adds(other)) or (orders(one) and orders(other))
 
 
 def kind_of(op: AnyOp) -> AccessKind:
-    """How an op uses global memory."""
+    """Return the kind of access of an op to global memory."""
     if adds(op):
         return AccessKind.ADDS
     if not orders(op):
@@ -153,7 +158,7 @@ def kind_of(op: AnyOp) -> AccessKind:
 
 
 class RaceDetector(Observer):
-    """Runs the cores in a random order and raises at the first race."""
+    """An observer that runs the cores in a random order and raises at the first race."""
 
     stepwise: ClassVar[bool] = True
 
@@ -163,13 +168,15 @@ class RaceDetector(Observer):
         self.numbers: dict[int, int] = {}
         self.histories: dict[int, _ByteHistory] = {}
         self.at: dict[greenlet, _Accessing] = {}  # what each core executes
-        self.events: dict[tuple[int, Value], NDArray[np.int64]] = {}  # what is known behind them
-        self.engines = False  # whether any has begun
+        self.events: dict[
+            tuple[int, Value], NDArray[np.int64]
+        ] = {}  # clocks at the ends of transfers
+        self.engines = False  # whether any transfer has begun
 
     def launched(self, memories: Iterable[Memory], places: Iterable[CorePlace]) -> VectorClocks:
-        """A kernel begins, on these arrays and cores."""
+        """Start a kernel on these arrays and cores."""
         self.places = list(places)
-        self.clocks = VectorClocks(2 * len(self.places))  # and the engine of each
+        self.clocks = VectorClocks(2 * len(self.places))  # each core and its engine
         for memory in memories:
             memory.watch = self._watcher(memory)
         return self.clocks
@@ -185,11 +192,11 @@ class RaceDetector(Observer):
     resumed = before
 
     def _actor(self, op: AnyOp, core: int) -> int:
-        """Who accesses memory: the core, or, of what it only begins, its engine."""
+        """Return the number of the accessing core, or of its engine if the op begins a transfer."""
         engine, clocks = core + len(self.places), self.clocks
         if not isinstance(op, Op):
             return core
-        if AWAITS in op.page.traits:  # an event that comes by way of a loop: of what is done by now
+        if AWAITS in op.page.traits:  # an event carried by a loop: assume all transfers so far
             known = [self.events[core, v] for _, v in op.values() if (core, v) in self.events]
             clocks.end(core, known[0] if known else clocks.knows[engine])
         if BEGINS not in op.page.traits:
@@ -201,7 +208,7 @@ class RaceDetector(Observer):
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
         def watch(touched: Index, writes: bool) -> None:
-            at = self.at.get(getcurrent())  # none, where the schedule asks what is waited for
+            at = self.at.get(getcurrent())  # None while the scheduler tests a wait condition
             if at is not None and touched.size and (writes or at.kind is AccessKind.PLAIN):
                 self._touch(memory, touched, writes, at)
 
@@ -259,7 +266,10 @@ class RaceDetector(Observer):
 
 
 def detector(words: str | None) -> RaceDetector | None:
-    """What `random:SEED` asks for; ValueError for other words. None: the fixed order."""
+    """Return the detector for `random:SEED`, and None for None: the fixed order.
+
+    ValueError for other strings, TypeError for other values.
+    """
     if words is None:
         return None
     if not isinstance(words, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's
@@ -271,7 +281,7 @@ def detector(words: str | None) -> RaceDetector | None:
 
 
 def memories_of(envs: Mapping[KernelKind, Env]) -> list[Memory]:
-    """The arrays behind arguments, each once."""
+    """Return the arrays behind the arguments, each once."""
     found: dict[int, Memory] = {}
     for env in envs.values():
         for handle in env.values():

@@ -1,6 +1,6 @@
-"""Over-synchronisation: flags and barriers without which every order of the pipes stays right.
+"""Redundant synchronisation: flags and barriers that can go without making any order wrong.
 
-And flags that a program sets again before it waits for the last set.
+Also sets of flags that precede the wait for their last set.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ptokit.order.issue import Issue
 
 
 def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:
-    """Return the ids of the ops that set a flag which is up in program order.
+    """Return the ids of ops that set a flag which is up in program order.
 
-    A set behind the wait for the last one is right, though the wait may not be complete: see
-    dispute X112.
+    A set after the wait for the last set is right, though the wait may not be complete: see dispute
+    X112.
     """
     found: set[int] = set()
     up = Counter[FlagChannel]()
@@ -45,17 +45,17 @@ def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:
     return found
 
 
-MOST_ENTRIES = 20_000  # of a launch: each pair is left out once
-Pair = tuple[AnyOp, ...]  # a barrier, or the sets and the waits that belong together
+MOST_ENTRIES = 20_000  # per launch: each pair costs one more analysis
+Pair = tuple[AnyOp, ...]  # a barrier, or the sets and waits of one group
 
 
 @gc_disabled()
 def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
-    """What may be removed, each for itself, in every one of these launches.
+    """Return the barriers and flag pairs that may be removed singly in all these launches.
 
-    Empty where one of them is not right as it is, has too many entries, or signals to cores that
-    are not in it: they need what comes before. What belongs together in one launch does in all. A
-    barrier after all work is for what runs next, and no matter here.
+    Empty if a launch has a fault, has too many entries, or signals cores outside the launch, which
+    need the order before the signal. Sets and waits that belong together in one launch do in all. A
+    barrier after all work is for the next kernel and is not listed.
     """
     large = any(sum(map(len, issue.cores)) > MOST_ENTRIES for issue in issues)
     if (
@@ -68,7 +68,7 @@ def redundant(issues: Sequence[Issue], target: Target) -> list[Pair]:
 
 
 def _signals_out(issue: Issue) -> bool:
-    """Whether a signal of this launch is for nobody in it."""
+    """Return whether a signal of this launch has no receiver in the launch."""
     entries = [entry for core in issue.cores for entry in core]
     met = {ticket for e in entries if isinstance(e, Await) for ticket in e.tickets}
     sent = (e.ticket for e in entries if isinstance(e, Post))
@@ -77,9 +77,11 @@ def _signals_out(issue: Issue) -> bool:
 
 
 def _needed(pair: Pair, issues: Sequence[Issue], target: Target) -> bool:
-    """Whether some launch is not right without it."""
+    """Return whether some launch has a fault without the ops of `pair`."""
     gone = {id(op) for op in pair}
-    short = sorted(issues, key=lambda issue: sum(map(len, issue.cores)))  # they show most of it
+    short = sorted(
+        issues, key=lambda issue: sum(map(len, issue.cores))
+    )  # short launches show most faults
     has = (i for i in short if any(id(e.op) in gone for entries in i.cores for e in entries))
     return any(_wrong(_without(issue.cores, gone), issue, target) for issue in has)
 
@@ -93,9 +95,9 @@ def _without(cores: Sequence[Sequence[QueueEntry]], gone: set[int]) -> list[list
 
 
 def _pairs(issues: Iterable[Issue], target: Target) -> Iterable[Pair]:
-    """Barriers before some work, and ops whose sets and waits meet on some ticket.
+    """Return barriers that precede some work, and groups of ops whose sets and waits meet.
 
-    A barrier of a pipe that works in order anyway is for other targets, and costs nothing here.
+    A barrier of a pipe that completes in order is for other targets and costs nothing here.
     """
     groups: dict[int, dict[int, AnyOp]] = {}
     for cores in (issue.cores for issue in issues):
@@ -111,7 +113,7 @@ def _idle(entry: QueueEntry, target: Target) -> bool:
 
 
 def _meets(op: AnyOp) -> bool:
-    """Whether it waits for other blocks, which are in no launch of one, or drains inside."""
+    """Return whether the op waits for other blocks, outside this launch, or drains internally."""
     inside = isinstance(op, Op) and (op.page.drains_before or op.page.drains_behind)
     return bool(inside) or (isinstance(op, Op) and not CORES.isdisjoint(op.page.uses))
 
@@ -119,7 +121,7 @@ def _meets(op: AnyOp) -> bool:
 def _group(
     groups: dict[int, dict[int, AnyOp]], entries: Sequence[QueueEntry], posts: dict[Ticket, AnyOp]
 ) -> None:
-    """Those of one core."""
+    """Add the barriers and flag operations of one core to the groups."""
     last = max((n for n, e in enumerate(entries) if isinstance(e, PipeWork)), default=0)
     for number, entry in enumerate(entries):
         if isinstance(entry, Drain) and number < last and not _meets(entry.op):
@@ -129,7 +131,7 @@ def _group(
 
 
 def _join(groups: dict[int, dict[int, AnyOp]], op: AnyOp, others: Iterable[AnyOp]) -> None:
-    """These ops belong together, with all that belongs to one of them."""
+    """Merge the groups of these ops."""
     together: dict[int, AnyOp] = {}
     for one in (op, *others):
         together |= groups.get(id(one), {id(one): one})

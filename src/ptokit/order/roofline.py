@@ -1,4 +1,4 @@
-"""The roofline: how long the units would need at their peaks for the work of a timeline."""
+"""The roofline: the times that the units need at their peak rates for the work of a timeline."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from ptokit.order.timeline import Bar, Timeline
 
 @dataclass(frozen=True)
 class Roofline:
-    """Where a launch stands: `compute` and `memory` are the cycles that each needs at its peak.
+    """The position of a launch: `compute` and `memory` are the cycles at the peak rates.
 
-    Of several cores those of the one that needs most, or of the memory that they share; `bytes` go
-    to and from global memory. Paths and instructions without published figures do not count.
+    With several cores these are the cycles of the bottleneck core, or of the memory that cores
+    share. `bytes` are those of global memory. Paths and instructions without published figures do
+    not count.
     """
 
     cycles: int
@@ -30,22 +31,22 @@ class Roofline:
 
     @property
     def bound(self) -> str:
-        """What limits the launch however well its pipes overlap."""
+        """Return "compute" or "memory": the limit of the launch if its pipes overlap perfectly."""
         return "compute" if self.compute >= self.memory else "memory"
 
     @property
     def share(self) -> float:
-        """Of what the roof allows, from 0 to 1."""
+        """Return the achieved fraction of the roof, from 0 to 1."""
         return max(self.compute, self.memory) / self.cycles if self.cycles else 0.0
 
     @property
     def intensity(self) -> float | None:
-        """FLOP for each byte of global memory; None where it moves none."""
+        """Return the FLOP per byte of global memory; None if no bytes are moved."""
         return self.flop / self.bytes if self.bytes else None
 
 
 def roofline(timeline: Timeline) -> Roofline:
-    """The position of a launch, by the peaks of its target."""
+    """Return the position of a launch, given the peaks of its target."""
     compute: dict[PipeQueue, float] = defaultdict(float)
     memory: dict[PipeQueue, float] = defaultdict(float)
     moved, ways = 0, dict.fromkeys(Direction, 0)
@@ -64,7 +65,7 @@ def roofline(timeline: Timeline) -> Roofline:
 
 
 def _most(cycles: dict[PipeQueue, float], timeline: Timeline) -> float:
-    """What the queue needs that needs most, or those of one pipe in turn where blocks wait."""
+    """Return the busy time of the bottleneck queue. Blocks that share a pipe are serialised."""
     of: dict[Pipe, list[float]] = defaultdict(list)
     for queue, needed in cycles.items():
         of[queue.pipe].append(needed)
@@ -73,7 +74,7 @@ def _most(cycles: dict[PipeQueue, float], timeline: Timeline) -> float:
 
 
 def _computing(bar: Bar, target: Target) -> float:
-    """Cycles of the operations at the peak of their unit, for the elements that it reads."""
+    """Return the cycles of the operations at the peak of their unit and element type."""
     tiles = [kind for _, kind in bar.entry.operands if isinstance(kind, TileType)]
     if not tiles:
         return 0.0

@@ -1,7 +1,7 @@
-"""Cores that run at once: each until it waits, in a fixed order or in a random one.
+"""A scheduler of concurrent cores: each runs until it waits, in a fixed or a random order.
 
-They are coroutines of one thread, so nothing here depends on the machine's clock: the same program
-is scheduled alike in both engines.
+Cores are coroutines of one thread, so the schedule does not depend on the machine's clock and is
+the same in both engines.
 """
 
 from __future__ import annotations
@@ -18,34 +18,38 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 
 T = TypeVar("T")
-MANY = 16  # waiting cores that an error tells one by one
+MANY = 16  # waiting cores that an error lists singly
 
-WaitingLine: TypeAlias = "tuple[str, Span | None, str]"  # an instruction, and what it waits for
+WaitingLine: TypeAlias = (
+    "tuple[str, Span | None, str]"  # name, place and reason of a waiting instruction
+)
 Named: TypeAlias = "tuple[str, Callable[[], T]]"  # a program with the name of its core
 _OneLine: TypeAlias = "tuple[str, Span | None, str, int]"  # the number tells cores apart
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Why a core does not go on: `what` it waits for, at the instruction that it executes."""
+    """The reason why a core waits: the condition `met`, and `what` it waits for."""
 
     met: Callable[[], bool]
     what: str
-    held: Callable[[], str] | None = None  # what there is instead
-    lines: Callable[[], Iterable[WaitingLine]] | None = None  # where several of its queues wait
+    held: Callable[[], str] | None = None  # describes the current state
+    lines: Callable[[], Iterable[WaitingLine]] | None = (
+        None  # set if several queues of the core wait
+    )
 
     def __str__(self) -> str:
         return self.what if self.held is None else f"{self.what}, and {self.held()}"
 
 
 class _Task(Generic[T]):
-    """The program of one core, and the instruction that it has reached."""
+    """The program of one core and its current instruction."""
 
     def __init__(self, name: str, program: Callable[[], T]) -> None:
         self.name = name
         self.coroutine = greenlet(program)
         self.waits: Wait | None = None
-        self.at: tuple[str, Span | None] = "", None  # the instruction that is executed
+        self.at: tuple[str, Span | None] = "", None  # the current instruction
         self.result: T | None = None
 
     @property
@@ -53,7 +57,7 @@ class _Task(Generic[T]):
         return self.waits is None or self.waits.met()
 
     def lines(self) -> Iterator[tuple[str, str, Span | None, str]]:
-        """Each instruction of the core that waits."""
+        """Yield each waiting instruction of the core."""
         assert self.waits is not None
         one = [(*self.at, str(self.waits))] if self.waits.lines is None else self.waits.lines()
         for line in one:
@@ -61,7 +65,7 @@ class _Task(Generic[T]):
 
 
 class Schedule:
-    """Which core goes on: with `order` any that can, else the first one after the last."""
+    """The order of cores: a random one with `order`, else round robin."""
 
     def __init__(self, order: Random | None = None) -> None:
         self.order = order
@@ -69,9 +73,9 @@ class Schedule:
         self._hub: greenlet | None = None
 
     def run(self, programs: Sequence[Named[T]], more: Iterable[Sequence[Named[T]]] = ()) -> list[T]:
-        """Run named programs to their ends; PtoError if one fails or all that are left wait.
+        """Run named programs to completion; PtoError if one fails or all remaining ones wait.
 
-        The next of `more` begin where all programs so far have ended or wait.
+        The next programs of `more` start when all earlier ones have ended or wait.
         """
         every = [_Task(name, program) for name, program in programs]
         left, self._hub, further = list(every), getcurrent(), iter(more)
@@ -98,10 +102,10 @@ class Schedule:
             for task in left:
                 if task.coroutine and not task.coroutine.dead:
                     task.coroutine.throw()
-        return [task.result for task in every]  # type: ignore[misc]
+        return [task.result for task in every]  # type: ignore[misc]  # greenlets are untyped
 
     def _next(self, left: Sequence[_Task[T]]) -> _Task[T] | None:
-        """Return a program that can go on; None where all wait, or none is left."""
+        """Return a program that can run; None if all wait or none is left."""
         ready = (task for task in left if task.ready)
         found = next(ready, None)
         if found is None or self.order is None:
@@ -109,7 +113,7 @@ class Schedule:
         return self.order.choice([found, *ready])
 
     def wait(self, wait: Wait) -> None:
-        """The core that runs goes on when the condition is met."""
+        """Suspend the current core until the condition is met."""
         while not wait.met():
             if self._running is None or self._hub is None:
                 raise deadlock([("the caller", "a wait", None, wait.what)])
@@ -117,25 +121,25 @@ class Schedule:
             self._hub.switch()
 
     def yield_to_others(self) -> None:
-        """Other cores go on before this one, if there are any."""
+        """Let the other cores run first."""
         if self._hub is not None:
             self._hub.switch()
 
     def at(self, op: str, span: Span | None) -> None:
-        """The core that runs begins an instruction that may wait."""
+        """Note the instruction of the current core, which may wait."""
         if self._running is not None:
             self._running.at = op, span
 
     def pause(self) -> None:
-        """In a random order other cores may go on before this one."""
+        """In a random order, let other cores run first with probability 1/2."""
         if self.order is not None and self._hub is not None and self.order.random() < 0.5:
             self._hub.switch()
 
 
 def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
-    """The error that all cores left are waiting: each with its instruction, place and reason.
+    """Return the deadlock error, with the instruction, place and reason of each core.
 
-    Where many wait, those of one instruction that wait for the same are told together.
+    If many cores wait, those at one instruction with one reason share a note.
     """
     name, op, span, what = waits[0]
     few = len(waits) <= MANY

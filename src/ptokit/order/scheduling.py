@@ -1,4 +1,4 @@
-"""Scheduling: the times of entries, from what each instruction costs its pipe."""
+"""The times of queue entries, computed from the costs of instructions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Durations: TypeAlias = Callable[[PipeWork], Cost]
 
 @dataclass(slots=True)
 class _QueueTimes:
-    """When a queue takes its next entry, and when all that it took is complete."""
+    """The times at which a queue takes its next entry and has completed all entries."""
 
     free: Event = NEVER
     complete: Event = NEVER
@@ -52,10 +52,10 @@ class _QueueTimes:
 
 
 class Scheduler:
-    """Gives entries their times as the queues take them; `predicted` is the way in.
+    """A visitor that gives entries their times; `predicted` is the entry point.
 
-    The first instruction of a queue that was idle pays the head of its cost. A flag or a barrier
-    of the queue waits for the tail, and keeps the queue busy for `issue` or `barrier` cycles.
+    The first instruction of an idle queue pays the head of its cost. A flag or a barrier of the
+    queue waits for the tail, and keeps the queue busy for `issue` or `barrier` cycles.
     """
 
     def __init__(
@@ -69,17 +69,17 @@ class Scheduler:
         self.entries: list[TimedEntry] = []
 
     def begin(self, core: int, after: Event) -> None:
-        """The core has nothing to do before."""
+        """Start a core after the event `after`."""
         times = self._times(PipeQueue(core, Pipe.S))
         times.free = times.complete = after
 
     def ended(self, cores: Iterable[int]) -> Event:
-        """When all that these cores did is complete."""
+        """Return the event at which all entries of these cores are complete."""
         every = (self._times(PipeQueue(core, pipe)) for core in cores for pipe in Pipe)
         return latest([NEVER, *(times.complete for times in every)])
 
     def issued(self, entry: QueueEntry) -> None:
-        """The scalar unit has gone on after all of its own entries so far."""
+        """Note when the scalar unit issues the entry: after all its own earlier entries."""
         scalar = self._times(PipeQueue(entry.queue.core, Pipe.S))
         self.issued_at.setdefault(entry.queue, deque()).append(scalar.free)
 
@@ -98,11 +98,11 @@ class Scheduler:
             self.order.taken(timed)
 
     def before(self, entry: QueueEntry) -> QueueEntry | None:
-        """An entry that must have its times before this one, because of bytes."""
+        """Return a data dependence of the entry that has no times yet."""
         return None if self.order is None else self.order.missing(entry)
 
     def _data(self, entry: QueueEntry) -> Iterable[Event]:
-        """What the entry waits for because of bytes."""
+        """Return the completions of the data dependences of the entry."""
         return () if self.order is None else self.order.events(entry)
 
     def _times(self, queue: PipeQueue) -> _QueueTimes:
@@ -138,7 +138,7 @@ class Scheduler:
 
 
 def durations_on(target: Target) -> Durations:
-    """What each instruction costs on a target; ValueError if there are no figures of it."""
+    """Return the cost function of a target; ValueError if no figures are published."""
 
     def duration(entry: PipeWork) -> Cost:
         op = entry.op
@@ -149,7 +149,7 @@ def durations_on(target: Target) -> Durations:
 
 
 def _orders(entry: QueueEntry) -> bool:
-    """Whether it orders the pipes of a core; signals of other cores do not."""
+    """Return whether the entry orders the pipes of a core; signals between cores do not."""
     if isinstance(entry, Post):
         return isinstance(entry.ticket.channel, FlagChannel | BufferChannel)
     return isinstance(entry, Drain)
@@ -162,11 +162,11 @@ def predicted(
     durations: Durations | None = None,
     blocks: Sequence[int] | None = None,
 ) -> tuple[Timeline, list[QueueEntry]]:
-    """When the entries of these cores take place, and those that wait for ever.
+    """Return the timeline of these cores, and the entries that wait forever.
 
-    `blocks` are those that the cores belong to, by default one; where the chip has no room for all,
-    each of the others begins when one has ended. `durations` stands for the figures of the target;
-    flags and barriers then take no time. ValueError if the target has none.
+    `blocks` has the block of each core, by default a single one. If the chip cannot run all blocks
+    concurrently, each further block starts when one has ended. `durations` replaces the figures of
+    the target; flags and barriers then take no time. ValueError if the target has no figures.
     """
     by_data = not any(_orders(entry) for entries in cores for entry in entries)
     issue, barrier = (issue_cycles(target), barrier_cycles(target)) if durations is None else (0, 0)
@@ -188,7 +188,7 @@ def predicted(
 def _in_turn(
     cores: Sequence[Sequence[QueueEntry]], shape: LaunchShape, scheduler: Scheduler
 ) -> tuple[list[QueueEntry], dict[int, int]]:
-    """Block after block, each where one has ended first; what is stuck, and when cores begin."""
+    """Schedule blocks as room becomes free; return stuck entries and the start of each core."""
     free: list[tuple[int, int, Event]] = [(0, place, (0, None)) for place in range(shape.room)]
     stuck: list[QueueEntry] = []
     begins: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""What some blocks read and wrote of arrays that blocks have in common, from the logs of a run."""
+"""The bytes that some blocks read and wrote of arrays shared by all blocks, from execution logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Marked = tuple[Marks, LoggedAccess]
 
 
 class SharedBytes(NamedTuple):
-    """What some blocks did to an array: the bytes they read, and what they wrote."""
+    """The bytes of one array that some blocks read and wrote."""
 
     reads: Patch
     writes: Patch
@@ -31,7 +31,7 @@ class SharedBytes(NamedTuple):
 def shared_bytes(
     logs: Sequence[Logged], arrays: Mapping[str, Memory]
 ) -> dict[str, SharedBytes] | None:
-    """What the runs with these logs read and wrote of the arrays; None where a log was full."""
+    """Return the bytes of each array that these runs accessed; None if a log was full."""
     if any(log.full for log in logs):
         return None
     marks = {name: (_none(memory), _none(memory)) for name, memory in arrays.items()}
@@ -54,11 +54,11 @@ def _found(memory: Memory, reads: Marks, writes: Marks) -> SharedBytes:
 
 
 def _mark(log: Logged, places: Mapping[int, tuple[Marks, Marks]]) -> None:
-    """Mark the bytes of each record; `places`: what was read and written, by identity of memory."""
+    """Mark the bytes of each record; `places` has the read and write marks by id of the memory."""
     reader = ExecutedLog(Issue(log.core.target), replace(log, words=log.words[:0]))
     words: list[int] = log.words[: log.words[0]].tolist()
     widths = [point.width for point in log.points]
-    settled = dict[int, list[Marked]]()  # of points that always do the same to the same operands
+    settled = dict[int, list[Marked]]()  # points whose accesses do not depend on numbers
     at = FIRST_RECORD
     while at < len(words):
         number, begin = words[at], at + 1
@@ -80,7 +80,7 @@ def _mark(log: Logged, places: Mapping[int, tuple[Marks, Marks]]) -> None:
 def _marked(
     reader: ExecutedLog, number: int, numbers: list[int], places: Mapping[int, tuple[Marks, Marks]]
 ) -> list[Marked]:
-    """The accesses of a record to these arrays, each with what it marks."""
+    """Return the accesses of a record to these arrays, each with the marks to set."""
     if reader.flag_calls(number, numbers) is not None:
         return []
     kind = reader.kind_of(CoreIssue(0, reader.log.core, {}), number, numbers)
@@ -89,7 +89,7 @@ def _marked(
 
 
 def blocks_meet(parts: Sequence[SharedArrays], sizes: Mapping[str, int]) -> bool:
-    """Whether one part reads or writes what another one wrote: then they have an order."""
+    """Return whether a part reads or writes bytes that another part wrote."""
     return any(_meet([part[name] for part in parts], size) for name, size in sizes.items())
 
 

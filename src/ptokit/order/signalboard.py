@@ -1,7 +1,6 @@
-"""Signals between cores: counters that go up at other cores and are waited for.
+"""Signals between cores: counters that senders increment and receivers wait for.
 
-A core counts up the signals of others; where several together signal one, its counter goes up when
-all of them have.
+If several cores signal together, the receiver's counter goes up when all of them have signalled.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.tile import GlobalView, Matrix, Pointer
 from ptokit.order.schedule import Schedule, Wait
 
-MOST_SHOWN = 8  # of the numbers that are waited for
-OF_SECOND = 16  # numbers from here on are of the second vector core, at the cube
+MOST_SHOWN = 8  # of the numbers in memory, in an error
+OF_SECOND = 16  # at the cube, numbers from here on select the second vector core
 
 
 class SignalChannel(NamedTuple):
-    """A number of a core, as far as one other core counts it up."""
+    """Signal `number` of a core, from one sender."""
 
     core: CorePlace
     number: int
@@ -40,47 +39,47 @@ class SignalChannel(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """That a core has come where all cores of some kinds wait for one another."""
+    """The arrival of a core at a barrier of all cores of some kinds."""
 
     kinds: tuple[KernelKind, ...]
     core: CorePlace
-    place: object = None  # where they count in memory, if only some take part
+    place: object = None  # the counter in memory, if only some cores take part
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The vector clock of one core; it does nothing where no races are looked for."""
+    """The vector clock of one core; it does nothing unless a run looks for races."""
 
     clocks: Clocks | None
     number: int
 
     @property
     def of_issue(self) -> bool:
-        """Whether it is told of what is issued."""
+        """Return whether the clock records an issue trace."""
         return self.clocks is not None and self.clocks.of_issue
 
     def release(self, *keys: Hashable) -> None:
-        """The core lets others go on that wait for one of the keys."""
+        """Signal cores that wait for one of the keys."""
         if self.clocks is not None:
             self.clocks.release(self.number, keys)
 
     def acquire(self, key: Hashable, times: int | None = None) -> None:
-        """The core goes on, since others let it so many times."""
+        """Note that the core has awaited the key `times` times."""
         if self.clocks is not None:
             self.clocks.acquire(self.number, key, times)
 
     def later(self, do: Callable[[], None]) -> Callable[[], None]:
-        """What the core issues now and executes later, as it is to be executed."""
+        """Return `do`, wrapped for execution after its issue."""
         return do if self.clocks is None else self.clocks.later(self.number, do)
 
 
 @dataclass
 class SignalBoard:
-    """The counters of a launch: by core and number, and who has signalled so far.
+    """The signal counters of a launch, by core and number.
 
-    `senders` are, for each time that a counter went up, who let it; `taken` how often a core waited
-    for one of them; `total` the arrivals of each group of senders; `meetings` who has come to each
-    barrier of cores since the last ones went on, and for which time.
+    `senders` lists the signalling cores of each increment. `taken` counts the waits for each
+    channel, `total` the arrivals of each group of senders. `meetings` lists the cores that wait at
+    each barrier of cores, with their arrival counts.
     """
 
     cores: Sequence[CorePlace]
@@ -104,7 +103,7 @@ class SignalBoard:
     told: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
 
     def missing(self, barrier: Hashable, cores: Sequence[CorePlace], arrivals: int) -> str:
-        """Who of the cores has not arrived so often; found once for each deadlock."""
+        """Return the cores that have not arrived at the barrier, as text; cached."""
         if (barrier, arrivals) not in self.told:
             absent = [core for core in cores if self.arrived[barrier, core] < arrivals]
             self.told[barrier, arrivals] = late(absent)
@@ -112,12 +111,12 @@ class SignalBoard:
 
     @cached_property
     def numbers(self) -> dict[CorePlace, int]:
-        """The number of each core among those of all ranks."""
+        """Return the number of each core among those of all ranks."""
         return {core: self.first + number for number, core in enumerate(self.cores)}
 
     @cached_property
     def by_kind(self) -> dict[KernelKind, list[CorePlace]]:
-        """The cores of each kind in the launch."""
+        """Return the cores of each kind in the launch."""
         kinds = {core.kind for core in self.cores}
         return {kind: [core for core in self.cores if core.kind is kind] for kind in kinds}
 
@@ -125,7 +124,7 @@ class SignalBoard:
         return Clock(self.clocks, self.numbers[core] if self.clocks is not None else 0)
 
     def complete(self, group: Hashable, core: CorePlace, senders: Sequence[CorePlace]) -> bool:
-        """A core of a group has arrived; whether all have now, each of them once more."""
+        """Count the arrival of a core; return whether the whole group has arrived."""
         arrived = self.arrived
         arrived[group, core] += 1
         self.total[group] += arrived[group, core] == 1
@@ -139,19 +138,19 @@ class SignalBoard:
 
 @dataclass
 class CoreSignals:
-    """The board as one core sees it; `separate`: each vector core has counters at the cube."""
+    """The signals of one core; `separate`: each vector core has its own counters at the cube."""
 
     board: SignalBoard
     here: CorePlace
     separate: bool
-    most: int = 0  # that one number may be up; 0: as often as it may
+    most: int = 0  # the limit of a counter; 0: unlimited
 
     def together(
         self, group: Hashable, number: int, senders: Sequence[CorePlace], to: Sequence[CorePlace]
     ) -> None:
-        """Signal a number; it goes up at the receivers when all senders, a group, have signalled.
+        """Signal a number; receivers see it when all senders of the group have signalled.
 
-        `group` tells it from the other groups in which the core signals.
+        `group` distinguishes the groups in which the core signals.
         """
         self._let([SignalChannel(core, number, self.here) for core in to])
         if self.board.complete((group, number), self.here, senders):
@@ -159,18 +158,18 @@ class CoreSignals:
         self.board.schedule.pause()
 
     def of_kind(self, number: int) -> None:
-        """All cores of this kind in the launch signal one another."""
+        """Signal all cores of this kind in the launch."""
         same = self.board.by_kind[self.here.kind]
         self.together(self.here.kind, number, same, same)
 
     def of_block(self, number: int) -> None:
-        """The vector cores of the block signal one another; the cube is none of them."""
+        """Signal the vector cores of the block; no effect on the cube core."""
         same = self._in_block(VECTOR)
         if self.here in same:
             self.together(("block", self.here.block), number, same, same)
 
     def across(self, number: int, *, every_lane: bool) -> None:
-        """The cube signals its vector cores, or they signal it."""
+        """Signal from the cube to its vector cores, or from a vector core to the cube."""
         if not self.separate:
             mine, kind = self.here.kind, VECTOR if self.here.kind is CUBE else CUBE
             group = "across", self.here.block, mine
@@ -181,7 +180,7 @@ class CoreSignals:
             self.direct(number)
 
     def direct(self, number: int) -> None:
-        """One core of the block: the cube names the second vector core by larger numbers."""
+        """Signal one core of the block. At the cube, numbers from 16 select vector core 1."""
         if not self.separate:
             self.across(number, every_lane=True)
         elif self.here.kind is CUBE:
@@ -203,14 +202,14 @@ class CoreSignals:
             self.board.senders[core, number].append(senders)
 
     def _let(self, keys: Sequence[Hashable]) -> None:
-        """Whoever waits for one of these knows what this core has done."""
+        """Publish the clock of this core to the cores that wait for these keys."""
         self.board.clock(self.here).release(*keys)
 
     def _in_block(self, kind: KernelKind) -> list[CorePlace]:
         return [c for c in self.board.cores if c.block == self.here.block and c.kind is kind]
 
     def wait(self, number: int) -> None:
-        """Wait until a number of this core is up, and count it down."""
+        """Wait until a number of this core is up, and decrement its counter."""
         if self.here.kind is VECTOR and self.separate:
             number %= OF_SECOND
         key, counts = (self.here, number), self.board.counts
@@ -222,23 +221,23 @@ class CoreSignals:
             self.board.clock(self.here).acquire(of_sender, self.board.taken[of_sender])
 
     def pause(self) -> None:
-        """Something that others see is done: in a random order they may go on first."""
+        """Allow a switch after a visible change, if the order is random."""
         self.board.schedule.pause()
 
     def changed(self, numbers: Matrix) -> None:
-        """Those that wait for numbers in memory may go on."""
+        """Wake the cores that wait for numbers in memory."""
         self.board.clock(self.here).release(id(numbers.memory))
         self.board.schedule.pause()
 
     def until(self, numbers: Matrix, word: str, value: int) -> None:
-        """Wait until every number in memory compares so (`lt`, `eq`, ...) with the value."""
+        """Wait until every number in memory compares with `value` by `word` (`lt`, `eq`, ...)."""
         what = f"{numbers.label or 'a signal'} {word} {value}"
         met, held = partial(_hold, numbers, word, value), partial(_held, numbers)
         self.board.schedule.wait(Wait(met, what, held))
         self.board.clock(self.here).acquire(id(numbers.memory))
 
     def test(self, numbers: Matrix, word: str, value: int) -> int:
-        """Whether every number compares so. Others go on first: a loop may ask until it is so."""
+        """Return 1 if every number compares so, else 0. Other cores run first."""
         self.board.schedule.yield_to_others()
         met = _hold(numbers, word, value)
         if met:
@@ -246,9 +245,9 @@ class CoreSignals:
         return int(met)
 
     def sync_all(self, kinds: Sequence[KernelKind], used: int, place: object) -> None:
-        """Wait until all cores of these kinds have come as often as this one.
+        """Wait until all cores of these kinds have arrived as often as this core.
 
-        `used`: or so many, whichever they are, which count at a place in memory.
+        `used`: wait for this number of cores instead, which count at a place in memory.
         """
         cores, of = [c for c in self.board.cores if c.kind in kinds], tuple(kinds)
         if not cores:
@@ -277,7 +276,7 @@ class CoreSignals:
 
 
 def _address(place: GlobalView | Pointer) -> Hashable:
-    """Return what tells a place in memory from others."""
+    """Return a key of a place in memory."""
     start = place.pointer() if isinstance(place, Matrix) else place
     return id(start.memory), start.offset * start.dtype.bits
 
@@ -287,7 +286,7 @@ def _hold(numbers: Matrix, word: str, value: int) -> bool:
 
 
 def _values(numbers: Matrix) -> Values:
-    """What is in memory now: whoever looks for races does not see this."""
+    """Return the numbers in memory, without telling the race detector."""
     memory = numbers.memory
     watch, memory.watch = memory.watch, None
     try:
@@ -299,14 +298,14 @@ def _values(numbers: Matrix) -> Values:
 
 
 def _held(numbers: Matrix) -> str:
-    """The first few of the numbers."""
+    """Return the first numbers as text."""
     found = _values(numbers).reshape(-1)
     held = ", ".join(map(str, found[:MOST_SHOWN]))
     return f"it is {held}, ..." if found.size > MOST_SHOWN else f"it is {held}"
 
 
 def overflow(core: CorePlace, number: int, most: int) -> PtoError:
-    """A core is signalled more often than its counter counts."""
+    """Return the error for a signal counter that exceeds its limit."""
     message = f"{CATALOGUE['signal-overflow'].title}: limit {most}"
     seen = f"signal {number} of {core} is pending {most} times"
     help = "make the sending core wait for an answer"
@@ -323,11 +322,11 @@ def no_cores(kinds: Sequence[KernelKind], here: KernelKind) -> PtoError:
 
 
 def signal_of(number: int) -> str:
-    """What a core waits for that waits for a signal."""
+    """Return what a core waits for, given the number of a signal."""
     return f"signal {number} of this core"
 
 
 def late(cores: Sequence[CorePlace]) -> str:
-    """Who of those that all wait for has not arrived."""
+    """Return the cores that have not arrived, as text."""
     more = len(cores) - 1
     return f"{cores[0]} and {more} more have not arrived" if more else f"{cores[0]} has not arrived"

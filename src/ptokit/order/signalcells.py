@@ -1,7 +1,7 @@
-"""The layout of the counters of signals in the memory that compiled programs share.
+"""The layout of signal counters in the memory that compiled programs share.
 
-For each kind of core: who has signalled all of that kind; for each core: its counters, and how
-often it has taken part in what several cores do together.
+The memory holds the arrivals of each kind of core, then for each core its counters and its arrivals
+at group signals.
 """
 
 from __future__ import annotations
@@ -16,55 +16,59 @@ from ptokit.machine.memory import Index
 from ptokit.order.signalboard import late, signal_of
 from ptokit.values.scalars import Integer
 
-NUMBERS = 32  # of the signals of a core
-BARRIER_KINDS = ((CUBE,), (VECTOR,), (CUBE, VECTOR))  # that `syncall` may wait for
+NUMBERS = 32  # signals per core
+BARRIER_KINDS = (
+    (CUBE,),
+    (VECTOR,),
+    (CUBE, VECTOR),
+)  # sets of kinds that a barrier of cores may wait for
 SIGNALS_MEMORY = "signals"
 
 
 class SignalPart(IntEnum):
-    """What a core has for each number: its counter, and as one of several who signal together."""
+    """The cells of a core for each signal number."""
 
     UP = 0
-    OF_KIND = 1  # it has signalled so often, and not yet all others
+    OF_KIND = 1  # its signals that not all others have matched
     OF_BLOCK = 2
     ACROSS = 3
-    BLOCK_HAS = 4  # at the first vector core of a block: how many of the block have
+    BLOCK_HAS = 4  # at the first vector core: the cores of the block that signalled
     ACROSS_HAS = 5
 
 
-ARRIVALS = len(SignalPart) * NUMBERS  # behind them: how often it came to each barrier of cores
+ARRIVALS = len(SignalPart) * NUMBERS  # then: its arrivals at each barrier of cores
 STRIDE = ARRIVALS + len(BARRIER_KINDS)
-ARRIVED = 2 * NUMBERS  # at the beginning, behind who of each kind has signalled: who came
+ARRIVED = 2 * NUMBERS  # at the start, after the signals of each kind: arrivals at barriers
 CORES = ARRIVED + len(BARRIER_KINDS)
 
 
 @dataclass(frozen=True)
 class SignalCells:
-    """The cells of the cores that run at once: `cubes` and `lanes` in each of the blocks."""
+    """The cells of the concurrent cores: `cubes` and `lanes` per block."""
 
     cubes: int
     lanes: int
 
     def size(self, blocks: int) -> int:
-        """How many cells there are."""
+        """Return the number of cells."""
         return CORES + STRIDE * blocks * (self.cubes + self.lanes)
 
     def core(self, kind: KernelKind, blocks: Integer, block: Integer, lane: Integer = 0) -> Integer:
-        """Where the cells of a core begin: cubes stand first."""
+        """Return the first cell of a core; cube cores come first."""
         number = block if kind is CUBE else blocks * self.cubes + block * self.lanes + lane
         return number * STRIDE + CORES
 
     def of(self, kind: KernelKind) -> int:
-        """How many cores of a kind a block has."""
+        """Return the number of cores of a kind per block."""
         return self.cubes if kind is CUBE else self.lanes
 
     @staticmethod
     def have(kind: KernelKind, number: Integer) -> Integer:
-        """How many cores of a kind have signalled all of it."""
+        """Return the cell that counts the cores of a kind that have signalled `number`."""
         return number + (0 if kind is CUBE else NUMBERS)
 
     def awaited(self, cell: int, counters: Index, cores: Sequence[CorePlace]) -> str:
-        """What one of the cores waits for that waits for a cell."""
+        """Return what one of the cores waits for, given the cell that it waits for."""
         if cell >= CORES:
             return signal_of((cell - CORES) % STRIDE)
         barrier, blocks = cell - ARRIVED, 1 + max(core.block for core in cores)

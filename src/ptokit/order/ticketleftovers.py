@@ -1,4 +1,4 @@
-"""What cores hand on and nobody takes: signals, entries of FIFOs, slots that are kept."""
+"""Leftovers of a launch: signals without waits, FIFO entries without pops, slots not freed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ptokit.order.fifoend import FREED, PUSHED, FifoChannel, LaunchedFifo
 from ptokit.order.fifoleftovers import LeftoverKind
 from ptokit.order.signalboard import SignalChannel
 
-CoreFifo: TypeAlias = "tuple[int, LaunchedFifo]"  # and a core at one of its ends
+CoreFifo: TypeAlias = "tuple[int, LaunchedFifo]"  # a core and a FIFO of which it is an end
 
 
 class Leftover(NamedTuple):
-    """What was handed on in vain first, and by which entry; of a slot who keeps it."""
+    """The first unconsumed signal or entry; for a slot, the pop that keeps it."""
 
     what: LeftoverKind
     entry: QueueEntry
@@ -30,7 +30,7 @@ class Leftover(NamedTuple):
 
 @dataclass
 class _HandedOn:
-    """What the cores of a launch handed on, and how much of it each took."""
+    """The signals that the cores of a launch sent, and the number each core consumed."""
 
     posts: dict[Channel, list[Post]] = field(default_factory=dict[Channel, "list[Post]"])
     taken: dict[Channel, Counter[int]] = field(default_factory=dict[Channel, "Counter[int]"])
@@ -68,7 +68,7 @@ class _HandedOn:
 
 
 def left_over(cores: Iterable[Sequence[QueueEntry]]) -> list[Leftover]:
-    """What is left when all cores of a launch have come to their ends."""
+    """Return the leftovers after all cores of a launch have ended."""
     found = _HandedOn()
     for entry in (entry for entries in cores for entry in entries):
         if isinstance(entry, Post):

@@ -1,4 +1,4 @@
-"""Timelines: when each entry of the queues starts and ends, and what it waited for."""
+"""Timelines: the start and end time of each queue entry, and the event that it waited for."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ptokit.machine.costs.estimate import microseconds
 from ptokit.order.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
 from ptokit.order.launchshape import LaunchShape, SharedMemory
 
-Place: TypeAlias = "tuple[str, int] | None"  # file and line; None of a program without text
-Line: TypeAlias = "tuple[Place, str]"  # and the name of the instruction there
-Event: TypeAlias = "tuple[int, TimedEntry | None]"  # a time, and what happens then
-NEVER: Event = (0, None)  # what has nothing before it waits for nothing
+Place: TypeAlias = "tuple[str, int] | None"  # file and line; None for a program without text
+Line: TypeAlias = "tuple[Place, str]"  # a place and the name of its instruction
+Event: TypeAlias = "tuple[int, TimedEntry | None]"  # a time, and the entry that ends then
+NEVER: Event = (0, None)  # the event of an entry that waits for nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedEntry:
     """An entry of a queue with its times, in cycles from the start of the launch.
 
-    Its queue comes to it at `start`; at `ready` all that it waits for is there, `because` being
-    what came last (None: it was there from the start); the queue goes on at `end`.
+    The queue reaches the entry at `start`. All that the entry waits for is complete at `ready`;
+    `because` is the last of these (None: nothing). The queue goes on at `end`.
     """
 
     entry: QueueEntry
@@ -42,24 +42,24 @@ class TimedEntry:
 
     @property
     def complete(self) -> int:
-        """When its results are in memory."""
+        """Return the time when its results are in memory."""
         return self.end
 
     @property
     def cycles(self) -> int:
-        """How long it keeps its queue busy."""
+        """Return the cycles for which the entry keeps its queue busy."""
         return self.end - self.ready
 
     @property
     def line(self) -> Line:
-        """Where its instruction stands."""
+        """Return the place and the name of its instruction."""
         op = self.entry.op
         return None if op.span is None else (op.span.source.name, op.span.line), op.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bar(TimedEntry):
-    """An instruction at work; it starts when it is ready."""
+    """An executing instruction, which starts when it is ready."""
 
     entry: PipeWork
     cost: Cost
@@ -71,14 +71,14 @@ class Bar(TimedEntry):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posted(TimedEntry):
-    """A flag that is set, or a signal."""
+    """A set of a flag, or a signal."""
 
     entry: Post
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pause(TimedEntry):
-    """A wait or a barrier; `posted` is the set that it waits for, the last of several."""
+    """A wait or a barrier; `posted` is the last set that it waits for."""
 
     entry: Await | Drain
     posted: Posted | None
@@ -86,16 +86,16 @@ class Pause(TimedEntry):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bubble:
-    """Cycles in which a queue did nothing before an entry, because of one of another queue."""
+    """Idle cycles of a queue before an entry, caused by an entry of another queue."""
 
     entry: TimedEntry
     cycles: int
     after: TimedEntry
-    begin: int  # of the core
+    begin: int  # the start of the core
 
     @property
     def cause(self) -> TimedEntry:
-        """The instruction that ended late; what it waited for itself if there is none."""
+        """Return the late instruction, or the direct cause if no instruction is late."""
         found: TimedEntry | None = self.after
         while found is not None and not isinstance(found, Bar):
             found = found.because
@@ -103,30 +103,30 @@ class Bubble:
 
 
 def latest(events: Iterable[Event]) -> Event:
-    """Return the last of these events, the first of several at the same time."""
+    """Return the last of these events; the first of several at the same time."""
     return max(events, key=lambda event: event[0])
 
 
 @dataclass
 class LineTime:
-    """What the instructions of one line cost, all iterations and cores together, in cycles."""
+    """The cost of the instructions of one line in cycles, summed over iterations and cores."""
 
     place: Place
     name: str  # the mnemonic
     times: int = 0
     busy: int = 0
     waited: int = 0
-    critical: int = 0  # of the critical path
+    critical: int = 0  # cycles on the critical path
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The entries of a launch in an order in which they may take place.
+    """The entries of a launch in a possible execution order.
 
-    `by_data`: the program has no synchronisation at all, and each instruction waits for those
-    before it that touch the same bytes, as a right synchronisation would make it. Its cores share
-    global memory as `shared` says, which takes time in the directions that are `slower`. A core
-    that waited for one of an earlier block begins when `begins` says, others at 0.
+    `by_data`: the program has no synchronisation, and each instruction waits for earlier
+    conflicting accesses, as correct synchronisation would make it. `shared` is the bandwidth that
+    the cores share, which costs time in the directions `slower`. A core that waited for an earlier
+    block starts at `begins`, other cores at 0.
     """
 
     target: Target
@@ -139,12 +139,12 @@ class Timeline:
 
     @cached_property
     def cycles(self) -> int:
-        """Of the whole launch."""
+        """Return the cycles of the whole launch."""
         return max((entry.complete for entry in self.entries), default=0)
 
     @property
     def microseconds(self) -> float:
-        """Of the whole launch, by the clock of the target's cores."""
+        """Return the time of the whole launch, by the clock of the target's cores."""
         return microseconds(self.cycles, self.target)
 
     @cached_property
@@ -157,7 +157,7 @@ class Timeline:
 
     @cached_property
     def queues(self) -> dict[PipeQueue, tuple[TimedEntry, ...]]:
-        """What each queue does, by core, the pipes of a core in the order of the manual."""
+        """Return the entries of each queue, by core, pipes in the order of the manual."""
         found: dict[PipeQueue, list[TimedEntry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.queue].append(entry)
@@ -167,7 +167,7 @@ class Timeline:
 
     @cached_property
     def busy(self) -> dict[PipeQueue, int]:
-        """In how many cycles each queue is at work."""
+        """Return the cycles in which each queue executes instructions."""
         return {
             queue: sum(e.cycles for e in entries if isinstance(e, Bar))
             for queue, entries in self.queues.items()
@@ -175,7 +175,7 @@ class Timeline:
 
     @cached_property
     def critical(self) -> tuple[TimedEntry, ...]:
-        """The critical path: entries of which each made the next one wait, up to the last."""
+        """Return the critical path: entries that each delay the next one, up to the last."""
         found: list[TimedEntry] = []
         at = max(self.entries, key=lambda entry: entry.complete, default=None)
         while at is not None:
@@ -185,7 +185,7 @@ class Timeline:
 
     @cached_property
     def bubbles(self) -> tuple[Bubble, ...]:
-        """Where queues waited for one another, by queue."""
+        """Return the idle cycles in which queues waited for other queues."""
         found: list[Bubble] = []
         for queue, entries in self.queues.items():
             free = begin = self.begins.get(queue.core, 0)
@@ -198,21 +198,21 @@ class Timeline:
 
     @cached_property
     def bytes(self) -> int:
-        """That are moved between memories."""
+        """Return the number of bytes moved between memories."""
         return sum(bar.cost.bytes for bar in self.bars)
 
     @cached_property
     def flop(self) -> int:
-        """Arithmetic operations on elements."""
+        """Return the number of arithmetic operations on elements."""
         return sum(bar.cost.flop for bar in self.bars)
 
     def origins(self) -> dict[Origin, int]:
-        """Cycles at work by where the figures are from, the most trustworthy first."""
+        """Return the busy cycles by source of the figures, the most reliable source first."""
         return {o: sum(b.cycles for b in self.bars if b.cost.source is o) for o in Origin}
 
     @cached_property
     def lines(self) -> tuple[LineTime, ...]:
-        """What each line costs, in the order in which lines are first executed."""
+        """Return the cost of each line, in order of first execution."""
         found: dict[Line, LineTime] = {}
         for entry in self.entries:
             row = found.setdefault(entry.line, LineTime(*entry.line))

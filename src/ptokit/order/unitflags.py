@@ -1,8 +1,8 @@
-"""Unit flags of the accumulator: products hand bytes to the fix-pipe, which hands them back.
+"""Unit flags of the accumulator, by which products and the fix-pipe hand bytes to each other.
 
-A product whose phase is final sets the flags of what it writes. Moves and stores out of the
-accumulator that have a phase wait for these flags, and final ones clear them: until then products
-that have a phase wait.
+A product with a final phase sets the flags of its result. Moves and stores out of the accumulator
+with a phase wait for these flags, and final ones clear them; until then, products with a phase
+wait.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ptokit.values.enumerations import ACC
 
 
 class UnitFlags:
-    """The flags of one core: bytes that were handed on, with the tickets of both ways."""
+    """The unit flags of one core: bytes handed on, with the tickets of both directions."""
 
     def __init__(self) -> None:
         self.handed: dict[bool, list[tuple[ByteRegion, Ticket]]] = {True: [], False: []}
 
     def awaited(self, op: AnyOp, touched: Sequence[ByteRegion]) -> tuple[Ticket, ...]:
-        """Return the tickets that an instruction waits for; those of its queue do no more."""
+        """Return the tickets that an instruction waits for, and remove them from the waiting list."""
         phase = _phase(op)
         if phase is None:
             return ()
@@ -39,7 +39,7 @@ class UnitFlags:
         return tuple(dict.fromkeys(met))
 
     def hands_on(self, op: AnyOp) -> bool | None:
-        """Return whether a final instruction is a product; None: it hands nothing on."""
+        """Return True for a final product, False for another final instruction, None otherwise."""
         phase = _phase(op)
         return isinstance(phase, AccPhase) if phase in (AccPhase.FINAL, Phase.FINAL) else None
 
@@ -49,7 +49,7 @@ class UnitFlags:
 
 
 def _phase(op: AnyOp) -> AccPhase | Phase | None:
-    """Return the phase of an instruction that takes part."""
+    """Return the phase of an instruction that uses unit flags."""
     attrs = op.attrs.values() if isinstance(op, Op) else ()
     found = next((value for value in attrs if isinstance(value, AccPhase | Phase)), None)
     return None if found in (AccPhase.UNSPECIFIED, Phase.UNSPECIFIED) else found
