@@ -1,1 +1,1 @@
-"""The engines that execute programs: the reference, the native one, one instruction as LLVM."""
+"""The engines that execute programs: reference, native, and single instructions as LLVM kernels."""

@@ -1,1 +1,1 @@
-"""Exploration: which runs show all that a program may do, on samples instead of arguments."""
+"""Exploration: sample runs that together show the behaviours of a program, without arguments."""

@@ -1,7 +1,7 @@
-"""Conflicts between blocks that the text shows: whatever arguments are, two touch the same bytes.
+"""Conflicts between blocks that exist for all arguments: two blocks access the same bytes.
 
-Where an address hangs on no argument the bytes of a run are those of every run. Where it is the
-same in every block, it is no matter which bytes these are. Different arrays share none.
+An address that depends on no argument is the same in every run. An address that is the same in
+every block conflicts with itself, whatever its value. Different arrays share no bytes.
 """
 
 from __future__ import annotations
@@ -23,61 +23,62 @@ from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.machine.execute import moves
 from ptokit.order.issue import Issue
 
-BLOCKS = 3  # that are compared
-# that a loop iterates twice is likely whatever its bound is; how often at most, nobody knows
+BLOCKS = 3  # compared blocks
+# two iterations are likely for any bound; the maximum is unknown
 TRIP_COUNTS = (2, 1, 0)
 
 
 @dataclass(frozen=True)
 class SharedAccess:
-    """How an instruction comes to bytes that all blocks reach.
+    """How an instruction addresses bytes that all blocks reach.
 
-    `exact`: on these bytes with any arguments. `places`: the same ones in every block.
+    `exact`: the bytes are the same for all arguments. `places`: handles and offsets that are equal
+    in every block.
     """
 
     exact: bool
     places: frozenset[Place]
 
     def meets(self, other: SharedAccess) -> bool:
-        """Whether a conflict of the two on samples is one on other arguments, too."""
+        """Return whether a conflict of the two on samples exists on all arguments."""
         return (self.exact and other.exact) or not self.places.isdisjoint(other.places)
 
 
 def asks_for_block(func: Func) -> bool:
-    """Whether a function is meant for several blocks, of which none waits for another."""
+    """Return whether a function is written for several independent blocks."""
     ops = [op for op in func.ops if isinstance(op, Op)]
     meet = any(POLLS in op.page.traits or not CORES.isdisjoint(op.page.uses) for op in ops)
     return not meet and any(True for _ in block_queries(func))
 
 
 def launches_of_blocks(launch: DryLaunch) -> Iterator[Issue]:
-    """What several blocks issue, where these may be in each other's way with any arguments."""
+    """Yield issue traces of several blocks, for conflicts that exist on all arguments."""
     every = replace(launch, blocks=BLOCKS, trip_counts=TRIP_COUNTS, mixed=False, refused=[])
     if every.together or not all(map(asks_for_block, launch.funcs)):
         return
     known = SharedAccesses(launch.funcs)
     if not known.every:
         return
-    with suppress(PtoError):  # it is too long, or not legal
+    with suppress(PtoError):  # the run is too long, or not legal
         for issue in dry_runs(every):
             issue.certain = known.certain
             yield issue
 
 
 class SharedAccesses:
-    """Those of several functions, by their instructions."""
+    """The shared accesses of several functions, by instruction."""
 
     def __init__(self, funcs: Sequence[Func]) -> None:
         self.every = {id(op): one for func in funcs for op, one in _OfFunction(func).found()}
 
     def certain(self, first: AnyOp, second: AnyOp) -> bool:
-        """Whether a conflict of two instructions on samples is one on other arguments, too."""
+        """Return whether a conflict of two instructions on samples exists on all arguments."""
         one, other = self.every.get(id(first)), self.every.get(id(second))
         return one is not None and other is not None and one.meets(other)
 
 
 class _OfFunction:
-    """The instructions of a function that several blocks come to, whatever the arguments are."""
+    """The instructions of a function that several blocks execute, whatever the arguments."""
 
     def __init__(self, func: Func) -> None:
         queries = frozenset(block_queries(func))
@@ -93,7 +94,7 @@ class _OfFunction:
         yield from self._of(self.func.body, self.by_arguments)
 
     def _of(self, block: Block, varied: frozenset[Value]) -> Iterator[tuple[Op, SharedAccess]]:
-        """Those of a block. `varied`: the values of which samples show nothing there."""
+        """Yield the accesses of a block; samples decide nothing about the values `varied`."""
         for op in block.ops:
             if isinstance(op, Op) and moves(op) and BY_INDEX not in op.page.traits:
                 handles = [value for _, value in op.values() if isinstance(value.type, SHARED)]
@@ -101,7 +102,7 @@ class _OfFunction:
                     yield op, one
             if isinstance(op, Op) and self._alike(op):
                 picked = not self.counting.isdisjoint(deciding(op)) and not _iterates(op)
-                inner = varied | self.counting if picked else varied  # in iterations it picks
+                inner = varied | self.counting if picked else varied  # in selected iterations
                 for region in op.regions:
                     yield from self._of(region, inner)
 
@@ -115,20 +116,20 @@ class _OfFunction:
         return SharedAccess(exact, frozenset(places if same else ())) if exact or same else None
 
     def _alike(self, op: Op) -> bool:
-        """Whether arguments do not tell blocks apart at a loop or a branch, nor does memory."""
+        """Return whether a loop or branch has the same condition in all blocks on any arguments."""
         asked = {*deciding(op)}
         return self.in_memory.isdisjoint(asked) and not asked & self.open & self.by_block
 
 
 def _counters(func: Func, open: frozenset[Value]) -> Iterator[Value]:
-    """What changes from one iteration to the next of loops that arguments end."""
+    """Yield the loop-carried values of loops whose ends depend on arguments."""
     for op in func.ops:
         if isinstance(op, Op) and _iterates(op) and not open.isdisjoint(deciding(op)):
             yield from (arg for region in op.regions for arg in region.args)
 
 
 def _is_data(op: Op, name: str) -> bool:
-    """Whether an operand is what the scalar unit writes, and does not say where."""
+    """Return whether an operand is data that the scalar unit writes, and no address."""
     return BY_SCALAR in op.page.traits and op.page.operand(name).kind is Kind.SCALAR
 
 

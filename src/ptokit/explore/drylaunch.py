@@ -1,6 +1,6 @@
-"""A dry launch: the cores of a kernel run dry, at once, and wait for one another as in any run.
+"""A dry launch: the cores of a kernel run dry and concurrently, and wait for each other.
 
-Where a run would be too long, the middle of its long loops is left out.
+If a run would be too long, middle iterations of its long loops are skipped.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ from ptokit.order.schedule import Wait
 from ptokit.values.fixpipe import CPU_READING
 
 # what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
-# iterations take in rotation go on with the same one
+# iterations take in rotation continue with the same one
 PERIODS = (240, 24, 12, 4)
 TRIP_COUNTS = (3, 5, 2, 1, 0)
 MOST_ISSUED = 50_000  # instructions of one dry run
-MOST_SHORTENED = 10_000  # and of one with shortened loops
+MOST_SHORTENED = 10_000  # instructions of one dry run with shortened loops
 
 
 @dataclass
 class DryLaunch:
-    """A function of one core, block after block, or those of a kernel's cores, to be issued."""
+    """A kernel to be issued: a single-core function, block after block, or several cores."""
 
     bound: Launch
     target: Target
     blocks: int = 1
     most: int | None = None  # instructions; None: MOST_ISSUED, or MOST_SHORTENED
-    trip_counts: Sequence[int] = TRIP_COUNTS  # of loops whose extent is not known
-    mixed: bool = False  # branches go also different ways in one run, as if data decided each
-    held: HeldNumbers | None = None  # where arrays may hold different numbers
-    periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: of the next run that is tried
-    refused: list[PtoError] = field(default_factory=list[PtoError])  # why runs are left out
+    trip_counts: Sequence[int] = TRIP_COUNTS  # of loops with unknown bounds
+    mixed: bool = False  # also runs whose branches vary within the run
+    held: HeldNumbers | None = None  # set if arrays may hold different numbers
+    periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: for the next attempt
+    refused: list[PtoError] = field(default_factory=list[PtoError])  # the errors of skipped runs
     alike: RunsAlike = field(default_factory=RunsAlike)
-    plan: Planned | None = None  # of other numbers, with which it is the same
-    in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known, by array
-    judged: bool = False  # a record of instructions that ran: no rule is looked at again
+    plan: Planned | None = None  # an address plan from a launch with other numbers
+    in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known contents, by array
+    judged: bool = False  # the rules were checked when the instructions ran
 
     @cached_property
     def funcs(self) -> list[Func]:
@@ -70,11 +70,11 @@ class DryLaunch:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """What the arguments are that are numbers, by name."""
+        """Return the numeric arguments by name."""
         return {v.name: n for one in self.bound.every for v, n in one.numbers.items()}
 
     def with_numbers(self, numbers: Mapping[str, int]) -> DryLaunch:
-        """The same launch on other numbers: arguments, and what arrays hold."""
+        """Return the launch with other numbers for arguments and array contents."""
         own = {name: n for name, n in numbers.items() if name in self.numbers}
         return replace(
             self,
@@ -92,10 +92,11 @@ class DryLaunch:
         *,
         checks: bool = False,
     ) -> Issue:
-        """The entries of one run: in the order of the text, or where queues wait for themselves.
+        """Return the issue trace of one run.
 
-        `checks`: it may be no legal one. PtoError where a rule does not hold then, cores wait for
-        ever, or too many instructions are issued.
+        Entries are in program order, or in the order of separately waiting queues if cores would
+        deadlock otherwise. `checks`: the run may be illegal. PtoError if a rule is broken, cores
+        deadlock, or too many instructions are issued.
         """
         try:
             return self._issued(choice, unknown, checks)
@@ -140,7 +141,7 @@ class DryLaunch:
 
     @cached_property
     def conditions(self) -> Mapping[Value, Condition]:
-        """What each condition asks for."""
+        """Return the condition behind each truth value."""
         return {
             value: one
             for func in self.funcs
@@ -153,7 +154,7 @@ class DryLaunch:
 
     @cached_property
     def _sources(self) -> list[str]:
-        """The names of what numbers are read from."""
+        """Return the names of the operands that numbers are read from."""
         every = [op for func in self.funcs for op in func.ops if isinstance(op, Op)]
         return [*dict.fromkeys(source(op) for op in every if from_memory(op))]
 
@@ -163,7 +164,7 @@ class DryLaunch:
 
     @cached_property
     def lasts(self) -> bool:
-        """Whether tiles are placed alike with any numbers: none of these says what lies there."""
+        """Return whether tiles have the same addresses with any numbers."""
         if self.bound.waits:
             return False
         (func,) = self.funcs
@@ -175,13 +176,13 @@ class DryLaunch:
 
     @property
     def together(self) -> bool:
-        """Whether cores of several blocks wait for one another."""
+        """Return whether cores of several blocks wait for each other."""
         return self.bound.waits and self._kernel.grids[0].together
 
     def first_legal(self, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
-        """The run with the first number in memory with which it breaks no rule, if there is one.
+        """Yield the run with the first memory content that breaks no rule, if there is one.
 
-        PtoError if it is too long even with shortened loops: what it would show nobody knows.
+        PtoError if the run is too long even with shortened loops, so that its result is unknown.
         """
         sources = self._sources
         plain = [replace(choice, found=found) for found in (HELD if sources else HELD[:1])]
@@ -191,7 +192,7 @@ class DryLaunch:
             try:
                 issue = self._short_enough(one, unknown)
             except _Illegal as end:
-                if self.periods[0] is None:  # else cores may be shortened unlike
+                if self.periods[0] is None:  # cores may be shortened differently
                     self.refused.append(end.problem)
                 continue
             if self.held is not None and one.indices:
@@ -200,8 +201,11 @@ class DryLaunch:
             return
 
     def _short_enough(self, choice: PathChoice, unknown: frozenset[Value]) -> Issue:
-        """The whole run, or the longest shortened one within the limit; later ones are as short."""
-        held = self.held if self.most is None else None  # smaller limits are no long runs
+        """Return the whole run, or the longest shortened run within the limit.
+
+        Later runs of this launch start with the same shortening.
+        """
+        held = self.held if self.most is None else None  # a small limit does not mean a long run
         if held is not None and held.too_long:
             self.periods = tuple(filter(None, self.periods))
         while True:
@@ -218,7 +222,7 @@ class DryLaunch:
 
 
 class _Illegal(Exception):
-    """A sample breaks a rule."""
+    """Raised if a sample breaks a rule."""
 
     def __init__(self, problem: PtoError) -> None:
         super().__init__()

@@ -1,8 +1,7 @@
-"""A dry run: the scalar part of a program runs, and its instructions are only issued.
+"""A dry run: the scalar part of a program executes, and its instructions are only issued.
 
-Numbers that were not given, and those that come out of memory, are samples; a loop whose extent
-depends on one has a trip count that is chosen, a branch the way that is chosen, and so has a choice
-between two tiles or views.
+Unknown arguments and numbers from memory are samples. A loop whose extent depends on a sample has a
+chosen trip count; a branch, or a selection between two tiles or views, goes a chosen way.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ HALF = 0.5
 
 
 class DryRunLimits(RunLimits):
-    """How much a dry run may issue: nobody asks for another number."""
+    """The limits of a dry run."""
 
     more = "use arguments with fewer loop iterations"
 
 
 class DryRun(Interpreter):
-    """Runs what makes numbers and handles, and issues the rest."""
+    """An interpreter that executes scalar and handle operations and issues the others."""
 
     def __init__(
         self,
@@ -60,9 +59,9 @@ class DryRun(Interpreter):
         apart: list[Wait] | None,
         *how: Any,
     ) -> None:
-        """`apart`: queues wait for other cores, each for itself; here are their waits.
+        """Create the run; with `apart`, each queue waits alone and its waits are added there.
 
-        `how`: as `Interpreter` takes it.
+        `how` are the arguments of `Interpreter`.
         """
         super().__init__(*how)
         self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)
@@ -96,7 +95,7 @@ class DryRun(Interpreter):
         return IssuedFifoEnd(fifo, core, self.apart)
 
     def _way(self, condition: Value) -> bool:
-        """The way that the ways so far leave open, or else one that is chosen."""
+        """Return the only possible value of a condition on this path, or else a chosen one."""
         way = self.path.decided(condition)
         if way is None:
             way = self._chosen(condition)
@@ -123,7 +122,7 @@ class DryRun(Interpreter):
         return computed
 
     def _kept(self, op: AnyOp) -> Step:
-        """What is left of an op."""
+        """Return the step that remains of an op in a dry run."""
         if not isinstance(op, Op):
             return execution(op, self)
         if isinstance(self.core, GroupedCore) and not CORES.isdisjoint(op.page.uses):
@@ -137,7 +136,7 @@ class DryRun(Interpreter):
         return self._issued(op) if is_issued(op) else execution(op, self)
 
     def _picked(self, op: Op) -> Step:
-        """Either of two tiles or views, as a branch would choose."""
+        """Return a step that selects one of two tiles or views, as a branch would."""
         condition, yes, no = (value for _, value in op.values())
 
         def picked(env: Env) -> None:
@@ -153,7 +152,7 @@ class DryRun(Interpreter):
         return noted
 
     def _exchanged(self, op: Op, step: Step) -> Step:
-        """Execute an exchange between cores as in any run; what is handed on has any content."""
+        """Return a step that executes an exchange between cores; the entries have any content."""
         handed_on = [value for _, value in op.values()]
 
         def exchanged(env: Env) -> None:
@@ -182,7 +181,7 @@ class DryRun(Interpreter):
 
 
 class IssuedFifoEnd(InterpretedFifoEnd):
-    """One end of a FIFO at a core whose queue waits: the scalar unit goes on. `waits`: all."""
+    """A FIFO end whose waits are collected in `waits` instead of blocking the core."""
 
     def __init__(self, fifo: Fifo, core: GroupedCore, waits: list[Wait]) -> None:
         super().__init__(fifo, core)
@@ -194,16 +193,16 @@ class IssuedFifoEnd(InterpretedFifoEnd):
 
 
 def _make_room(view: GlobalView) -> None:
-    """The array holds at least this view, with any content: a sample of an array."""
+    """Enlarge the sample array so that it contains this view."""
     _, end = view.elements.reach(range(view.rows), range(view.cols))
     view.memory.grow(view.dtype.nbytes(end), (view.rows, view.cols))
     view.memory.initialise()
 
 
 def _silent(env: Env) -> None:
-    """What a program says while it runs is no part of what it issues."""
+    """Ignore a print."""
 
 
 def _sample(value: Value, found: int) -> int | float:
-    """A number of the type of a value."""
+    """Return a number of the type of a value."""
     return 1.0 if getattr(value.type, "is_float", False) else found

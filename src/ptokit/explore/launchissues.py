@@ -1,4 +1,4 @@
-"""What the cores of a program issue: in one run on arrays, or in runs on samples without them."""
+"""Issue traces of a program: from one run on arrays, or from sample runs without arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ptokit.order.ticketleftovers import left_over
 
 
 class OfFunctions(Protocol):
-    """A program: its functions, and which of them a name means."""
+    """A program: its functions, and the function that a name denotes."""
 
     module: Module
 
@@ -53,14 +53,16 @@ def launch_issues(
     any_arguments: bool = False,
     judged: bool = False,
 ) -> Iterator[Issue]:
-    """What the cores of a function issue on a target.
+    """Yield the issue traces of a function's cores on a target.
 
-    With `arrays` of one run on them. Without, of runs on the first sample of its numbers (1024 or
-    less) that is legal: loops over them have 0, 1, 2, 3 and 5 iterations, branches go either way,
-    and a run that breaks a rule is left out. PtoError where the program is not legal, or the run
-    on arrays fails. `between_blocks`: only conflicts between blocks are asked for.
-    `any_arguments`: without arrays those, too, that do not depend on them. `judged`: the program
-    is a record of instructions that were judged when they ran.
+    With `arrays`, there is one run on these. Otherwise runs use the first legal sample of the
+    numeric arguments (1024 or less): loops whose bounds depend on samples have 0, 1, 2, 3 and 5
+    iterations, branches go either way, and illegal runs are skipped. PtoError if the program is not
+    legal or the run on arrays fails.
+
+    `between_blocks`: only conflicts between blocks matter. `any_arguments`: without arrays, also
+    traces for conflicts that exist on all arguments. `judged`: the program records instructions
+    that were checked when they ran.
     """
     entry = func if isinstance(func, Func) else program.entry_named(func)
     cores = launched_cores(program.module, entry)
@@ -72,7 +74,7 @@ def launch_issues(
     bound = executable.bound(arrays)
     if not (bound.waits or any(decided(f, depends(f, frozenset())) for f in bound.funcs)):
         short: Issue | None = None
-        with suppress(PtoError):  # longer, or wrong: the run itself tells
+        with suppress(PtoError):  # too long, or illegal: the real run reports it
             short = DryLaunch(bound, target, blocks, most=FEW_ISSUED).issue()
         if short is not None:
             yield short
@@ -83,9 +85,9 @@ def launch_issues(
 
 
 def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
-    """The launches on the first sample of the arguments that is a legal run.
+    """Yield the launches on the first sample of the arguments that is legal.
 
-    Cores that wait for what others write to memory need an executed run, on whole arrays.
+    Cores that wait for numbers in memory need an executed run, on whole arrays.
     """
     refused: list[tuple[Sample, PtoError]] = []
     for whole in (False, True) if executable.cores else (False,):
@@ -107,14 +109,14 @@ def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
 
 
 Sample: TypeAlias = "Given"
-FEW_ISSUED = 2_000  # instructions beyond which compiled code, once it is made, is faster
-MOST_EXACT = 10_000  # and of a run on exact numbers
+FEW_ISSUED = 2_000  # instructions; compiled code is faster for longer runs
+MOST_EXACT = 10_000  # instructions of a run on exact numbers
 FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
 FEW_TRIED = 24  # runs in which arrays hold different numbers
 
 
 def _launch_arguments(executable: Executable) -> list[Value]:
-    """The arguments that the launch does not give."""
+    """Return the arguments that the launch does not supply."""
     return [arg for arg in executable.every_argument() if launch_query(arg.name) is None]
 
 
@@ -123,13 +125,13 @@ def _funcs(executable: Executable) -> Sequence[Func]:
 
 
 def _endless(executable: Executable, problem: PtoError) -> bool:
-    """Whether cores wait for ever, whatever is in memory and whichever signals they mean."""
+    """Return whether the cores deadlock whatever memory and arguments contain."""
     waits = problem.diagnostics[0].slug in ENDLESS
     return waits and not any(map(_waits_depend_on_data, _funcs(executable)))
 
 
 def _waits_depend_on_data(func: Func) -> bool:
-    """Whether it depends on arguments or memory what a core waits for."""
+    """Return whether arguments or memory decide what a core waits for."""
     open = depending(func)
     told = [op for op in func.ops if isinstance(op, Op) and SIGNALS in op.page.uses]
     numbers = (value for op in told for _, value in op.values())
@@ -144,9 +146,9 @@ def _ended(
     legal: bool,
     never: bool = False,
 ) -> Issue:
-    """A run of cores that wait for ever; a warning where other numbers may be `legal`.
+    """Return the trace of a deadlock; a warning if other numbers may be `legal`.
 
-    `never`: runs on other numbers wait for ever, too, or leave something in FIFOs.
+    `never`: runs on other numbers deadlock or leave entries in FIFOs, too.
     """
     target = executable.options.target
     issue, given = Issue(target), [arg.name for arg in _launch_arguments(executable)]
@@ -160,7 +162,7 @@ def _ended(
 
 
 class _DryIssues(list[Issue]):
-    """What is issued where no instruction is executed."""
+    """The issue traces of the dry runs of a launch."""
 
     def __init__(self, executable: Executable, launch: DryLaunch) -> None:
         super().__init__(dry_runs(launch))
@@ -173,7 +175,7 @@ class _DryIssues(list[Issue]):
 def _tries(
     executable: Executable, whole: bool, refused: list[tuple[Sample, PtoError]]
 ) -> Iterator[Try]:
-    """What is issued on each sample; those that no legal run is on are noted as `refused`."""
+    """Yield the traces of each sample; samples without a legal run are added to `refused`."""
     for sample in samples(_launch_arguments(executable), whole=whole):
         try:
             if whole:
@@ -186,16 +188,16 @@ def _tries(
 
 
 def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue]) -> Iterator[Issue]:
-    """The runs of other blocks; and of cores, whose choices need not fit, runs on exact numbers."""
+    """Yield runs of other blocks, and for several cores runs on exact numbers."""
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
     if launch.blocks == 1:
         given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
         others = [*varied_runs(launch, given, before)]
         yield from others
         yield from blocks_led(launch, [*before, *others])
-    if executable.cores and before[-1].chosen:  # whether what they hand on adds up, numbers tell
+    if executable.cores and before[-1].chosen:  # exact numbers show whether signals match
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
-        with suppress(PtoError):  # it is too long
+        with suppress(PtoError):  # the run is too long
             yield from exact.first_legal(ALONE, frozenset())
         yield from _on_trial_numbers(executable, launch)
     if endless:
@@ -203,12 +205,13 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
 
 
 def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Issue]:
-    """Runs on small numbers that wait for ever, or leave something in FIFOs: one of each.
+    """Yield one run on small numbers that deadlocks, and one with leftovers in FIFOs.
 
-    With trip counts that are chosen, loops whose ends differ by one iterate as often as each other.
+    With chosen trip counts, loops whose bounds differ by one have equal trip counts; numbers show
+    the difference.
     """
     if any(decided(func, depends(func, frozenset())) for func in launch.funcs):
-        return  # numbers in memory decide, which no sample knows
+        return  # numbers in memory decide, and samples of them are arbitrary
     clean, left, endless = list[Issue](), list[Issue](), list[tuple[Sample, PtoError]]()
     for trial in trials(launch):
         if isinstance(trial.outcome, PtoError):
@@ -227,12 +230,12 @@ def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Iss
 
 
 def _shown_endless(executable: Executable) -> Iterator[Issue]:
-    """A run without end on numbers that go together, where there is one.
+    """Yield a deadlock on consistent numbers, if one is found.
 
-    Where iterations and branches are chosen, those of two cores may not fit.
+    If trip counts and branches are chosen, those of two cores may be inconsistent.
     """
     for sample in islice(samples(_launch_arguments(executable), whole=False), FEW_SAMPLES):
-        with suppress(PtoError):  # not legal, or too long
+        with suppress(PtoError):  # the run is not legal, or too long
             launch = _dry_launch(executable, sample)
             launch.most, launch.periods, launch.held = FEW_ISSUED, (None,), None
             _ = [*launch.first_legal(ALONE, frozenset())]
@@ -243,7 +246,7 @@ def _shown_endless(executable: Executable) -> Iterator[Issue]:
 
 
 def _dry_launch(executable: Executable, sample: Sample) -> DryLaunch:
-    """PtoError where the function is not legal with any numbers."""
+    """Return the dry launch on a sample; PtoError if the function is never legal."""
     options, target = executable.options, executable.options.target
     if executable.cores:
         launch = executable.bound(sample)
@@ -259,7 +262,7 @@ def _dry_launch(executable: Executable, sample: Sample) -> DryLaunch:
 
 
 def _executed(executable: Executable, sample: Sample) -> Sequence[Issue]:
-    """What a run on arrays issues that are as large as what the program views of them."""
+    """Return the trace of a run on arrays that are as large as the views of the program."""
     issue = LoggedIssue(executable.options.target)
     filled = {name: Fill() if value is None else value for name, value in sample.items()}
     executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))

@@ -1,4 +1,4 @@
-"""Numbers with which loops iterate as often as wanted, where their ends are computed from them."""
+"""Numbers that give loops a wanted trip count, for loops whose bounds are computed from numbers."""
 
 from __future__ import annotations
 
@@ -31,21 +31,23 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.execute import whole_number
 
 MOST_CANDIDATES = 160  # values of one number
-MOST_CONSTANTS = 12  # of the text, that these are made with
-ROUNDS = 2  # over all numbers: what one of them ends another may end, too
-MOST_TRUTHS = 2  # arguments of which each way is tried
+MOST_CONSTANTS = 12  # constants of the text for these values
+ROUNDS = 2  # passes over all numbers: a loop may depend on several
+MOST_TRUTHS = 2  # arguments that are tried as true and false
 MOST_FURTHER, LARGEST_FURTHER = 12, 512
-LARGEST = 1 << 20  # number that is looked for by halves
-MOST_OPS = 1_000_000  # that compute ends
+LARGEST = 1 << 20  # upper end of the binary search
+MOST_OPS = 1_000_000  # ops that compute bounds
 
 Bounds: TypeAlias = "tuple[Value | int, Value | int, Value | int]"  # lower, upper, step
-Lengths: TypeAlias = "dict[str, int]"  # arguments and arrays that ends are read from, by name
+Lengths: TypeAlias = "dict[str, int]"  # arguments and arrays that bounds come from, by name
 
 
 @dataclass
 class LoopLengths:
-    """Loops whose ends are computed from arguments and from what memory holds, where flags hang on
-    the number of an iteration, or of all of them. `funcs`: those of a launch.
+    """Loops with bounds from arguments and memory, if flags depend on the iterations.
+
+    Flags may depend on the number of the iteration or on the trip count. `funcs` are the functions
+    of a launch.
     """
 
     funcs: Sequence[Func]
@@ -54,7 +56,7 @@ class LoopLengths:
 
     @cached_property
     def names(self) -> list[str]:
-        """The arguments, and the arrays, that these ends are computed from."""
+        """Return the arguments and the arrays that the bounds are computed from."""
         every = (v for bounds in self._loops for v in behind(bounds, self._made))
         return [*dict.fromkeys(self._names[v] for v in every if v in self._names)]
 
@@ -76,7 +78,7 @@ class LoopLengths:
                     yield from ((count, ends) for ends in self._extremes(numbers, loops))
 
     def further(self) -> Iterator[tuple[None, Lengths]]:
-        """Numbers with which rarer branches may be taken: where something is left, or nothing."""
+        """Yield numbers that may take rarer branches, such as a remainder or an empty remainder."""
         scaled = (a * count + by for a in self._constants for by in (1, -1) for count in (2, 1))
         near = (n for n in bounds_of(self.funcs) if n <= LARGEST_FURTHER)
         every = dict.fromkeys(chain(scaled, near))
@@ -84,7 +86,10 @@ class LoopLengths:
             yield from ((None, dict.fromkeys(self.names, number) | some) for some in self._truths)
 
     def _nearest(self, count: int, loops: Sequence[int], known: Lengths) -> Lengths:
-        """Coordinate descent: one number after the other. `known` are truth values."""
+        """Return the best numbers by coordinate descent, one number after another.
+
+        `known` are truth values, which stay fixed.
+        """
         best = dict.fromkeys(self.names, count) | known
         least = self._distance(best, count, loops)
         for name in [name for name in self.names if name not in known] * ROUNDS:
@@ -103,7 +108,7 @@ class LoopLengths:
     def _candidates(
         self, numbers: Lengths, name: str, count: int, loops: Sequence[int]
     ) -> Iterator[int]:
-        """What may end a loop so: numbers that constants of the text make of it, and the least."""
+        """Yield values of a number that may give `count` iterations, then the least that does."""
         some = self._constants
         scaled = [count * a // b for b in (1, *some) for a in some]
         shifted = [n + sign * a for n in (count, *scaled) for a in (1, *some) for sign in (1, -1)]
@@ -113,7 +118,7 @@ class LoopLengths:
         yield self._first(numbers, name, dict.fromkeys(loops, count))
 
     def _of_whole_parts(self, numbers: Lengths) -> Lengths:
-        """Larger numbers with the same ends: where these are rounded up, whole windows fit."""
+        """Return larger numbers with the same trip counts: whole windows, if ends round up."""
         trips = self._trips(numbers)
         for name in [name for name in self.names if name not in self._truths[0]]:
             for part in reversed(self._constants):
@@ -124,7 +129,7 @@ class LoopLengths:
         return numbers
 
     def _extremes(self, numbers: Lengths, loops: Sequence[int]) -> Iterator[Lengths]:
-        """The least and the largest of each of these numbers with which loops iterate as often."""
+        """Yield for each number the least and the greatest value with the same trip counts."""
         trips = self._trips(numbers)
         least = {n: trips[n] for n in loops} if trips else {}
         free = (name for name in self.names if name not in self._truths[0])
@@ -135,7 +140,7 @@ class LoopLengths:
                 yield from ({**numbers, name: number} for number in ends)
 
     def _first(self, numbers: Lengths, name: str, least: Mapping[int, int]) -> int:
-        """The least of a number with which loops iterate so often, by their places."""
+        """Return the least value of a number that gives these loops at least these trip counts."""
 
         def enough(number: int) -> bool:
             trips = self._trips({**numbers, name: number})
@@ -144,7 +149,7 @@ class LoopLengths:
         return bisect_left(range(LARGEST), True, key=enough)
 
     def _trips(self, numbers: Lengths) -> list[int] | None:
-        """How often each of the loops iterates; None where one cannot."""
+        """Return the trip count of each loop; None if one cannot be computed."""
         env: Env = {value: numbers[name] for value, name in self._names.items() if name in numbers}
         with suppress(PtoError):
             self._run(env)
@@ -170,30 +175,30 @@ class LoopLengths:
 
     @cached_property
     def _names(self) -> dict[Value, str]:
-        """The numbers that are given: arguments, and what is read from arrays in global memory."""
+        """Return the given numbers: arguments, and reads from arrays in global memory."""
         every = (arg for func in self.funcs for arg in func.args)
         found = {arg: arg.name for arg in every if whole_number(arg)}
         return found | {op.results[0]: source(op) for op in self._ops if _reads_number(op)}
 
     @cached_property
     def _truths(self) -> list[Lengths]:
-        """What the arguments may be, together, that are truth values."""
+        """Return all combinations of the arguments that are truth values."""
         every = (v.name for v, name in self._names.items() if name in self.names and not _counts(v))
         some = [*dict.fromkeys(every)][:MOST_TRUTHS]
         return [dict(zip(some, way, strict=True)) for way in product((0, 1), repeat=len(some))]
 
     @cached_property
     def _made(self) -> dict[Value, Op]:
-        """What computes numbers of these, of the block and of constants: all in one line."""
+        """Return the ops that compute numbers from the given ones, the block and constants."""
         return computed(self._ops, self._names)
 
     @cached_property
     def _loops(self) -> list[Bounds]:
-        """The bounds of the loops, each pair once."""
+        """Return the bounds of the loops, each once."""
         return [*dict.fromkeys(bounds for op, bounds in self._ended() if self._matters(op, bounds))]
 
     def _ended(self) -> Iterator[tuple[Op, Bounds]]:
-        """The loops whose bounds can be computed, and are not known."""
+        """Yield the loops whose bounds are unknown but can be computed."""
         for op in self._ops:
             counted = loop_bounds(op)
             for bounds in [counted] if counted else self._compared(op) if op.regions else ():
@@ -204,14 +209,14 @@ class LoopLengths:
                     yield op, bounds
 
     def _compared(self, loop: Op) -> Iterator[Bounds]:
-        """What the condition of another loop asks of: as if a counter went there from 0."""
+        """Yield the operands of a while loop's condition as bounds of a counter from 0."""
         again = any(repeats(loop, region) for region in loop.regions)
         inner = {v: op for op in loop.regions[0].ops if isinstance(op, Op) for v in op.results}
         asked = loop.regions[0].outcome[:1] if again else ()
         yield from ((0, v, 1) for v in behind(asked, inner) if v in self._made or v in self._names)
 
     def _matters(self, loop: Op, bounds: Bounds) -> bool:
-        """Whether flags somewhere depend on the number of the iteration, or of all of them."""
+        """Return whether flags depend on the iteration number or the trip count of a loop."""
         ends = (v for v in behind(bounds, self._made) if v in self._names)
         some = {*ends, *(arg for region in loop.regions for arg in region.args)}
         return any(_branches_by(func, leads_to(func, some)) for func in self.funcs)
@@ -223,8 +228,10 @@ class LoopLengths:
 
 
 def _branches_by(func: Func, values: Collection[Value]) -> bool:
-    """Whether flags of a branch depend on one of these, or which handle it gives, or flags of all
-    iterations and what a branch issues.
+    """Return whether flags depend on a branch on one of these values.
+
+    That is: flags in the branch, a handle that it selects, or instructions in the branch while the
+    ids of flags depend on these values.
     """
     every = [op for op in func.ops if isinstance(op, Op)]
     flags = [op for op in every if FLAGS in op.page.uses]
@@ -242,10 +249,10 @@ def _branches_by(func: Func, values: Collection[Value]) -> bool:
 
 
 def _reads_number(op: Op) -> bool:
-    """Whether it reads a number of an array in global memory."""
+    """Return whether the op reads an integer from an array in global memory."""
     return from_memory(op) and is_issued(op) and len(op.results) == 1 and _counts(op.results[0])
 
 
 def _counts(value: Value) -> bool:
-    """Whether it is an integer, and no truth value."""
+    """Return whether the value is an integer and no truth value."""
     return whole_number(value) and getattr(value.type, "bits", TRUTH) != TRUTH

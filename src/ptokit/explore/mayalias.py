@@ -1,4 +1,4 @@
-"""May-alias: which unknown numbers decide what shares bytes, and what did so in a run."""
+"""May-alias: the unknown numbers that decide which bytes overlap, and the overlaps of a run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from ptokit.order.byteregions import ByteRegion, MemorySpace
 from ptokit.order.entries import OF_ONE_CORE, Await, PipeWork, Post, QueueEntry
 from ptokit.order.issue import Issue
 
-DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops, by identity
-Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # whether it writes; the op, by identity
+DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops by id, iterations
+Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # region, is it written, op id
 Place: TypeAlias = "tuple[Value, ...]"  # a handle, and numbers that are added
 FAR = 4  # iterations
-ARRAY_SHAPE = "shape"  # the operand that says how far an array goes, not where its parts lie
+ARRAY_SHAPE = "shape"  # the operand with the extents of an array, which is no address
 SHARED = PtrType | GlobalType  # handles on memory that all cores reach
 
 
 def placing(func: Func) -> frozenset[Value]:
-    """The numbers that decide where handles lead, as far as others may lead to the same bytes.
+    """Return the numbers that decide where handles point, if other handles may overlap.
 
-    And those that say which flag it is.
-
-    A handle on global memory counts if what it leads to is written, and reached by another one.
+    Also the numbers that select a flag. A handle on global memory counts if its memory is written
+    and reached by another handle.
     """
     handles, places = _contested(func)
     return frozenset(
@@ -47,7 +46,7 @@ def placing(func: Func) -> frozenset[Value]:
 
 
 def branching(func: Func) -> Iterator[Value]:
-    """The conditions of branches around what goes into a queue, or orders it."""
+    """Yield the conditions of branches around instructions that are issued or order queues."""
     for op in func.ops:
         if not isinstance(op, Op) or any(repeats(op, region) for region in op.regions):
             continue
@@ -57,7 +56,7 @@ def branching(func: Func) -> Iterator[Value]:
 
 
 def _places(op: Op) -> Iterator[Value]:
-    """The numbers among the operands of an op that say where: no data, no extents of a whole."""
+    """Yield the scalar operands of an op that are addresses. Data and extents are skipped."""
     handles = any(not isinstance(value.type, ScalarType) for value in op.results)
     new = ALLOCATES in op.page.traits
     for name, value in op.values():
@@ -69,7 +68,7 @@ def _places(op: Op) -> Iterator[Value]:
 
 
 def _led(op: Op) -> list[Value]:
-    """The handles that an op makes, or else uses."""
+    """Return the handles that an op makes, or else those that it uses."""
     every = [*op.results] or [value for _, value in op.values()]
     return [value for value in every if not isinstance(value.type, ScalarType)]
 
@@ -79,9 +78,10 @@ def _all_shared(op: Op) -> bool:
 
 
 def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
-    """The handles on global memory that is written, and reached by several of them.
+    """Return handles on written global memory that several handles reach.
 
-    And those on such memory that is reached in several places, perhaps all by one of them.
+    Second: handles on written global memory that is reached in several places, perhaps by one
+    handle.
     """
     classes = facts_of(func).classes
     reached, written = defaultdict[Value, set[Place]](set), set[Value]()
@@ -106,14 +106,14 @@ def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:
 
 
 def numbers_added(op: Op) -> Iterator[Value]:
-    """What an instruction adds to where its handles lead."""
+    """Yield the operands that an instruction adds to the addresses of its handles."""
     return (value for name, value in op.values() if op.page.operand(name).kind is Kind.INDEX)
 
 
 def alias_pattern(issue: Issue) -> Hashable:
-    """What shares bytes in a run: two runs of one pattern have the same hazards.
+    """Return the overlaps of a run: two runs with one pattern have the same hazards.
 
-    Where an array begins makes no difference, nor do arrays that nobody writes.
+    The start of an array and arrays that are only read make no difference.
     """
     cores = [core for core in issue.cores if core]
     work = (entry for core in cores for entry in core if isinstance(entry, PipeWork))
@@ -138,7 +138,7 @@ def alias_pattern(issue: Issue) -> Hashable:
 
 
 def dependence_distances(issue: Issue) -> set[DependenceDistance]:
-    """Which instructions depend on which others, how many iterations after the last time."""
+    """Return the dependent pairs of instructions with their iteration distances."""
     found = set[DependenceDistance]()
     for core in issue.cores:
         last = defaultdict[MemorySpace, dict[Access, PipeWork]](dict)
@@ -155,7 +155,7 @@ def dependence_distances(issue: Issue) -> set[DependenceDistance]:
 
 
 class Shown(NamedTuple):
-    """What a run shows: which instructions depend on which, and which ops it comes to."""
+    """The observations of a run: its dependences and the ops that it reaches."""
 
     distances: frozenset[DependenceDistance]
     path: frozenset[Hashable]
@@ -167,7 +167,7 @@ def shown(issue: Issue) -> Shown:
 
 
 def _named(entry: QueueEntry) -> Iterator[Hashable]:
-    """The op of an entry, and the flags or signals that it names in this run."""
+    """Yield the op of an entry, and the channels that it uses in this run."""
     yield id(entry.op)
     tickets = (entry.ticket,) if isinstance(entry, Post) else ()
     for channel, _ in entry.tickets if isinstance(entry, Await) else tickets:
@@ -175,12 +175,12 @@ def _named(entry: QueueEntry) -> Iterator[Hashable]:
 
 
 def _accesses(entry: PipeWork) -> Iterator[tuple[ByteRegion, bool]]:
-    """The regions that an instruction touches, and whether it writes them."""
+    """Yield the regions that an instruction accesses, and whether it writes them."""
     yield from ((region, False) for region in entry.reads)
     yield from ((region, True) for region in entry.writes)
 
 
 def _iterations(before: PipeWork, after: PipeWork) -> tuple[int, ...]:
-    """The distance between iterations of the loops around both, as far as it is short."""
+    """Return the iteration distance in the common loops, limited to +-`FAR`."""
     pairs = zip(before.iteration, after.iteration, strict=False)
     return tuple(max(-FAR, min(b - a, FAR)) for (_, a), (_, b) in pairs)

@@ -1,7 +1,7 @@
-"""Many runs of one function on known numbers: each op executes once for the operands it has.
+"""Many runs of one function on known numbers, in which each op executes once per set of operands.
 
-Runs on other numbers, or of another block, differ in few instructions. What an op makes of its
-operands is kept by these, and so are the regions that an instruction touches.
+Runs on other numbers, or of another block, differ in few instructions. The results of ops and the
+regions of instructions are cached by operands.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from ptokit.values.fixpipe import CPU_READING
 NUMBER = (int, float)
 LISTED = 4  # numbers of an array that are named
 Operands: TypeAlias = "tuple[object, ...]"
-Cell: TypeAlias = Hashable  # the place that a number is read from
-Content: TypeAlias = "Callable[[str, Cell], int]"  # what a place in the array of a name holds
+Cell: TypeAlias = Hashable  # a place that a number is read from
+Content: TypeAlias = "Callable[[str, Cell], int]"  # the number in a cell of an array
 
 
 class MemoisedRun(DryRun):
-    """Runs a function again and again; `content` says what memory holds."""
+    """A dry run that is repeated; `content` gives the numbers in memory."""
 
     content: Content
-    done: Collection[Op] = ()  # what gives the same in all of these runs
+    done: Collection[Op] = ()  # ops with the same results in all these runs
 
     def block(self, block: Block) -> Callable[[Env], tuple[object, ...]]:
         left = [op for op in block.ops if op not in self.done]
@@ -68,7 +68,7 @@ class MemoisedRun(DryRun):
         return self._kept(op)
 
     def _issued_once(self, op: Op) -> Step:
-        """Issue an instruction; what it touches is worked out once for the operands it has."""
+        """Return a step that issues an instruction and caches its accesses by operands."""
         known: dict[Operands, tuple[PipeWork | None, bool, Operands]] = {}
         asked = tuple(value for _, value in op.values())
         name, reads = source(op), from_memory(op)
@@ -102,7 +102,7 @@ class MemoisedRun(DryRun):
 
 
 def _once(op: Op, step: Step) -> Step:
-    """What makes a number or a handle of its operands alone, executed once for these."""
+    """Return a step that computes a number or handle and caches it by operands."""
     known: dict[Operands, tuple[object, Operands]] = {}
     asked, result = tuple(value for _, value in op.values()), op.results[0]
 
@@ -119,12 +119,12 @@ def _once(op: Op, step: Step) -> Step:
 
 
 def _key(operands: Operands) -> Operands:
-    """Numbers, and handles by their identities."""
+    """Return a key for operands: numbers by value, handles by identity."""
     return tuple([v if isinstance(v, NUMBER) else id(v) for v in operands])
 
 
 def _same_in_all(func: Func) -> Iterator[Op]:
-    """The ops outside of loops and branches that depend on no number and on no block."""
+    """Yield the ops outside loops and branches that depend on no number and no block."""
     varying = depends(func, depending(func) | {*block_queries(func)})
     known = {value for value in func.args if value not in varying}
     for op in func.body.ops:
@@ -140,13 +140,14 @@ def _same_in_all(func: Func) -> Iterator[Op]:
 
 
 class HeldContent:
-    """What memory holds in one run: each place a number that stays the same.
+    """The contents of memory in one run: a constant number for each cell.
 
-    Those of an array hold the number of its name; of one that is `mixed` any, among them this one.
+    An array has the number of its name in each cell; a `mixed` array has nearby random numbers,
+    too.
     """
 
     def __init__(self, numbers: Numbers, mixed: Collection[str] = (), found: int = 0) -> None:
-        """`found`: what other arrays hold."""
+        """Create the contents; `found` is the number in all other arrays."""
         self.numbers, self.mixed, self.found = dict(numbers), mixed, found
         self.cells, self.read = dict[Cell, int](), defaultdict[str, list[int]](list)
         self.random = Random(repr(numbers))
@@ -161,16 +162,16 @@ class HeldContent:
 
     @property
     def given(self) -> list[str]:
-        """What arrays whose numbers matter hold, in words."""
+        """Return descriptions of the array contents that the run has read."""
         read = ((name, self.read[name]) for name in self.numbers if name in self.read)
         return [f"{' then '.join(map(str, some[:LISTED]))} in %{name}" for name, some in read]
 
 
 class MemoisedLaunch:
-    """Blocks of a function of one core, each run alone, with any numbers and contents of memory."""
+    """The blocks of a single-core function, each run alone with any numbers and contents."""
 
     def __init__(self, launch: DryLaunch, most: int, arrays: Collection[str]) -> None:
-        """`most`: the instructions of one run. `arrays`: those whose numbers are given."""
+        """Prepare runs of up to `most` instructions; `arrays` have given contents."""
         bound = launch.bound.sole
         self.blocks, self.bound = launch.blocks, bound
         reads = (op for op in bound.func.ops if isinstance(op, Op) and from_memory(op))
@@ -190,7 +191,11 @@ class MemoisedLaunch:
 
     @staticmethod
     def of(launch: DryLaunch, most: int, arrays: Collection[str]) -> MemoisedLaunch | None:
-        """None where cores run at once, tiles are placed by numbers, or tiles change their size."""
+        """Return the launch, or None if the function cannot be run repeatedly.
+
+        That is so if cores run concurrently, addresses of tiles depend on numbers, or tiles change
+        their size.
+        """
         ops = (op for func in launch.funcs for op in func.ops)
         resized = any(isinstance(op, Op) and RESIZES in op.page.traits for op in ops)
         if resized or not launch.lasts:
@@ -199,7 +204,7 @@ class MemoisedLaunch:
 
     @gc_disabled()
     def issue(self, block: int, numbers: Mapping[str, int], content: Content) -> Issue | None:
-        """What a block issues on these numbers; None if it is too long, or not legal."""
+        """Return the trace of a block on these numbers; None if too long or illegal."""
         issue, self.core.block_idx = copy(self.first), block
         one = CoreIssue(0, copy(self.core), self.first.loops, self.first.slots)
         issue.issues, issue.begun, issue.reached = {0: one}, set(), set()

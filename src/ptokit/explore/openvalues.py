@@ -1,4 +1,4 @@
-"""Values that nobody knows before a program runs, and what hangs on them."""
+"""Values that are unknown before a program runs, and the values and ops that depend on them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SCALAR_STORAGE = {Kind.ARRAY, Kind.STRUCT}
 
 
 def block_queries(func: Func) -> Iterator[Value]:
-    """What a function asks of its block in the launch."""
+    """Yield the values that a function queries about its block."""
     for op in func.ops:
         if isinstance(op, Op) and CORE in op.page.uses and BY_LANE not in op.page.traits:
             yield from op.results
 
 
 def addresses(func: Func) -> Iterator[Value]:
-    """The numbers that say where a function puts its tiles."""
+    """Yield the numbers from which a function computes the addresses of its tiles."""
     for op in func.ops:
         if isinstance(op, Op) and ALLOCATES in op.page.traits:
             yield from (v for name, v in op.values() if not op.page.operand(name).counts)
@@ -36,15 +36,16 @@ def from_memory(op: Op) -> bool:
 
 
 def picking(op: Op) -> Iterator[Value]:
-    """The condition of what is one of two tiles or views: which bytes are meant hangs on it."""
+    """Yield the condition of a selection between two tiles or views."""
     if op.page.asm.shape == SELECT and not isinstance(op.results[0].type, ScalarType):
         yield next(value for _, value in op.values())
 
 
 def undecided(func: Func) -> frozenset[Value]:
-    """What only arguments, memory or the place in the launch decide.
+    """Return the values that only arguments, memory or the place in the launch decide.
 
-    What counts iterations takes its values in turn: buffers that are picked by it rotate.
+    Loop-carried values are not included, since they take known values in turn: buffers selected by
+    them rotate.
     """
     free = {arg for arg in func.args if isinstance(arg.type, ScalarType)} | {*block_queries(func)}
     turning = set[Value]()
@@ -65,9 +66,10 @@ def depends(
     each_iteration: bool = False,
     given: Collection[str] = (),
 ) -> frozenset[Value]:
-    """The values that may depend on these, or on what is in memory, but in the arrays `given`.
+    """Return the values that may depend on `unknown`, or on memory except arrays in `given`.
 
-    `each_iteration`: those that do in some iteration, whichever is the last of a loop.
+    `each_iteration`: only values that depend on `unknown` in some iteration, not merely by the trip
+    count.
     """
     read = (op for op in func.ops if isinstance(op, Op) and from_memory(op))
     found = {*unknown, *(v for op in read if source(op) not in given for v in op.results)}
@@ -75,7 +77,7 @@ def depends(
 
 
 def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
-    """The values that may depend on these, whatever is in memory."""
+    """Return the values that may depend on `some`, apart from dependences through memory."""
     return _led(func, {*some}, False)
 
 
@@ -103,36 +105,36 @@ def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
 
 
 def idle(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
-    """Whether one choice alone is legal, or no loop iterates: other samples may do."""
+    """Return whether only one choice was legal, or no loop iterates: other samples may do more."""
     return (len(issues) == 1 and issues[0].chosen) or none_iterates(funcs, issues)
 
 
 def none_iterates(funcs: Iterable[Func], issues: Sequence[Issue]) -> bool:
-    """Whether loops whose extents are not known issue something, but not in these runs."""
+    """Return whether loops with unknown extents issue something, but not in these runs."""
     found = any(_issues(op) for func in funcs for op in open_flow(func, depending(func)))
     entries = (entry for issue in issues for core in issue.cores for entry in core)
     return found and not any(entry.iteration for entry in entries)
 
 
 def _issues(op: Op) -> bool:
-    """Whether it is a loop with something for a pipe in it."""
+    """Return whether the op is a loop that contains issued instructions."""
     again = (region for region in op.regions if repeats(op, region))
     return any(isinstance(one, Op) and moves(one) for region in again for one in region.walk())
 
 
 def depending(func: Func, given: Collection[str] = ()) -> frozenset[Value]:
-    """The values that depend on arguments, or on what is in memory, but those `given`."""
+    """Return the values that depend on arguments or memory, except on those in `given`."""
     numbers = (arg for arg in func.args if isinstance(arg.type, ScalarType))
     return depends(func, frozenset(arg for arg in numbers if arg.name not in given), given=given)
 
 
 def decided(func: Func, values: frozenset[Value]) -> bool:
-    """Whether a loop or a branch depends on one of these."""
+    """Return whether a loop or a branch depends on one of these values."""
     return any(True for _ in open_flow(func, values))
 
 
 def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
-    """The loops and branches that depend on one of these."""
+    """Yield the loops and branches that depend on one of these values."""
     free = values & undecided(func)
     for op in func.ops:
         if isinstance(op, Op):
@@ -142,14 +144,14 @@ def open_flow(func: Func, values: frozenset[Value]) -> Iterator[Op]:
 
 
 def loop_bounds(op: Op) -> tuple[Value, Value, Value] | None:
-    """Where a loop that counts begins and ends, and its step."""
+    """Return the lower bound, upper bound and step of a counting loop; None for other ops."""
     named = dict(op.values())
     lower, upper, step = (named.get(name) for name in BOUNDS)
     return (lower, upper, step) if lower and upper and step else None
 
 
 def deciding(op: Op) -> Iterator[Value]:
-    """What an op with regions depends on, and what in them decides whether they run again."""
+    """Yield the operands of an op, and the values that decide whether its regions repeat."""
     ends = (region.terminator for region in op.regions)
     yield from (value for _, value in op.values())
     for end in ends:
@@ -157,17 +159,17 @@ def deciding(op: Op) -> Iterator[Value]:
 
 
 def is_issued(op: Op) -> bool:
-    """Whether it goes into a queue."""
+    """Return whether the op is issued to a queue."""
     return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or keeps_numbers(op))
 
 
 def keeps_numbers(op: Op) -> bool:
-    """Whether it is about arrays and structs of the scalar unit, which no other pipe reaches."""
+    """Return whether the op works on scalar arrays and structs, which no pipe reaches."""
     kinds = {op.page.operand(name).kind for name, _ in op.values()}
     kinds |= {result.kind for result in op.page.results()}
     return bool(kinds & SCALAR_STORAGE) and kinds <= SCALAR_STORAGE | {Kind.SCALAR, Kind.INDEX}
 
 
 def source(op: Op) -> str:
-    """The name of what an op reads first."""
+    """Return the name of the first operand of an op."""
     return next((value.name for _, value in op.values()), "")

@@ -1,9 +1,8 @@
-"""Path conditions: what the ways taken so far say of the conditions that are still to come.
+"""Path conditions: the ranges of values that follow from the branches taken so far.
 
-Abstract interpretation with intervals: each comparison that holds, or does not, narrows the range
-of the difference of its sides. Equal values are found by value numbering.
-
-Where no number is known a dry run chooses: trip counts, ways, and what memory holds.
+Abstract interpretation with intervals: a comparison with a known outcome narrows the range of the
+difference of its sides. Equal values are found by value numbering. If a number is unknown, a dry
+run chooses trip counts, branches and the contents of memory.
 """
 
 from __future__ import annotations
@@ -24,22 +23,21 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.pages.arith import Predicate
 from ptokit.machine.execute import moves, whole_number
 
-HELD = (1 << 16, 16, 1, 0)  # what memory holds: extents, and indices of few
-LENGTHS = (1 << 16, 3000)  # the second: no multiple of what loops take at once
+HELD = (1 << 16, 16, 1, 0)  # numbers in memory: extents, or small indices
+LENGTHS = (1 << 16, 3000)  # the second: no multiple of usual tile extents
 INDICES = (16, 0)
-MOST_TRIED = 120  # runs in which arrays hold different numbers
+MOST_TRIED = 120  # runs with different numbers in different arrays
 
 
 @dataclass(frozen=True)
 class PathChoice:
-    """Choose where a number is not known: the trip count of a loop, the way of a branch.
+    """The choices of a dry run for unknown numbers: trip counts, branches, memory contents.
 
-    `found` is what memory holds where a number comes from there; arrays of these names hold
-    `index` instead, as those do that lead to parts of others. With a `period` loops keep their
-    first and last iterations, so many to twice as many; what is left out is a multiple of it. With
-    a `seed` each branch goes any way each time that its condition is computed. Branches on
-    conditions of the names in `against` go the other way than `way`. Arrays
-    that are `given` hold these numbers.
+    `found` is the number read from memory; arrays with names in `indices`, which lead to parts of
+    other arrays, hold `index` instead. `given` has the numbers of known arrays. With a `period`,
+    loops keep `period` to twice as many first and last iterations, and the skipped number is a
+    multiple of `period`. With a `seed`, each branch is random each time that its condition is
+    computed. Branches on conditions in `against` go the other way than `way`.
     """
 
     iterations: int = 1
@@ -62,9 +60,9 @@ ALONE = PathChoice()
 
 @dataclass
 class HeldNumbers:
-    """Contents of arrays with which a run was legal: kept, so that later runs need no search.
+    """Array contents with which a run was legal, so that later runs need no search.
 
-    `too_long`: a whole run exceeded the limit, so further samples begin with shortened loops.
+    `too_long`: a whole run exceeded the limit, so further samples start with shortened loops.
     """
 
     known: PathChoice | None = None
@@ -72,7 +70,10 @@ class HeldNumbers:
     too_long: bool = False
 
     def choices(self, choice: PathChoice, sources: Sequence[str]) -> Iterator[PathChoice]:
-        """Some arrays hold lengths, others indices, as those did with which a run was legal."""
+        """Yield choices in which some arrays hold extents and others indices.
+
+        After a legal run, only its division into extents and indices is used.
+        """
         if self.known is not None:
             kept = replace(choice, indices=self.known.indices, index=self.known.index)
             yield from (replace(kept, found=found) for found in LENGTHS)
@@ -87,7 +88,7 @@ class HeldNumbers:
 
 @dataclass
 class ChosenFlow(InterpretedFlow):
-    """Loops and branches whose numbers are not known."""
+    """Control flow on unknown numbers, by chosen trip counts and branches."""
 
     choice: PathChoice
     way: Callable[[], bool]
@@ -112,7 +113,7 @@ class ChosenFlow(InterpretedFlow):
 
 @dataclass
 class ShortenedFlow(InterpretedFlow):
-    """Loops of known extents without most of their iterations."""
+    """Loops with known bounds that skip most of their iterations."""
 
     period: int
 
@@ -134,14 +135,14 @@ Ranges: TypeAlias = "dict[Hashable, Intervals]"
 ANY: Intervals = ((-inf, inf),)
 ZERO: Intervals = ((0, 0),)
 NONZERO: Intervals = ((-inf, -1), (1, inf))
-OF_BLOCKS = Range(0, 1 << 16)  # which block it is, and how many
-CONSTANT = "constant"  # the shape of a number that the text gives
+OF_BLOCKS = Range(0, 1 << 16)  # the block number, and the number of blocks
+CONSTANT = "constant"  # the text form of a constant
 
 
 class Condition(NamedTuple):
-    """It is true where a term lies in these intervals, and false in the others.
+    """A condition that is true if a term is in one set of intervals and false in another.
 
-    `within`: where the term lies on every path.
+    `within`: the intervals of the term on every path.
     """
 
     term: Hashable
@@ -154,32 +155,32 @@ class Condition(NamedTuple):
 
 
 class PathCondition:
-    """What is known on a path: the range of each term that a way was taken for."""
+    """The knowledge on a path: the range of each term that a branch has tested."""
 
     def __init__(self, conditions: Mapping[Value, Condition], ranges: Ranges | None = None) -> None:
         self.conditions = conditions
         self.ranges = ranges or {}
-        self.asked = set[Value]()  # since each was computed
+        self.asked = set[Value]()  # conditions tested since they were computed
 
     def _of(self, value: Value) -> Condition:
         return self.conditions.get(value) or Condition(value, NONZERO, ZERO)
 
     def decided(self, value: Value) -> bool | None:
-        """What a condition is on this path; None where it may be either."""
+        """Return the value of a condition on this path; None if both are possible."""
         condition = self._of(value)
         known = self.ranges.get(condition.term, condition.within)
         ways = [way for way in (True, False) if _common(known, condition.leaves(way))]
         return ways[0] if len(ways) == 1 else None
 
     def assume(self, value: Value, way: bool) -> None:
-        """The path goes on where a condition is so."""
+        """Restrict the path to those on which the condition has this value."""
         condition = self._of(value)
         known = self.ranges.get(condition.term, condition.within)
         self.ranges[condition.term] = _common(known, condition.leaves(way))
         self.asked.add(value)
 
     def with_way(self, value: Value, way: bool) -> PathCondition | None:
-        """The same path and one way more; None where it does not exist."""
+        """Return the path with one more condition; None if that path is infeasible."""
         if self.decided(value) is (not way):
             return None
         found = PathCondition(self.conditions, dict(self.ranges))
@@ -187,7 +188,7 @@ class PathCondition:
         return found
 
     def computed_again(self, value: Value) -> None:
-        """Its numbers may be others now: what was known of them is forgotten."""
+        """Forget the range of a condition that has been computed again."""
         if value in self.asked:
             term = self._of(value).term
             self.ranges.pop(term, None)
@@ -195,7 +196,7 @@ class PathCondition:
 
 
 def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
-    """What the truth values of a function ask for."""
+    """Return the condition behind each truth value of a function."""
     found: dict[Value, Condition] = {}
     numbers, facts = dict[Hashable, int](), Facts(target)
     known = dict[int, Number]()
@@ -218,14 +219,14 @@ def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
 
 
 def constants_of(func: Func) -> dict[Value, int]:
-    """The integers that the text of a function gives."""
+    """Return the integer constants of a function."""
     every = (op for op in func.ops if isinstance(op, Op) and op.page.asm.shape == CONSTANT)
     given = ((op, op.attrs.get("value")) for op in every)
     return {op.results[0]: number for op, number in given if isinstance(number, int)}
 
 
 def _range(op: Op, facts: Facts) -> object:
-    """Which numbers an op may make, whatever those are that it is made of; None: no such."""
+    """Return the possible results of an op for any operands; None if unknown."""
     if CORE in op.page.uses:
         return OF_BLOCKS
     if not (op.page.folds and whole_number(op.results[0])):
@@ -238,7 +239,7 @@ def _range(op: Op, facts: Facts) -> object:
 
 
 def _pure(func: Func) -> Iterator[Op]:
-    """The ops whose one result depends on their operands alone, or on the place in the launch."""
+    """Yield the single-result ops that depend on their operands or the place in the launch only."""
     ops = (op for op in func.ops if isinstance(op, Op) and len(op.results) == 1)
     return (op for op in ops if {CORE}.issuperset(op.page.uses) and not (op.regions or moves(op)))
 
@@ -246,7 +247,7 @@ def _pure(func: Func) -> Iterator[Op]:
 def _comparison(
     predicate: Predicate, left: int, right: int, known: Mapping[int, Number]
 ) -> Condition:
-    """Where the difference of two sides lies; of one with a constant, where that side does."""
+    """Return the condition on the difference of two sides, or on one side and a constant."""
     constants = {side: n for side in (left, right) if isinstance(n := known.get(side), int)}
     signs = [sign for sign in (-1, 0, 1) if predicate.holds(sign, 0)]
     if left in constants or (right not in constants and right < left):
@@ -266,12 +267,12 @@ def _comparison(
 
 
 def _ends(number: Number) -> Intervals:
-    """A number, or a range of such, as an interval."""
+    """Return a number or a range as an interval."""
     whole = low(number) <= low(EVERY) and high(EVERY) <= high(number)
     return ANY if whole else ((low(number), high(number)),)
 
 
 def _common(some: Intervals, others: Intervals) -> Intervals:
-    """What is in both."""
+    """Return the intersection of two unions of intervals."""
     every = ((max(a, c), min(b, d)) for a, b in some for c, d in others)
     return tuple((low, high) for low, high in every if low <= high)

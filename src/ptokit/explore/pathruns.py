@@ -1,4 +1,4 @@
-"""Which dry runs show all that a program may do: trip counts, and ways of its branches."""
+"""The dry runs that together cover a program: trip counts and branch decisions."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from ptokit.explore.purenumbers import rotation
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.order.issue import Issue, Turn
 
-LONG = max(TRIP_COUNTS)  # more iterations are only looked at if these are few instructions
-MOST_LED = 24  # runs that are led to what no other issues
-MOST_MIXED = 24  # runs whose branches go any way
-MOST_GIVEN = 10_000  # instructions of a run on numbers that end its loops
-FEW_GIVEN = 2  # such numbers: if with none of them a run is legal, others are not tried
-STALE = 4  # such runs without a turn that no run before has: they are enough
+LONG = max(TRIP_COUNTS)  # longer loops are run only if they issue few instructions
+MOST_LED = 24  # runs towards ops that no other run reaches
+MOST_MIXED = 24  # runs with random branches
+MOST_GIVEN = 10_000  # instructions of a run on computed trip counts
+FEW_GIVEN = 2  # give up if no run on so many numbers is legal
+STALE = 4  # stop after so many runs without a new sequence
 
 
 def dry_runs(launch: DryLaunch) -> Iterator[Issue]:
-    """What is issued on samples: unknown loops iterate 0 to 5 times, branches go either way.
+    """Yield issue traces of sample runs: unknown loops have 0 to 5 iterations, branches both ways.
 
-    And so often that buffers rotate twice, where that is no long run. What memory holds is the
-    largest number that is legal there: with 0 many tiles would be empty. A run that breaks a rule
-    is left out; if none is left with several iterations, samples decide. In a mixed launch it is
-    unknown, too, what a block does by its number; then the first is issued.
+    Loops also iterate until their buffers have rotated twice, if that is no long run. Memory holds
+    the largest number that is legal, since 0 would make many tiles empty. Illegal runs are skipped;
+    if no run with several iterations is legal, exact samples decide. In a mixed launch values that
+    depend on the block number are unknown, too, and their runs come first.
     """
     if launch.trip_counts is TRIP_COUNTS:
         twice = 2 * rotation(launch.funcs, launch.target) + 1
@@ -60,7 +60,7 @@ def _on_any_choices(launch: DryLaunch) -> Iterator[Issue]:
 
 
 def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
-    """Runs of a block that is any, to what has not begun in others."""
+    """Yield runs of any block that reach ops which have not begun in other runs."""
     unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
     for choice in _led(launch, unknown, found):
         for issue in launch.first_legal(choice, unknown):
@@ -70,8 +70,9 @@ def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
 
 
 def _on_lengths(launch: DryLaunch) -> list[Issue]:
-    """The same where flags hang on the number of an iteration, or of all, as in all but the first:
-    what ends such loops is given by numbers. They may not show all.
+    """Return runs on numbers that give loops their trip counts, if flags depend on iterations.
+
+    These runs may not reach everything.
     """
     lengths = LoopLengths(launch.funcs, launch.target, launch.blocks)
     if not lengths.names:
@@ -85,7 +86,7 @@ def _on_lengths(launch: DryLaunch) -> list[Issue]:
         if numbers not in tried:
             tried.append(numbers)
             counts = launch.trip_counts[:1] if count is None else (count,)
-            with suppress(PtoError):  # it is too long
+            with suppress(PtoError):  # the run is too long
                 one = replace(launch.with_numbers(numbers), trip_counts=counts)
                 found += _on_choices(one, unknown)
     for issue in found:
@@ -94,7 +95,7 @@ def _on_lengths(launch: DryLaunch) -> list[Issue]:
 
 
 def _all_shown(funcs: Sequence[Func], issues: Sequence[Issue]) -> bool:
-    """Whether each instruction and each flag is in one of these runs."""
+    """Return whether these runs contain each instruction and each flag operation."""
     shown, every = _shown(issues), (op for func in funcs for op in func.ops)
     return all(id(op) in shown for op in every if isinstance(op, Op) and is_issued(op))
 
@@ -107,14 +108,14 @@ def _shown(issues: Sequence[Issue]) -> set[int]:
 def _unknown(
     funcs: Sequence[Func], *, any_block: bool = False, given: Collection[str] = ()
 ) -> frozenset[Value]:
-    """The values that depend on arguments, on memory, and perhaps on which block it is."""
+    """Return the values that depend on arguments, on memory, and with `any_block` on the block."""
     known = frozenset(value for func in funcs for value in depending(func, given))
     asked = frozenset(v for func in funcs for v in block_queries(func) if any_block)
     return frozenset(v for func in funcs for v in depends(func, known | asked, given=given))
 
 
 def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
-    """The same where just these values are unknown."""
+    """Yield the runs in which exactly these values are unknown."""
     several, turns, begun = False, set[Turn](), set[int]()
     led = (choice for choice in _led(launch, unknown, begun) if choice.against)
     choices = _choices(launch, unknown)
@@ -132,14 +133,14 @@ def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]
 
 
 def _not_long(launch: DryLaunch, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
-    with suppress(PtoError):  # it is too long
+    with suppress(PtoError):  # the run is too long
         yield from replace(launch, most=MOST_GIVEN).first_legal(choice, unknown)
 
 
 def _led(
     launch: DryLaunch, unknown: frozenset[Value], begun: Collection[int]
 ) -> Iterator[PathChoice]:
-    """Ways to what has not begun yet: behind one branch and not behind another inside it."""
+    """Yield choices that lead to ops not yet begun: inside one branch but outside a nested one."""
     tried = set[frozenset[str]]()
     asked = [value for value in launch.conditions if value in unknown]
     nothing = PathCondition(launch.conditions)
@@ -155,7 +156,7 @@ def _led(
 def _paths(
     block: Block, unknown: frozenset[Value], path: PathCondition
 ) -> Iterator[tuple[Op, PathCondition]]:
-    """What a block issues, each with the path condition there; without paths that none takes."""
+    """Yield the issued ops of a block with their path conditions, without infeasible paths."""
     for op in block.ops:
         if not isinstance(op, Op):
             continue
@@ -170,7 +171,7 @@ def _paths(
 
 
 def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
-    """Runs whose branches follow one another as in none before, until there seem to be no more."""
+    """Yield runs with new sequences of branch decisions, until new ones become rare."""
     stale = 0
     for seed in range(MOST_MIXED):
         before = len(turns)
@@ -185,9 +186,9 @@ def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> It
 
 
 def _choices(launch: DryLaunch, unknown: frozenset[Value]) -> list[PathChoice]:
-    """All trip counts and ways, if there are loops and branches that depend on these values.
+    """Return all trip counts and branch decisions for flow that depends on these values.
 
-    What is one of two tiles or views is a branch, too.
+    A selection between two tiles or views counts as a branch.
     """
     flows = [op for func in launch.funcs for op in open_flow(func, unknown)]
     loops = [op for op in flows if any(repeats(op, region) for region in op.regions)]

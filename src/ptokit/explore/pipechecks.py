@@ -60,7 +60,7 @@ def races_of(
 
 
 def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnostic]:
-    """Races of what one run has issued; redundant synchronisation is not looked for."""
+    """Return the races in one issue trace, without hints on redundant synchronisation."""
     target = issue.target
     if target.in_order:
         return []
@@ -72,7 +72,7 @@ def races_of_run(program: OfFunctions, func: Func, issue: Issue) -> list[Diagnos
 
 
 def kernels(program: OfFunctions) -> list[Func]:
-    """The functions that a launch may run: of a pair that is one kernel the first."""
+    """Return the functions that a launch may start; for a pair that is one kernel, the first."""
     found: list[Func] = []
     for func in entries(program.module):
         if not func.declared and func in program.module.funcs:
@@ -81,13 +81,13 @@ def kernels(program: OfFunctions) -> list[Func]:
 
 
 def synchronised(program: OfFunctions) -> bool:
-    """Whether the program orders its pipes itself: somewhere in it is a flag, or a barrier."""
+    """Return whether the program orders its pipes itself, with flags or barriers."""
     ops = (op for func in program.module.funcs for op in func.ops)
     return any(isinstance(op, Op) and FLAGS in op.page.uses for op in ops)
 
 
 def _in_turn(program: OfFunctions) -> bool:
-    """Whether the scalar unit alone does anything: there is no other pipe to wait for."""
+    """Return whether only the scalar unit is used, so that no pipe needs synchronisation."""
     ops = (op for func in program.module.funcs for op in func.ops)
     return all(isinstance(op, Op) and _scalar(op) for op in ops)
 
@@ -97,7 +97,7 @@ def _scalar(op: Op) -> bool:
 
 
 def _hint(pair: Pair, target: Target) -> Diagnostic:
-    """A flag or barrier that is not needed."""
+    """Return the hint on a redundant flag or barrier."""
     slug, first = "redundant-synchronisation", pair[0]
     rest = tuple(Note("it pairs with this", op.span) for op in pair[1:])
     return Diagnostic(
@@ -112,20 +112,20 @@ def _hint(pair: Pair, target: Target) -> Diagnostic:
 
 
 def _no_sample(func: Func, problem: PtoError, target: Target) -> Diagnostic:
-    """Nobody knows arguments that the function takes."""
+    """Return the warning that no legal sample run was found."""
     slug, why = "no-sample-run", problem.diagnostics[0]
     notes = () if why.slug == slug else (Note(f"the first run ends: {why.message}", why.span),)
     return replace(_warning(func, target, slug, CATALOGUE[slug].title, GIVE_ARGUMENTS), notes=notes)
 
 
 def _empty_sample(func: Func, target: Target) -> Diagnostic:
-    """What its loops do was not looked at."""
+    """Return the warning that the loops of the function were not checked."""
     what = "no legal sample run enters its loops"
     return _warning(func, target, "no-sample-run", what, GIVE_ARGUMENTS)
 
 
 def _cut(func: Func, target: Target) -> Diagnostic:
-    """The run is longer than what is kept of it."""
+    """Return the warning that the trace of the run is incomplete."""
     what = "the last instructions of the run were not checked"
     help = "use fewer blocks or iterations"
     return _warning(func, target, "instruction-limit", what, help)
@@ -139,6 +139,6 @@ def _unsynchronised(func: Func, target: Target) -> Diagnostic:
 
 
 def _warning(func: Func, target: Target, slug: str, what: str, help: str) -> Diagnostic:
-    """What was not looked at of a function, as a whole."""
+    """Return a warning about a part of the checks that was skipped for a function."""
     severity, targets = Severity.WARNING, (target.name,)
     return Diagnostic(slug, f"@{func.name}: {what}", None, severity, help=help, targets=targets)

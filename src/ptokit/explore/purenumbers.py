@@ -1,4 +1,4 @@
-"""Numbers that follow from others alone, and those of them that rotate from one iteration on."""
+"""Numbers that are computed from others alone, and the periods with which they rotate in loops."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ptokit.machine.execute import Core, moves, whole_number
 from ptokit.machine.launchoptions import RunLimits
 from ptokit.values.fixpipe import CPU_READING
 
-MOST_OPS = 1_000_000  # that compute numbers
-LONGEST_ROTATION = 8  # iterations
+MOST_OPS = 1_000_000  # limit of one computation
+LONGEST_ROTATION = 8  # iterations, the longest period that is found
 LOOKED_AT = 3 * LONGEST_ROTATION
 
 
 def computed(ops: Iterable[Op], given: Container[Value]) -> dict[Value, Op]:
-    """What computes numbers of these, of the block and of constants: all in one line."""
+    """Return the ops that compute numbers from `given` ones, the block and constants."""
     found = dict[Value, Op]()
     for op in ops:
         known = (value in found or value in given for value in _taken(op))
@@ -37,13 +37,13 @@ def computed(ops: Iterable[Op], given: Container[Value]) -> dict[Value, Op]:
 
 
 def in_line(ops: Iterable[Op], target: Target, blocks: int = 1) -> Callable[[Env], object]:
-    """A function that computes what these ops do, in the environment; PtoError where one fails."""
+    """Return a function that executes these ops in an environment; PtoError if an op fails."""
     core = Core(target, CPU_READING, 0, blocks)
     return Interpreter(core, Facts(target), Planned(), RunLimits(MOST_OPS)).block(Block(ops=[*ops]))
 
 
 def rotation(funcs: Iterable[Func], target: Target) -> int:
-    """After how many iterations of a loop at most it takes the same flags, ways and tiles again."""
+    """Return the longest period in iterations after which flags, branches and tiles repeat."""
     found = 1
     for func in funcs:
         constants = constants_of(func)
@@ -54,7 +54,7 @@ def rotation(funcs: Iterable[Func], target: Target) -> int:
 
 
 def _periods(block: Block, constants: Mapping[Value, int], target: Target) -> Iterator[int]:
-    """Those of the numbers that the counter of a loop alone decides, and constants."""
+    """Yield the periods of the numbers that depend on the loop counter and constants alone."""
     counter = block.args[0]
     ops = [op for op in block.walk() if isinstance(op, Op)]
     made, asked = computed(ops, {counter, *constants}), {v for op in ops for v in _asked(op)}
@@ -72,20 +72,20 @@ def _periods(block: Block, constants: Mapping[Value, int], target: Target) -> It
 
 
 def _asked(op: Op) -> Iterator[Value]:
-    """What decides which flag is meant, which way a branch goes, or which tile it is."""
+    """Yield the operands that select a flag, a branch or a tile."""
     tiles = any(not isinstance(v.type, ScalarType | SHARED) for v in op.results)
     if op.regions or tiles or FLAGS in op.page.uses:
         yield from (value for _, value in op.values())
 
 
 def _period(numbers: Sequence[int]) -> int:
-    """The least number of steps after which all are the same again; 1 where there is none."""
+    """Return the period of a sequence; 1 if there is none."""
     steps = range(1, LONGEST_ROTATION + 1)
     return next((n for n in steps if list(numbers[n:]) == list(numbers[:-n])), 1)
 
 
 def behind(values: Sequence[Value | int], made: Mapping[Value, Op]) -> Iterator[Value]:
-    """These, and all that they are computed from."""
+    """Yield these values, and all values that they are computed from."""
     seen, left = set[Value](), [value for value in values if isinstance(value, Value)]
     while left:
         value = left.pop()
@@ -96,7 +96,7 @@ def behind(values: Sequence[Value | int], made: Mapping[Value, Op]) -> Iterator[
 
 
 def _computes(op: Op) -> bool:
-    """Whether it makes numbers of its operands alone, or of the place in the launch."""
+    """Return whether the op computes numbers from its operands and the place in the launch."""
     inner = (one for region in op.regions for one in region.walk())
     return all(map(whole_number, op.results)) and all(map(_pure, (op, *inner)))
 
@@ -106,7 +106,7 @@ def _pure(op: AnyOp) -> bool:
 
 
 def _taken(op: Op) -> Iterator[Value]:
-    """What an op takes, and what its regions take from outside of them."""
+    """Yield the operands of an op, and the outer values that its regions use."""
     inner = [one for region in op.regions for one in region.walk() if isinstance(one, Op)]
     own = {v for one in inner for v in one.results}
     own |= {arg for one in (op, *inner) for region in one.regions for arg in region.args}

@@ -1,4 +1,4 @@
-"""What dry runs of one launch have in common, worked out once for all of them."""
+"""The state that all dry runs of one launch share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ptokit.order.footprints import Templates
 
 @dataclass
 class RunsAlike:
-    """Ops made ready, and the footprints of those that are issued.
+    """Prepared ops, and the footprints of issued ops.
 
-    `marks` are barriers, by their identities, that are no part of the program: nothing limits them.
+    `marks` are the ids of barriers that were added for a check; limits do not count them.
     """
 
     marks: Container[int] = ()
@@ -21,5 +21,5 @@ class RunsAlike:
     templates: Templates = field(default_factory=Templates)
 
     def on_other_numbers(self) -> RunsAlike:
-        """Which rules are left open depends on the numbers of a launch; what ops touch does not."""
+        """Return the state for other numbers: footprints stay valid, prepared ops do not."""
         return RunsAlike(self.marks, templates=self.templates)

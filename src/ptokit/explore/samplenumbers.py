@@ -1,4 +1,4 @@
-"""Numbers that decide what a program does: small ones, and those that its text compares with."""
+"""Sample numbers: small ones, and those near constants that the text compares or combines."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ptokit.ir.module import Func, Op
 from ptokit.machine.execute import whole_number
 
 Numbers: TypeAlias = "tuple[tuple[str, int], ...]"  # arguments, by name
-NEARBY = range(8)  # what is added to a number, or stands for it
-MOST_TOGETHER = 64  # mixtures of small numbers: all there are, where these are not more
-MOST_BOUNDS = 40  # numbers that the text gives
-MOST_FAR = 320  # mixtures of one bound and small numbers
-MIXTURES = 40  # of any numbers
+NEARBY = range(8)  # added to a number, or used instead of one
+MOST_TOGETHER = 64  # limit for all combinations of small numbers
+MOST_BOUNDS = 40  # numbers from constants of the text
+MOST_FAR = 320  # combinations of one bound and small numbers
+MIXTURES = 40  # random combinations
 LARGEST_BOUND = 1 << 16
 TRUTH = 1  # bits
 
 
 def mixtures(own: Mapping[str, int], bounds: Sequence[int]) -> Iterator[Numbers]:
-    """What numbers may be: small ones, each with each as far as these are few, and any mixed.
+    """Yield samples: small numbers in all combinations up to a limit, then random mixtures.
 
-    `own`: those of the sample; `bounds`: others that may make a difference.
+    `own` are the numbers of the sample run, `bounds` other numbers that may make a difference.
     """
     random, tried = Random(0), set[Numbers]()
     for some in chain(_small(len(own), random), _any([*own.values()], bounds, random)):
@@ -36,7 +36,7 @@ def mixtures(own: Mapping[str, int], bounds: Sequence[int]) -> Iterator[Numbers]
 
 
 def _small(count: int, random: Random) -> Iterator[Sequence[int]]:
-    """All the same, then all mixtures of as many as give few enough."""
+    """Yield equal small numbers, then all combinations of a few small numbers."""
     yield from ([near] * count for near in NEARBY)
     most = next((n for n in reversed(NEARBY) if (n + 1) ** count <= MOST_TOGETHER), 0)
     every = [*product(range(most + 1), repeat=count)]
@@ -45,7 +45,7 @@ def _small(count: int, random: Random) -> Iterator[Sequence[int]]:
 
 
 def _any(own: Sequence[int], bounds: Sequence[int], random: Random) -> Iterator[Sequence[int]]:
-    """Numbers near those of the sample; each bound with small ones for the others; any mixed."""
+    """Yield numbers near `own`, each bound with small numbers for the others, then mixtures."""
     yield from ([number + near for number in own] for near in NEARBY)
     yield from ([bound] * len(own) for bound in bounds)
     if len(own) == 1:
@@ -64,7 +64,7 @@ def _any(own: Sequence[int], bounds: Sequence[int], random: Random) -> Iterator[
 
 
 def bounds_of(funcs: Sequence[Func]) -> list[int]:
-    """What lies next to numbers that unknown ones are compared or combined with."""
+    """Return the numbers next to constants that unknown numbers are compared or combined with."""
     compared, combined = set[int](), set[int]()
     for func in funcs:
         constants, open = constants_of(func), depending(func)
@@ -80,5 +80,5 @@ def bounds_of(funcs: Sequence[Func]) -> list[int]:
 
 
 def _combines(op: Op) -> bool:
-    """Whether it makes a number, no truth value and no handle."""
+    """Return whether the op makes integers, no truth value and no handle."""
     return all(whole_number(v) and getattr(v.type, "bits", TRUTH) != TRUTH for v in op.results)

@@ -1,4 +1,4 @@
-"""Samples of arguments, and which of the runs on them tell the most about a program."""
+"""Samples of arguments, and the choice of the sample runs that show the most of a program."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.order.issue import Issue
 from ptokit.values.host import AnyArray
 
-MIXED = 20  # further samples, of several numbers
-SAMPLES = (1024, 256, 64, 16, 4, 1)  # stand for an integer that nobody has given
-LARGE = 1 << 16  # an extent of which something is left wherever it is used
-LARGEST_SAMPLE = 1 << 30  # bytes of an array that stands for one that nobody has given
-COMPARED = 5  # samples after the first with which there is something to do
+MIXED = 20  # further random samples of several numbers
+SAMPLES = (1024, 256, 64, 16, 4, 1)  # samples of an integer argument
+LARGE = 1 << 16  # an extent that exceeds every window
+LARGEST_SAMPLE = 1 << 30  # bytes of a sample array
+COMPARED = 5  # compared samples after the first that issues something
 
 
 Try: TypeAlias = "tuple[Sequence[Func], Sequence[Issue]]"  # functions, and runs of them
 
 
 def most_telling(tries: Iterable[Try]) -> Sequence[Issue]:
-    """The runs on the first sample that reach all of their functions, else on one of the first.
+    """Return the runs on the first sample that reach all instructions, else the best of few.
 
-    With some numbers a program is legal because it does nothing: its loops do not iterate, its
-    tiles are empty, or only the other way of a branch fits. Few such samples are compared.
+    On some samples a program is legal only because it does nothing: its loops do not iterate, its
+    tiles are empty, or only one way of a branch is legal.
     """
     best: Sequence[Issue] = ()
     most, left = (False, 0), COMPARED
@@ -55,7 +55,7 @@ def most_telling(tries: Iterable[Try]) -> Sequence[Issue]:
 
 
 def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
-    """The instructions that none of these runs issues, or only on tiles that happen to be empty."""
+    """Return the instructions that no run issues on a tile that is not empty."""
     reached = set[int]().union(*(issue.reached for issue in issues))
     begun = set[int]().union(*(issue.begun for issue in issues))
     missing = [op for op in _issued_ops(funcs) if id(op) not in reached]
@@ -70,16 +70,16 @@ def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
 
 
 def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
-    """What some block issues that is none of the first three."""
+    """Yield runs of a block after the third that reach further instructions."""
     every = replace(launch, mixed=False, refused=[])
     if not every.together and unreached(launch.funcs, before):
-        with suppress(PtoError):  # it is too long
+        with suppress(PtoError):  # the run is too long
             begun = set[int]().union(*(issue.begun | issue.reached for issue in before))
             yield from led_runs(every, begun)
 
 
 def _open_extents(func: Func) -> frozenset[Value]:
-    """The values that depend on arguments or on memory, with tiles that are resized by such."""
+    """Return the values that depend on arguments or memory, and tiles resized by them."""
     open = depending(func)
     every = [[*op.values()] for op in func.ops if isinstance(op, Op) and _resizes(op)]
     resized = [values[0][1] for values in every if not open.isdisjoint(v for _, v in values)]
@@ -98,10 +98,10 @@ def _issued_ops(funcs: Sequence[Func]) -> Iterator[Op]:
 
 
 def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, object]]:
-    """Arguments that nobody has given: the first that are legal will do.
+    """Yield samples of arguments; the caller takes the first that are legal.
 
-    Front ends pass the index of the block last, or before the number of blocks. With `whole` arrays
-    are None, to be as large as what the program views of them.
+    Front ends pass the block index last, or before the number of blocks. With `whole`, arrays are
+    None and get the size of the program's views.
     """
     numbers = [arg.name for arg in args if isinstance(arg.type, ScalarType)]
     arrays = {arg.name: _sampled_array(arg, whole) for arg in args if arg.name not in numbers}
@@ -115,7 +115,7 @@ def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, object]
 
 
 def _given(numbers: Sequence[str], whole: bool) -> Iterator[Sequence[int]]:
-    """What each of these may be, some of them more than once."""
+    """Yield numbers for these arguments, some of them more than once."""
     count = len(numbers)
     for number in SAMPLES if numbers else SAMPLES[:1]:
         yield [number] * count
@@ -136,7 +136,7 @@ def _sampled_array(arg: Value, whole: bool) -> AnyArray | None:
 
 
 def _blank(kind: Type) -> AnyArray | None:
-    """An array for an argument that is a tile or a view of known extents."""
+    """Return an array for an argument that is a tile or a view with known extents."""
     if not isinstance(kind, TileType | GlobalType | ConvTileType):
         return None
     extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]

@@ -14,8 +14,8 @@ from ptokit.explore.samplenumbers import bounds_of
 from ptokit.order.entries import OF_ONE_CORE, Post
 from ptokit.order.issue import Issue
 
-COUNTS = (1, 2, 5, 9)  # odd and even ones, and more than FIFOs have slots
-SCALES = (1, 16, 64, 256)  # extents of tiles, where arguments are those of arrays
+COUNTS = (1, 2, 5, 9)  # odd, even, and more than FIFOs have slots
+SCALES = (1, 16, 64, 256)  # tile extents, for arguments that are array extents
 ENOUGH = 5  # trials in which cores exchange something
 ENDLESS = {"deadlock", "fifo-mismatch", "signal-overflow"}  # errors between cores
 MOST_TRIALS = 24
@@ -23,14 +23,14 @@ MOST_ISSUED = 4_000  # instructions of one trial
 
 
 class Trial(NamedTuple):
-    """The numbers of a run, and what came of it."""
+    """The numbers of a run, and its trace or error."""
 
     numbers: Mapping[str, int]
     outcome: Issue | PtoError
 
 
 def trials(launch: DryLaunch) -> Iterator[Trial]:
-    """The runs on trial numbers in which cores exchange something, or wait for ever."""
+    """Yield the runs on trial numbers in which cores exchange something or deadlock."""
     left, own = ENOUGH, launch.numbers
     near = [n for n in bounds_of(launch.funcs) if n <= max(SCALES)]
     scaled = [scale * count for scale, count in product(SCALES, COUNTS)]

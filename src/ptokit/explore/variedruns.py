@@ -1,6 +1,6 @@
-"""Runs of other blocks and on other numbers, where these decide what a program does.
+"""Runs of other blocks and on other numbers, if these decide what a program does.
 
-They decide which instructions are reached, or which of them share bytes.
+They may decide which instructions are reached, or which instructions access the same bytes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.execute import whole_number
 from ptokit.order.issue import Issue
 
-FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: where blocks have places of their own
-MOST_WORK = 1_500  # entries of so many blocks
+FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: if addresses depend on the block
+MOST_WORK = 1_500  # entries of all these blocks
 MOST_VARIED = 500  # instructions of a run on other numbers
-LENGTHS = (7, 4)  # values of a number that only says how often a loop iterates
-MOST_MEMOISED = 60_000  # instructions of all of these, where each runs alone
-MOST_EXACT = 44  # mixtures of numbers for cores that run at once
-STALE_RUNS = 8  # after so many mixtures in a row with no new dependence or path no more are tried
-PERIOD = 24  # long loops are shortened by a multiple of so many iterations
+LENGTHS = (7, 4)  # values of a number that only decides trip counts
+MOST_MEMOISED = 60_000  # instructions of all runs of single blocks
+MOST_EXACT = 44  # samples for cores that run concurrently
+STALE_RUNS = 8  # stop after so many samples without a new dependence or path
+PERIOD = 24  # iterations: long loops are shortened by a multiple
 
 
 def varied_runs(
@@ -46,9 +46,9 @@ def varied_runs(
     given: Collection[Value],
     before: Sequence[Issue],
 ) -> Iterator[Issue]:
-    """What other blocks issue, and the first ones on other numbers, where that is something else.
+    """Yield traces of other blocks, and of other numbers, that differ from `before`.
 
-    `given`: the arguments that say which block it is.
+    `given` are the arguments that hold the block number.
     """
     places = {func: placing(func) for func in launch.funcs}
     ways = {func: frozenset(branching(func)) for func in launch.funcs}
@@ -62,33 +62,33 @@ def varied_runs(
 
 @dataclass(frozen=True)
 class _Place:
-    """The numbers of each function that lead handles elsewhere; the arguments of the launch."""
+    """The numbers of each function that decide addresses, and the arguments of the launch."""
 
     given: Collection[Value]
     places: Mapping[Func, frozenset[Value]]
 
     @property
     def by_block(self) -> bool:
-        """Whether another block has places of its own."""
+        """Return whether addresses depend on the block."""
         return any(not p.isdisjoint(_by_block(f, self.given)) for f, p in self.places.items())
 
     @property
     def decides_flow(self) -> bool:
-        """Whether another block takes other ways, or other numbers of iterations."""
+        """Return whether branches or trip counts depend on the block."""
         return any(decided(func, _by_block(func, self.given)) for func in self.places)
 
 
 def _other_blocks(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
-    """What each of other blocks than the first issues alone.
+    """Yield the traces of further blocks, each alone.
 
-    Conflicts between blocks are not looked for: sample numbers and arrays say nothing of them.
+    Conflicts between blocks are not checked, since sample arguments say nothing about them.
     """
     blocks = _blocks_of_interest(launch, place, before)
     every = replace(launch, blocks=blocks, mixed=False, refused=[])
     if blocks == 1 or every.together:
         return
     patterns = {alias_pattern(issue) for issue in before}
-    with suppress(PtoError):  # it is too long, or not legal
+    with suppress(PtoError):  # the run is too long, or not legal
         for issue in dry_runs(every):
             for block in range(1, blocks):
                 one = issue.alone(block)
@@ -98,7 +98,7 @@ def _other_blocks(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> 
 
 
 def _blocks_of_interest(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> int:
-    """How many blocks are looked at: with places of their own as many as are little work."""
+    """Return how many blocks to run: more if addresses depend on the block."""
     work = max(sum(map(len, issue.cores)) for issue in before)
     affordable = min(MOST_WORK // max(work, 1), MORE_BLOCKS)
     if affordable >= FEW_BLOCKS and place.by_block:
@@ -107,12 +107,12 @@ def _blocks_of_interest(launch: DryLaunch, place: _Place, before: Sequence[Issue
 
 
 def _by_block(func: Func, given: Collection[Value]) -> frozenset[Value]:
-    """The values that depend on which block it is."""
+    """Return the values that depend on the block."""
     return depends(func, frozenset((*given, *block_queries(func)))) - depends(func, frozenset())
 
 
 def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
-    """Runs on numbers that lead handles elsewhere: with these, and nothing chosen."""
+    """Yield runs on other numbers that decide addresses, with no further choices."""
     names, arrays = _leading(place.places, each_iteration=False), _deciding_arrays(place.places)
     steered = len(names) > 1 or _leading(place.places, each_iteration=True) or arrays
     if not (names or arrays):
@@ -136,7 +136,7 @@ def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) ->
 def _memoised(
     launch: MemoisedLaunch, tried: Iterable[Numbers], arrays: Sequence[str], before: Sequence[Issue]
 ) -> Iterator[Issue]:
-    """What blocks issue on each of these numbers, where it is something else."""
+    """Yield new traces of the blocks on each of these numbers."""
     patterns, left = {alias_pattern(issue) for issue in before}, MOST_MEMOISED
     ways = ((), arrays) if arrays else ((),)
     for numbers, mixed, block in product(tried, ways, range(launch.blocks)):
@@ -150,7 +150,7 @@ def _memoised(
             continue
         if (pattern := alias_pattern(issue)) not in patterns:
             patterns.add(pattern)
-            issue.chosen = True  # nobody says that these numbers go together
+            issue.chosen = True  # the numbers may be inconsistent
             own = (f"%{name} = {n}" for name, n in numbers if name not in arrays)
             block_of = [f"in block {block}"] if launch.blocks > 1 else []
             issue.given = [*own, *content.given, *block_of]
@@ -162,7 +162,7 @@ def _memoised(
 def _exact_runs(
     launch: DryLaunch, tried: Iterable[Numbers], before: Sequence[Issue]
 ) -> Iterator[Issue]:
-    """The same where cores run at once: few runs, that show most of it."""
+    """Yield new traces for cores that run concurrently, from few runs."""
     seen = {*map(shown, before)}
     distances = set[DependenceDistance]().union(*(one.distances for one in seen))
     paths, stale = {one.path for one in seen}, 0
@@ -180,9 +180,9 @@ def _exact_runs(
 
 
 def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
-    """The names of the arguments that decide where handles lead.
+    """Return the names of the arguments that decide addresses.
 
-    `each_iteration`: in a loop, and not only by how often it iterates.
+    `each_iteration`: only those that decide addresses within a loop, not merely by its trip count.
     """
 
     def led(func: Func, *by: Value) -> frozenset[Value]:
@@ -200,7 +200,7 @@ def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -
 
 
 def _deciding_arrays(places: Mapping[Func, frozenset[Value]]) -> list[str]:
-    """The names of what is read where numbers in memory decide where handles lead."""
+    """Return the names of the arrays whose contents decide addresses."""
     found = dict[str, None]()
     for func, some in places.items():
         reads = defaultdict[str, set[Value]](set)
@@ -215,15 +215,15 @@ def _deciding_arrays(places: Mapping[Func, frozenset[Value]]) -> list[str]:
 
 
 def _lengths(numbers: Mapping[str, int]) -> Iterator[Numbers]:
-    """What says only how often loops iterate."""
+    """Yield values for numbers that only decide trip counts."""
     yield from (tuple(dict.fromkeys(numbers, length).items()) for length in LENGTHS)
 
 
 def _exact(launch: DryLaunch, numbers: Numbers) -> Iterator[Issue]:
-    """What each block issues with these numbers, if they are legal."""
+    """Yield the trace of each block on these numbers, if they are legal."""
     one = launch.with_numbers(dict(numbers))
-    with suppress(PtoError):  # it is too long, or not legal
+    with suppress(PtoError):  # the run is too long, or not legal
         for issue in one.first_legal(ALONE, frozenset()):
-            issue.chosen = True  # nobody says that these numbers go together
+            issue.chosen = True  # the numbers may be inconsistent
             issue.given = [f"%{name} = {number}" for name, number in numbers]
             yield from filter(None, map(issue.alone, range(one.blocks)))

@@ -1,4 +1,4 @@
-"""The cores of a block (one cube core and its vector cores, or a single core) and their memories."""
+"""The cores of a block, a cube core and its vector cores or a single core, and their memories."""
 
 from __future__ import annotations
 

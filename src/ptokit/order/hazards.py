@@ -246,7 +246,7 @@ class HazardDetector:
                 self._hazard(one, entry)
 
     def _before(self, one: _Conflict, other: _Conflict) -> bool:
-        """Return whether `one` is complete before `other` starts: a wait for `other` covers both."""
+        """Return whether `one` is complete before `other` starts: waiting for `other` is enough."""
         if one.lane == other.lane and one.lane % LANES in self.serial:
             return one.number < other.number
         return one.work is not other.work and self.knew[id(other.work)][one.lane] >= one.number

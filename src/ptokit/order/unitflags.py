@@ -24,7 +24,7 @@ class UnitFlags:
         self.handed: dict[bool, list[tuple[ByteRegion, Ticket]]] = {True: [], False: []}
 
     def awaited(self, op: AnyOp, touched: Sequence[ByteRegion]) -> tuple[Ticket, ...]:
-        """Return the tickets that an instruction waits for, and remove them from the waiting list."""
+        """Return the tickets that an instruction waits for, and take them off the pending list."""
         phase = _phase(op)
         if phase is None:
             return ()

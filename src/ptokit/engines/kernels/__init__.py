@@ -1,1 +1,1 @@
-"""One instruction as an LLVM function: its body recorded, walked in loops, written with vectors."""
+"""One instruction as an LLVM function: a recorded body becomes loops over vectors."""

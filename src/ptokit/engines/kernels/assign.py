@@ -1,4 +1,4 @@
-"""Assignments: what happens at each point of a walk over a window that is written."""
+"""Assignments: the code for each point of a walk over a written window."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ptokit.machine.record.expressions import Apply, Known, Traced, WindowStore
 from ptokit.values import dtypes as t
 from ptokit.values.layouts import known
 
-COPY = 32768  # bytes from which the library's memcpy is as good as our loops
+COPY = 32768  # bytes; for longer runs the library's memmove is as fast as loops
 
 
 class Assign:
-    """Store an expression; `targets` are the elements and, where tracked, their shadow."""
+    """The store of an expression; `targets` are the elements and, if tracked, their shadow."""
 
     def __init__(
         self,
@@ -33,16 +33,16 @@ class Assign:
         moved = store.value
         while isinstance(moved, Apply) and moved.word == "bitcast":
             moved = moved.args[0]
-        counts = len(targets), len(used)  # a constant is a leaf, too, but lies nowhere
+        counts = len(targets), len(used)  # constants are leaves without an access
         self.plain = counts == (1, 1) and isinstance(moved, Leaf) and not store.where
 
     def lanes(self, parts: Sequence[Traced]) -> int:
-        """How many elements at once: whole vectors of what is moved or computed."""
+        """Return the number of elements per step: whole vectors of the moved or computed type."""
         dtype = self.store.cells.dtype
         if dtype.packed:
             return 1
         kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
-        narrow = all(k == t.bf16 for k in kinds)  # computed two by two
+        narrow = all(k == t.bf16 for k in kinds)  # bf16 is computed in pairs
         return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
 
     def act(self, point: LanePositions) -> None:
@@ -95,7 +95,7 @@ class Assign:
         code.do(f"store i8 {new}, ptr {where}")
 
     def bulk(self, loop: Loop, point: LanePositions) -> bool:
-        """One call of memmove for a long contiguous run of moved bytes."""
+        """Emit one memmove for a long contiguous run of moved bytes; return whether possible."""
         size = self.store.cells.dtype.size
         one = all(known(s, 1) for s in loop.steps)
         if not (self.plain and one and isinstance(loop.count, int) and loop.count * size >= COPY):
@@ -108,7 +108,7 @@ class Assign:
         return True
 
     def transpose(self, across: Loop, point: LanePositions) -> bool:
-        """One call for a row of square blocks that are moved, or of which something is computed."""
+        """Emit one call for a row of transposed square blocks; return whether possible."""
         target, source = self.accesses[0], self.accesses[-1]
         alone = self.plain or self._of_one_leaf()
         if not alone or target.dtype.packed or not known(across.steps[1], 1):
@@ -122,7 +122,7 @@ class Assign:
         return True
 
     def _of_one_leaf(self) -> bool:
-        """Whether what is stored depends on one operand alone, and constants."""
+        """Return whether the stored value depends on a single operand and constants."""
         value, accesses = self.store.value, len(self.targets) + len(self.used)
         if accesses != 2 or len(self.accesses) != 2 or len(self.used) != 1 or self.store.where:
             return False
@@ -130,7 +130,7 @@ class Assign:
         return not gathers(value) and all(isinstance(source, Known) for source in others)
 
     def _line(self, count: int) -> Line:
-        """What is stored for one column of a block."""
+        """Return the code that computes the stored value for one column of a block."""
         code, dtype = Code(), self.store.cells.dtype
         lanes = Lanes(code, count)
 

@@ -1,4 +1,4 @@
-"""Folds: sums and maxima along one axis, in increasing index; the other axis lies in the lanes."""
+"""Folds: reductions along one axis in ascending index; the lanes hold the other axis."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ptokit.machine.record.expressions import Apply, Traced, WindowStore
 from ptokit.values import dtypes as t
 from ptokit.values.layouts import known
 
-GROUPS = 4  # accumulators that wait for each other's additions
-TRANSPOSED = 2  # of operands that are transposed: each takes many instructions
-LONG = 128  # elements of a fold from which several blocks at once get instructions of their own
+GROUPS = 4  # independent accumulators, which hide the latency of additions
+TRANSPOSED = 2  # accumulators for transposed operands, which take many instructions
+LONG = 128  # elements; longer folds unroll several blocks
 
 
 class Fold:
-    """A sequential fold along one axis; the other lies in the lanes, in several accumulators."""
+    """A sequential fold along one axis; the lanes of several accumulators hold the other axis."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Fold:
             self.target.rows = STILL
 
     def run(self) -> None:
-        """One accumulator after the other is filled, and stored."""
+        """Emit the loops that fill one group of accumulators after another and store them."""
         accesses = [self.target, *self.used.values()]
         if len(self.used) > 1:  # different boxes would be visited out of order
             for access in self.used.values():
@@ -77,7 +77,7 @@ class Fold:
                     self._chunks(inner, point, folded)
 
     def _chunks(self, inner: Loop, point: LanePositions, folded: list[Rectangle]) -> None:
-        """Some vectors at once, then smaller and smaller ones."""
+        """Fold several vectors at once, then smaller and smaller ones."""
         count, lanes = inner.count, point.lanes
         if not isinstance(count, int):
             with self.code.loop(count, self.what) as index:
@@ -100,7 +100,7 @@ class Fold:
                 lanes //= 2
 
     def _reduce(self, groups: list[LanePositions], folded: list[Rectangle]) -> None:
-        """All elements of the folded axis into one accumulator for each group of lanes."""
+        """Fold all elements of the axis into one accumulator for each group of lanes."""
         lanes = Lanes(self.code, groups[0].lanes)
         kinds = lanes.type(element(self.dtype))
         slots = [self.function.slot(kinds) for _ in groups]
@@ -126,7 +126,7 @@ class Fold:
         )
 
     def _first_elements(self, lanes: Lanes, point: LanePositions) -> str:
-        """Of many lines, by a function: each use adds little to the text."""
+        """Return the first elements; a shared function loads them if they are many lines."""
         access = next(iter(self.used.values()), None)
         step = None if access is None else point.steps.get(access)
         leaf = isinstance(self.x, Leaf) and lanes.count >= SHARED and step is not None
@@ -145,7 +145,7 @@ class Fold:
             self._blocks(inner, points, slots)
 
     def _across(self, inner: Loop, point: LanePositions) -> bool:
-        """Whether operands lie across the lanes, contiguous along the fold."""
+        """Return whether operands are strided across the lanes and contiguous along the fold."""
         pairs = zip(point.steps.items(), inner.steps, strict=True)
         steps = [s for (access, step), s in pairs if strided(access, step)]
         whole = point.lanes >= 4 and isinstance(inner.count, int)
@@ -170,7 +170,7 @@ class Fold:
             self._steps([point.moved(inner, number) for point in groups], slots)
 
     def _call(self, point: LanePositions, slot: str) -> None:
-        """A block by a function: each use adds little to the text."""
+        """Fold a block by a call of a shared function, which keeps the text short."""
         [access] = self.used.values()
         square, name = square_of(access, point.lanes), f"folded_{self.word}_{self.dtype.name}"
         if name not in self.code.kernels:
@@ -183,7 +183,7 @@ class Fold:
         self.code.do(f"store {kinds} {self.code.let(call)}, ptr {slot}")
 
     def _function(self, name: str, square: Square) -> str:
-        """All columns of a block into an accumulator."""
+        """Return a function that folds all columns of a block into an accumulator."""
         code, kinds, total = Code(), square.kinds, "%total"
         lanes = Lanes(code, square.size)
         for column in written(code, square, "%block", "%step"):
@@ -202,7 +202,7 @@ class Fold:
             self._step(point, slot)
 
     def _step(self, point: LanePositions, slot: str) -> None:
-        """acc = acc.word(x)."""
+        """Emit acc = acc.word(x)."""
         lanes, words = self.function.words(point, self.used)
         kinds = lanes.type(element(self.dtype))
         old = self.code.let(f"load {kinds}, ptr {slot}")

@@ -1,6 +1,6 @@
-"""What every part of a function's generation shares: its parameters, and how operands are walked.
+"""The state that all parts of a generated function share: parameters and accesses to operands.
 
-The parts (gathers, folds, temporaries, assignments) stand on this; `opfunction` puts them together.
+Gathers, folds, temporaries and assignments build on this class; `opfunction` combines them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ptokit.values.layouts import Axis, IndexMap, known
 
 
 class Scratch:
-    """Temporary storage of one instruction."""
+    """The temporary storage of one instruction."""
 
     number, name = -1, ""
 
@@ -44,7 +44,7 @@ class Scratch:
         self.size = 0
 
     def room(self, rows: Num, cols: Num, dtype: DType, line: int = 1) -> Elements:
-        """A row-major matrix, its rows padded to a multiple of `line` elements."""
+        """Allocate a row-major matrix whose rows are padded to a multiple of `line` elements."""
         height, width = bound(rows), -(-bound(cols) // line) * line
         address = self.size
         self.size += -(-(height * width + 64) * dtype.size // 64) * 64
@@ -52,12 +52,12 @@ class Scratch:
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]
 
 
-PointerKey: TypeAlias = "tuple[int, str, bool]"  # a space, an address, whether of the shadow
+PointerKey: TypeAlias = "tuple[int, str, bool]"  # space, address, whether it is the shadow
 Pointed: TypeAlias = "tuple[str, Elements]"
 
 
 def numbered(tables: list[AnyArray], values: AnyArray) -> int:
-    """The place of a table among others, where it is put if it is new."""
+    """Return the index of a table among `tables`, and append the table if it is new."""
     for number, table in enumerate(tables):
         if table.dtype == values.dtype and table.tobytes() == values.tobytes():
             return number
@@ -75,9 +75,9 @@ def bound(count: Num) -> int:
 
 @dataclass
 class FunctionBase(ABC):
-    """Parameters and accesses of a function under construction.
+    """The parameters and accesses of a function under construction.
 
-    `related` tells how two operands lie.
+    `related` returns the overlap of two operands.
     """
 
     host: Host
@@ -97,32 +97,32 @@ class FunctionBase(ABC):
 
     @abstractmethod
     def preparation(self, *written: WindowStore) -> Preparation:
-        """What makes expressions ready for loops."""
+        """Return the preparation of expressions for loops."""
 
     @abstractmethod
     def store(self, store: WindowStore) -> None:
-        """One store as loops."""
+        """Emit one store as loops."""
 
     @abstractmethod
     def guard_gathers(self, store: WindowStore) -> None:
-        """Indices that must lie inside are looked at before anything is written."""
+        """Emit checks of the indices of a store, before anything is written."""
 
     @abstractmethod
     def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
-        """How many elements of these expressions, of so many bytes, are computed at once."""
+        """Return how many elements of `size` bytes of these expressions are computed per step."""
 
     @abstractmethod
     def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
-        """The vocabulary on the lanes of a point."""
+        """Return the vector instructions for the lanes of a point."""
 
     @abstractmethod
     def constant(self, leaf: Leaf, lanes: Lanes) -> str:
-        """A number in every lane."""
+        """Return a constant in every lane."""
 
     # parameters
 
     def number(self, value: Num) -> Num:
-        """A number of the program as a parameter."""
+        """Return a number of the program as a parameter."""
         if isinstance(value, int) or value.code is self.code:
             return value
         if value.text not in self.numbers:
@@ -132,7 +132,7 @@ class FunctionBase(ABC):
         return self.numbers[value.text][1]
 
     def pointer(self, cells: Elements, *, shadow: bool = False) -> str:
-        """The address of a view's base."""
+        """Return the base address of a view as a parameter."""
         space: Any = cells.memory  # Any: a Space or the Scratch
         if space is self.scratch:
             if not cells.address:
@@ -144,11 +144,11 @@ class FunctionBase(ABC):
         return self.pointers[key][0]
 
     def table(self, values: AnyArray) -> str:
-        """A pointer to numbers known before the program runs."""
+        """Return a pointer to a table of compile-time numbers."""
         return f"%t{numbered(self.tables, values)}"
 
     def slot(self, kind: str) -> str:
-        """A local variable; LLVM keeps it in a register."""
+        """Return a local variable, which LLVM keeps in a register."""
         self.slots.append(f"  %s{len(self.slots)} = alloca {kind}")
         return f"%s{len(self.slots) - 1}"
 
@@ -161,7 +161,7 @@ class FunctionBase(ABC):
         shadow: bool = False,
         repeat: Times = ONCE,
     ) -> Access:
-        """How a window of a view moves."""
+        """Return the access of a window of a view."""
         down, first = self._stream(cells.map.rows, rows)
         across, second = self._stream(cells.map.cols, cols)
         down, across = map(_repeated, (down, across), repeat)
@@ -176,7 +176,7 @@ class FunctionBase(ABC):
         return found
 
     def uses(self, parts: Sequence[Traced]) -> dict[Leaf, Access]:
-        """An access for every leaf that moves."""
+        """Return an access for every leaf that is read from memory."""
         found: dict[Leaf, Access] = {}
         for part in parts:
             for leaf in leaves(part):
@@ -205,7 +205,7 @@ class FunctionBase(ABC):
         return access
 
     def _line(self, numbers: Known, repeat: int) -> Access:
-        """A row or a column of known numbers, as narrow as they are."""
+        """Return the access of a row or a column of compile-time numbers."""
         codes = numbers.array.codes
         values = codes.astype(np.uint8) if numbers.dtype is BOOL else codes
         line = _repeated(Stream(((values.size, 1),)), repeat)
@@ -214,7 +214,7 @@ class FunctionBase(ABC):
         return Access(pointer, numbers.dtype, rows, cols)
 
     def counts(self, window: WindowStore) -> tuple[Num, Num]:
-        """Rows and columns of a window as parameters."""
+        """Return the rows and columns of a window as parameters."""
         return self.number(window.rows.count), self.number(window.cols.count)
 
     def lanes(self, size: int) -> int:
@@ -222,12 +222,12 @@ class FunctionBase(ABC):
 
 
 def _repeated(line: Stream, times: int) -> Stream:
-    """Each place that many times in a row."""
+    """Return a stream that visits each position `times` times in a row."""
     return Stream((*line.digits, (times, 0)), line.start * times) if times > 1 else line
 
 
 def _standing(access: Access, line: Stream) -> Stream:
-    """One row (or column) that serves every row: its place becomes part of the offset."""
+    """Add the position of a single row or column to the offset; return a stream without steps."""
     start: Any = line.start  # Any: a Num
     access.offset = access.offset + Axis(line.digits).offset(start)
     return STILL

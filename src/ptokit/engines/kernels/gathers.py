@@ -1,4 +1,4 @@
-"""Gathers: elements at indices that the program computes."""
+"""Gathers: loads of elements at computed indices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ptokit.values.layouts import known
 
 
 class Gathers:
-    """Instructions that gather; quick ways for plain tables of 32-bit elements."""
+    """The generator of gathers, with fast paths for plain tables of 32-bit elements."""
 
     def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
@@ -27,7 +27,7 @@ class Gathers:
         self.runs = Runs()
 
     def hold(self, node: Gather) -> None:
-        """Load a small table before the loops that look into it."""
+        """Load a small table into registers before the loops that use it."""
         if self._numbered(node) is not None and self._permutes(node):
             self.held[node] = self._lines(node)
 
@@ -36,11 +36,11 @@ class Gathers:
         return [load_line(self.code, table, n, 16) for n in range(0, prod(node.taken.over), 16)]
 
     def _table(self, node: Gather) -> Access:
-        """Where a gather looks."""
+        """Return the access of the table that a gather reads."""
         return Access(self._base(node), node.cells.dtype, STILL, STILL)
 
     def _base(self, node: Gather) -> str:
-        """Return the address of the first element that a gather may take."""
+        """Return the address of the first element that a gather may read."""
         cells, pointer = node.cells, self.function.pointer(node.cells)
         if known(cells.origin, 0):
             return pointer
@@ -50,7 +50,7 @@ class Gathers:
         return self.code.let(f"getelementptr i8, ptr {pointer}, i64 {origin}")
 
     def _numbered(self, node: Gather) -> Leaf | None:
-        """The 32-bit indices of a plain gather from a row-major table of four-byte elements."""
+        """Return the 32-bit indices of a plain gather from a row-major table of 4-byte elements."""
         index, limit = node.index, prod(node.taken.over)
         wraps = node.taken.outside is GatherOOB.WRAP and limit & (limit - 1) == 0
         direct = wraps or node.taken.outside is GatherOOB.ERROR
@@ -62,7 +62,7 @@ class Gathers:
         return leaf if plain and linear and isinstance(leaf, Leaf) else None
 
     def lanes(self, node: Gather) -> int:
-        """How many elements a gather takes at once."""
+        """Return how many elements a gather loads per step."""
         if node.cells.dtype.packed:
             return 1
         size = self.function.lanes(node.cells.dtype.size)
@@ -79,7 +79,7 @@ class Gathers:
         return self.function.host.permutes and 32 <= limit <= 256 and limit & (limit - 1) == 0
 
     def value(self, node: Gather, point: LanePositions, words: Words) -> str:
-        """Elements at computed indices; those that must not be read read element 0."""
+        """Return the gathered elements; lanes that must not be read read element 0."""
         lanes = words.lanes
         if self.runs.reached(node, point, words.used):
             return self._run(node, point, words)
@@ -119,9 +119,9 @@ class Gathers:
     def inside(
         self, node: Gather, point: LanePositions, used: dict[Leaf, Access]
     ) -> tuple[Lanes, str]:
-        """Lanes that are true where an index is outside."""
+        """Return the lanes with an index outside the table."""
         length = point.lanes if self.runs.reached(node, point, used) else 1
-        if length > 1:  # the first of them tells
+        if length > 1:  # the first index decides for the run
             point = LanePositions(point.positions, point.steps, 1)
         lanes, words = self.function.words(point, used)
         last = lanes.splat("i64", str(prod(node.taken.over) - length))
@@ -131,7 +131,7 @@ class Gathers:
         return lanes, wrong
 
     def _run(self, node: Gather, point: LanePositions, words: Words) -> str:
-        """Elements that lie together: one load from the place of the first."""
+        """Return elements with consecutive indices: one load from the place of the first."""
         lanes, kind = words.lanes, element(node.cells.dtype)
         _, one = self.function.words(LanePositions(point.positions, point.steps, 1), words.used)
         place = one.value(node.index)
@@ -145,7 +145,7 @@ class Gathers:
         return self.code.let(f"select i1 {keep}, {kinds} {codes}, {kinds} {zero}")
 
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
-        """A small table in registers: a choice of two halves for each bit of the index."""
+        """Return elements of a table in registers, by one selection per bit of the index."""
         vector, kind = lanes.type("i32"), element(node.cells.dtype)
         parts = self.held.get(node) or self._lines(node)
         name = "llvm.x86.avx512.vpermi2var.d.512"
@@ -163,7 +163,7 @@ class Gathers:
         return lanes.bits("i32", parts[0], kind)
 
     def _in_pairs(self, node: Gather, access: Access, point: LanePositions, lanes: Lanes) -> str:
-        """Two indices with each load: loads are what a gather waits for."""
+        """Return elements for indices that are loaded in pairs, since loads are the bottleneck."""
         table, wraps = self._table(node), node.taken.outside is GatherOOB.WRAP
         mask = prod(node.taken.over) - 1 if wraps else (1 << 32) - 1
 
@@ -180,23 +180,22 @@ class Gathers:
 
 
 def _row_major(node: Gather) -> bool:
-    """Whether the index of an element is its storage offset."""
+    """Return whether the index of an element is its storage offset."""
     return in_row_order(node.cells.map, node.taken.over)
 
 
 class Runs:
-    """Whether gathers take elements that lie together, as the channels of a feature map do.
+    """An analysis of gathers for runs of consecutive indices, such as feature map channels.
 
-    It is looked for along the columns, in groups of a size that begin at multiples of it. An
-    expression is `still` in every group, it is a `run` (each lane one more than the last), or
-    neither, which is "".
+    It examines aligned groups of `size` columns. In each group an expression is "still" (constant),
+    a "run" (each lane one more than the last) or neither ("").
     """
 
     def __init__(self) -> None:
         self.known: dict[tuple[Traced, int], str] = {}
 
     def holds(self, node: Gather, size: int) -> bool:
-        """Whether each group of indices is a run, and all of it or nothing is wanted."""
+        """Return whether each group of indices is a run that is kept entirely or not at all."""
         if node.taken.outside is not GatherOOB.ERROR or not _row_major(node):
             return False
         if prod(node.taken.over) < size or self._along(node.index, size) != "run":
@@ -204,7 +203,7 @@ class Runs:
         return node.where_ is None or self._along(node.where_, size) == "still"
 
     def reached(self, node: Gather, point: LanePositions, used: dict[Leaf, Access]) -> bool:
-        """Whether the lanes of a point are such a group."""
+        """Return whether the lanes of a point are such a group."""
         if point.lanes < 2 or point.transposed or not self.holds(node, point.lanes):
             return False
         parts = [node.index] if node.where_ is None else [node.index, node.where_]
@@ -241,7 +240,7 @@ class Runs:
 
 
 def _table(leaf: Leaf, size: int) -> str:
-    """What the groups of a row of known numbers are."""
+    """Return the class of a row of compile-time numbers: "still", "run" or ""."""
     source = leaf.source
     if not isinstance(source, Known) or leaf.swap or leaf.repeat != ONCE:
         return ""
@@ -256,6 +255,6 @@ def _table(leaf: Leaf, size: int) -> str:
 
 
 def _multiple(point: LanePositions, access: Access) -> int:
-    """A divisor of a position."""
+    """Return a divisor of the position of an access."""
     position: Num = point.positions[access]
     return position if isinstance(position, int) else position.multiple

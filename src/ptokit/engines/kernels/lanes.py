@@ -1,7 +1,7 @@
-"""Vocabulary words as vector instructions: what each does to some lanes of elements at once.
+"""Words of the body language as vector instructions on several lanes.
 
-A lane holds an element's code: f32 as float, truth as i1, everything else as an integer as wide as
-the element (four-bit codes as i8).
+A lane holds the code of an element: f32 as float, truth as i1, all other types as an integer of the
+element's width (4-bit codes as i8).
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ ROUND = {
     Rounding.CEIL: "ceil",
     Rounding.TRUNC: "trunc",
     Rounding.ROUND: "round",
-    Rounding.ODD: "trunc",  # and on to the odd neighbour, see `_rint`
+    Rounding.ODD: "trunc",  # then to the odd neighbour, see `_rint`
 }
 FLOATS = {t.f32: "float", t.f64: "double"}  # the types that lanes hold as floats
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq"}
 
 
 def element(dtype: DType) -> str:
-    """The LLVM type of one lane."""
+    """Return the LLVM type of one lane."""
     if dtype is BOOL:
         return "i1"
     return FLOATS.get(dtype) or f"i{dtype.size * 8}"
 
 
 def float_constant(value: float) -> str:
-    """A float constant, by its bits."""
+    """Return a float constant in LLVM's hexadecimal form."""
     return "0x" + struct.pack(">d", value).hex().upper()
 
 
@@ -53,11 +53,11 @@ class Lanes:
         return kind if self.count == 1 else f"<{self.count} x {kind}>"
 
     def splat(self, kind: str, constant: str) -> str:
-        """A constant in every lane."""
+        """Return a constant in every lane."""
         return constant if self.count == 1 else f"splat ({kind} {constant})"
 
     def spread(self, kind: str, scalar: str) -> str:
-        """One value in every lane."""
+        """Return a scalar value in every lane."""
         if self.count == 1 or scalar.startswith("splat"):
             return scalar
         one = self.code.let(f"insertelement {self.type(kind)} poison, {kind} {scalar}, i64 0")
@@ -66,7 +66,7 @@ class Lanes:
         return self.code.let(f"shufflevector {kinds} {one}, {kinds} poison, {zeros}")
 
     def vector(self, kind: str, scalars: Iterable[str]) -> str:
-        """Each value in a lane of its own."""
+        """Return a vector of these scalars."""
         result = "poison"
         for number, one in enumerate(scalars):
             if self.count == 1:
@@ -76,13 +76,13 @@ class Lanes:
         return result
 
     def one(self, kind: str, vector: str, number: int) -> str:
-        """The value of one lane."""
+        """Return the value of one lane."""
         if self.count == 1:
             return vector
         return self.code.let(f"extractelement {self.type(kind)} {vector}, i64 {number}")
 
     def shuffle(self, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
-        """Lanes by their numbers in a and, after them, b."""
+        """Return lanes selected by number from `a` followed by `b`."""
         kinds, mask = self.type(kind), ", ".join(f"i32 {p}" for p in picks)
         chosen = f"<{len(picks)} x i32> <{mask}>"
         return self.code.let(f"shufflevector {kinds} {a}, {kinds} {b}, {chosen}")
@@ -91,13 +91,13 @@ class Lanes:
         return self.code.let(f"{word} {self.type(kind)} {', '.join(args)}")
 
     def call(self, name: str, kind: str, *args: str) -> str:
-        """An intrinsic of one type."""
+        """Return the result of an intrinsic of one type."""
         kinds = self.type(kind)
         texts = ", ".join(f"{kinds} {value}" for value in args)
         return self.code.let(f"call {kinds} @llvm.{name}.{self.mangled(kind)}({texts})")
 
     def mangled(self, kind: str) -> str:
-        """The type as the names of intrinsics end."""
+        """Return the type suffix of intrinsic names."""
         one = {"float": "f32", "double": "f64"}.get(kind, kind)
         return one if self.count == 1 else f"v{self.count}{one}"
 
@@ -109,16 +109,16 @@ class Lanes:
         return self.code.let(f"{word} {self.type(source)} {value} to {self.type(target)}")
 
     def bits(self, kind: str, value: str, target: str) -> str:
-        """The same bits as another type of lane."""
+        """Return the same bits as another lane type."""
         return value if kind == target else self.convert("bitcast", kind, value, target)
 
     def canonical(self, value: str, kind: str = "float") -> str:
-        """Every NaN as the positive quiet one: payloads differ between processors."""
+        """Return the value with every NaN as the positive quiet NaN, since payloads vary by CPU."""
         nan = self.op("fcmp uno", kind, value, value)
         return self.select(nan, kind, self.splat(kind, NAN), value)
 
     def divided(self, kind: str, value: str, by: int, *, signed: bool = False) -> tuple[str, str]:
-        """Quotient, rounded down, and remainder by a positive constant."""
+        """Return the floored quotient and the remainder by a positive constant."""
         if by & (by - 1) == 0:
             shift, mask = (self.splat(kind, str(n)) for n in (by.bit_length() - 1, by - 1))
             down = self.op("ashr" if signed else "lshr", kind, value, shift)
@@ -134,7 +134,7 @@ class Lanes:
         return self.op("add", kind, down, back), self.op("add", kind, rest, more)
 
     def iota(self, first: str) -> str:
-        """first, first + 1, ... as 64-bit numbers."""
+        """Return first, first + 1, ... as 64-bit numbers."""
         if self.count == 1:
             return first
         steps = ", ".join(f"i64 {n}" for n in range(self.count))
@@ -142,16 +142,16 @@ class Lanes:
 
 
 class Words:
-    """The values of expressions on lanes; leaves are given by `leaf`."""
+    """The evaluation of expressions on lanes; `leaf` returns the lanes of a leaf."""
 
     def __init__(self, lanes: Lanes, leaf: Callable[[Traced], str], used: dict[Any, Any]) -> None:
         self.lanes, self.leaf = lanes, leaf
-        self.used = used  # leaf -> access, of classes of files above
+        self.used = used  # leaf -> access; the types are defined in higher files
         self.done: dict[Traced, str] = {}
-        self.deferred: dict[Traced, str] = {}  # results whose NaN may be any: see `raw`
+        self.deferred: dict[Traced, str] = {}  # results whose NaNs are not canonical yet: see `raw`
 
     def value(self, node: Traced) -> str:
-        """The lanes of an expression."""
+        """Return the lanes of an expression."""
         if node not in self.done:
             result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
             kind = element(node.dtype)
@@ -160,7 +160,7 @@ class Words:
         return self.done[node]
 
     def raw(self, node: Traced) -> str:
-        """Lanes for a word that asks not which NaN it gets: it is made canonical only later."""
+        """Return lanes whose NaNs need not be canonical, for words that ignore payloads."""
         if node in self.done or not isinstance(node, Apply):
             return self.value(node)
         if node not in self.deferred:
@@ -179,7 +179,7 @@ class Words:
         return self._integer(node)
 
     def _number(self, arg: Traced, dtype: DType) -> str:
-        """Values to compute with: narrow floats as float."""
+        """Return values for arithmetic: narrow floats as float."""
         if dtype.is_int and dtype.packed:  # four bits with a sign
             four = self.lanes.splat("i8", "4")
             return self.lanes.op(
@@ -187,7 +187,7 @@ class Words:
             )
         if dtype.is_int or dtype in FLOATS:
             return self.raw(arg)
-        if dtype == t.bf16:  # the upper half of an f32, whose NaN may be any here
+        if dtype == t.bf16:  # the upper half of an f32, with any NaN payload
             lanes = self.lanes
             wide = lanes.convert("zext", "i16", self.value(arg), "i32")
             return lanes.bits(
@@ -214,9 +214,10 @@ class Words:
         return self._arithmetic_result(node, result)
 
     def _sqrt(self, node: Apply) -> str:
-        """The root, of NaN where there is none.
+        """Return the square root; NaN for negative numbers.
 
-        A choice of NaN after the root would not do: LLVM, for which all NaN are one, drops it.
+        The select comes before the root: LLVM, which treats all NaNs as one, would remove a select
+        after it.
         """
         lanes, kind = self.lanes, FLOATS.get(node.dtype, "float")
         number = self._number(node.args[0], node.dtype)
@@ -231,7 +232,7 @@ class Words:
         return self._arithmetic(node) if node.dtype.is_float else self._quotients(node)[1]
 
     def _quotients(self, node: Apply) -> tuple[str, str]:
-        """Truncated quotient and remainder; 0 where the divisor is, and no trap."""
+        """Return the truncated quotient and the remainder; 0 and no trap for a divisor of 0."""
         lanes, kind = self.lanes, element(node.dtype)
         x, by = (self._number(a, node.dtype) for a in node.args)
         sign = "s" if node.dtype.signed else "u"
@@ -239,7 +240,7 @@ class Words:
         none = lanes.op("icmp eq", kind, by, zero)
         safe = lanes.select(none, kind, one, by)
         minus = lanes.op("icmp eq", kind, by, lanes.splat(kind, "-1"))
-        if node.dtype.signed:  # the least integer by -1 has no quotient: it is negated, and wraps
+        if node.dtype.signed:  # the least integer by -1 overflows: negate, which wraps
             safe = lanes.select(minus, kind, one, safe)
         down = lanes.op(f"{sign}div", kind, x, safe)
         if node.dtype.signed:
@@ -249,7 +250,7 @@ class Words:
         return quotient, lanes.select(none, kind, zero, rest)
 
     def _in_halves(self, node: Apply) -> str:
-        """bf16 two by two: each lane of 32 bits has one number above and one below."""
+        """Return bf16 arithmetic in pairs: each 32-bit lane holds an upper and a lower number."""
         wide, lanes = Lanes(self.lanes.code, self.lanes.count // 2), self.lanes
         pairs = [
             wide.code.let(f"bitcast {lanes.type('i16')} {self.value(a)} to {wide.type('i32')}")
@@ -267,7 +268,7 @@ class Words:
         return wide.code.let(f"bitcast {wide.type('i32')} {both} to {lanes.type('i16')}")
 
     def _rounded_up(self, lanes: Lanes, value: str) -> str:
-        """f32 whose upper half is the nearest bf16, half to even."""
+        """Return an f32 whose upper half is the nearest bf16, ties to even."""
         bits, one = lanes.bits("float", value, "i32"), lanes.splat("i32", "1")
         odd = lanes.op("lshr", "i32", bits, lanes.splat("i32", "16"))
         odd = lanes.op("and", "i32", odd, one)
@@ -277,7 +278,7 @@ class Words:
         return lanes.select(nan, "i32", quiet, lanes.op("add", "i32", total, odd))
 
     def _arithmetic_result(self, node: Apply, result: str) -> str:
-        """Float lanes, whose NaN are made canonical when somebody looks at their bits."""
+        """Return float lanes whose NaNs are made canonical when their bits are used."""
         if node.dtype not in FLOATS:
             return self.encoded(result, node.dtype)
         self.deferred[node] = result
@@ -286,13 +287,13 @@ class Words:
     _add = _sub = _mul = _arithmetic
 
     def encoded(self, value: str, dtype: DType) -> str:
-        """f32 lanes rounded to a narrower type."""
+        """Return f32 lanes rounded to a narrower type."""
         number = Traced(t.f32, 2, 2)
         self.done[number] = value
         return self.value(self._as(number, dtype))
 
     def _integer(self, node: Apply) -> str:
-        """Words that LLVM has for integers of every width."""
+        """Return a word that LLVM has for integers of every width."""
         signed, kind = node.dtype.signed, element(node.dtype)
         word = ("ashr" if signed else "lshr") if node.word == "shr" else node.word
         if word not in ("and", "or", "xor", "shl", "ashr", "lshr"):
@@ -303,7 +304,7 @@ class Words:
         return self.lanes.op(word, kind, *args)
 
     def _shifted(self, word: str, node: Apply, value: str, by: str) -> str:
-        """A shift by any amount: by the width or more, read without a sign, every bit leaves."""
+        """Return a shift by any unsigned amount; amounts from the width on shift out every bit."""
         lanes, kind, bits = self.lanes, element(node.dtype), node.dtype.bits
         amount = node.args[1]
         known = amount.constant if isinstance(amount, Known) else None
@@ -322,7 +323,7 @@ class Words:
         return self._divided(node)[1]
 
     def _divided(self, node: Apply) -> tuple[str, str]:
-        """Quotient rounded down and remainder, by a positive constant."""
+        """Return the floored quotient and the remainder by a positive constant."""
         x, divisor = node.args
         known = getattr(divisor, "source", divisor)
         by = int(known.array.values[0, 0]) if isinstance(known, Known) and known.constant else 0
@@ -346,7 +347,7 @@ class Words:
         return self._chosen("ogt", node)
 
     def _chosen(self, word: str, node: Apply) -> str:
-        """The second argument where the comparison holds, else the first: bits unchanged."""
+        """Return the second argument if the comparison holds, else the first, bits unchanged."""
         second = self._compare(word, node.args)
         x, y = (self.value(a) for a in node.args)
         return self.lanes.select(second, element(node.dtype), y, x)
@@ -370,7 +371,7 @@ class Words:
         return self._arithmetic_result(node, whole)
 
     def _odd(self, number: str, whole: str) -> str:
-        """The odd one of the two whole numbers around a number that is not whole."""
+        """Return the odd one of the two whole numbers around a number that is not whole."""
         lanes, kind = self.lanes, "float"
         half = lanes.op("fmul", kind, whole, lanes.splat(kind, float_constant(0.5)))
         even = lanes.op("fcmp oeq", kind, lanes.call("trunc", kind, half), half)
@@ -385,7 +386,7 @@ class Words:
         return self.lanes.bits(element(x.dtype), self.value(x), element(node.dtype))
 
     def _cast(self, node: Apply) -> str:
-        """The conversions the processor has."""
+        """Return a conversion that the processor supports."""
         x = node.args[0]
         value, lanes, dtype = self.raw(x), self.lanes, node.dtype
         source, target = element(x.dtype), element(dtype)
@@ -410,10 +411,10 @@ class Words:
         return lanes.select(nan, "i16", lanes.splat("i16", "32256"), half)
 
     def _truncated(self, value: str) -> str:
-        """f32 toward zero into i32, modulo 2**32; NaN and infinities become 0.
+        """Return f32 truncated to i32 modulo 2**32; NaN and infinities become 0.
 
-        Every step is exact. Few processors convert vectors to 64 bits, so what 32 cannot hold is
-        subtracted before.
+        Every step is exact. Few processors convert vectors to 64 bits, so multiples of 2**32 are
+        subtracted first.
         """
         lanes, kind = self.lanes, "float"
 

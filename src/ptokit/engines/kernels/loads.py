@@ -1,4 +1,4 @@
-"""Lanes from memory: together, one for all, every n-th, transposed, or each from an address."""
+"""Vector loads: contiguous, broadcast, strided, transposed, or from computed addresses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ptokit.values.layouts import IndexMap, known
 
 
 class Loads:
-    """Instructions that read an access at a point."""
+    """The generator of instructions that read an access at a point."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
 
     def load(self, access: Access, point: LanePositions) -> str:
-        """The lanes of an access."""
+        """Return the lanes of an access."""
         if access in point.transposed:
             return point.transposed[access]
         lanes = Lanes(self.code, point.lanes)
@@ -44,7 +44,7 @@ class Loads:
         return self._picked(access, position, step, lanes)
 
     def _line(self, access: Access, position: Num, lanes: Lanes) -> str:
-        """Contiguous elements; a truth value is a byte."""
+        """Return contiguous elements; a truth value is stored as a byte."""
         if access.dtype is not BOOL:
             return load_line(self.code, access, position, lanes.count)
         octets = load_line(self.code, replace(access, dtype=t.u8), position, lanes.count)
@@ -77,12 +77,12 @@ class Loads:
         return self.code.let(f"getelementptr i8, ptr {access.pointer}, i64 {text(position // 2)}")
 
     def _picked(self, access: Access, position: Num, step: Num, lanes: Lanes) -> str:
-        """Lanes far apart, one by one."""
+        """Return lanes with a large stride, loaded one by one."""
         places = (position + number * step for number in range(lanes.count))
         return lanes.vector(element(access.dtype), (self._one(access, p) for p in places))
 
     def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
-        """Every step-th of contiguous elements: whole vectors, then a choice of their lanes."""
+        """Return every `step`-th element: whole vector loads, then shuffles."""
         count, kind = lanes.count, element(access.dtype)
         last = (count - 1) * step
         bases = [min(n * count, last + 1 - count) for n in range(step)]
@@ -100,14 +100,14 @@ class Loads:
         return result
 
     def position(self, access: Access, point: LanePositions, lanes: Lanes) -> Num:
-        """The place of one element, walked or computed."""
+        """Return the position of a single element, walked or computed."""
         if access.at is None:
             return point.positions[access]
         assert lanes.count == 1
         return Int(self.code, self._offsets(access, point, lanes))
 
     def _offsets(self, access: Access, point: LanePositions, lanes: Lanes) -> str:
-        """Storage offsets of an irregular access, computed from its row and column."""
+        """Return the storage offsets of an irregular access, from its row and column."""
         assert access.at is not None
         total = lanes.spread("i64", text(access.offset)) if not known(access.offset, 0) else ""
         for place, stream in zip(access.at, (access.rows, access.cols), strict=True):
@@ -121,7 +121,7 @@ class Loads:
         return total
 
     def offsets(self, cells: Elements, over: tuple[int, int], index: str, lanes: Lanes) -> str:
-        """Storage offsets of elements at row-major indices over a static shape."""
+        """Return the storage offsets of row-major indices into a static shape."""
         (rows, cols), where = over, cells.map
         if in_row_order(where, over):
             return index
@@ -132,7 +132,7 @@ class Loads:
         return lanes.op("add", "i64", across, self.along(where.rows.digits, row, lanes))
 
     def along(self, digits: Any, index: str, lanes: Lanes) -> str:  # Any: of Nums
-        """The storage offset of indices along an axis."""
+        """Return the storage offsets of indices along one axis."""
         parts: list[str] = []
         for number, (_, step) in enumerate(digits):
             width = prod(count for count, _ in digits[number + 1 :])
@@ -148,7 +148,7 @@ class Loads:
         return total
 
     def fetch(self, access: Access, offsets: str, lanes: Lanes) -> str:
-        """Elements at these offsets from the pointer of an access."""
+        """Return the elements at these offsets from the pointer of an access."""
         if access.dtype.packed:
             assert lanes.count == 1
             return self._nibble(access, Int(self.code, offsets))
@@ -164,6 +164,6 @@ class Loads:
 
 
 def in_row_order(where: IndexMap, over: tuple[int, int]) -> bool:
-    """Whether the row-major index of an element is its storage offset."""
+    """Return whether the row-major index of an element is its storage offset."""
     rows, cols = where.rows.digits, where.cols.digits
     return len(rows) == len(cols) == 1 and cols[0][1] == 1 and rows[0][1] == over[1]

@@ -1,8 +1,8 @@
-"""From index maps to loops: how a window of several operands is walked without dividing.
+"""From index maps to loops: walks over a window of several operands without divisions.
 
-Each operand (access) moves along an axis by the digits of its layout. `rectangles` cuts the axis so
-that within each part every access is affine in a few loops; `Nest` orders the loops of a part by
-the storage of the destination and joins those that are contiguous for everybody.
+Each operand (access) moves along an axis by the digits of its layout. `rectangles` cuts the axis
+into parts in which every access is affine in a few loops. `nest` orders the loops of a part by the
+storage of the destination and joins loops that are contiguous for all accesses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptokit.values.layouts import Digits, known
 
 
 class Irregular(Exception):
-    """The access with this number does not walk the window in loops."""
+    """Raised if the access with this number cannot be walked in loops."""
 
     def __init__(self, access: int) -> None:
         super().__init__(access)
@@ -27,14 +27,14 @@ class Irregular(Exception):
 
 @dataclass(frozen=True)
 class Stream:
-    """How an access moves along one axis: the digits of an index, and the index it starts at."""
+    """The movement of an access along one axis: the digits of an index, and its first index."""
 
     digits: Digits
     start: Num = 0
 
     @property
     def width(self) -> int:
-        """Indices in one step of the outermost digit."""
+        """Return the number of indices in one step of the outermost digit."""
         return prod(count for count, _ in self.digits[1:])
 
     @property
@@ -46,9 +46,9 @@ class Stream:
 
 
 def placed(digits: Digits, start: Num, step: int) -> tuple[Stream, Num] | None:
-    """Every step-th index from `start` on, as a stream and the offset of its base.
+    """Return a stream over every `step`-th index from `start`, and the offset of its base.
 
-    None where the boxes of the layout do not hold whole steps.
+    None if the boxes of the layout do not hold whole steps.
     """
     counts = [num(count) for count, _ in digits[1:]]
     if not all(isinstance(count, int) for count in counts):
@@ -66,7 +66,7 @@ def placed(digits: Digits, start: Num, step: int) -> tuple[Stream, Num] | None:
 
 @dataclass(frozen=True)
 class Loop:
-    """A number of iterations and how far each access moves in one of them, in elements."""
+    """A number of iterations, and the step of each access per iteration in elements."""
 
     count: Num
     steps: tuple[Num, ...]
@@ -74,7 +74,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A part of an axis: loops from outside in, and where each access begins."""
+    """A part of an axis: loops from outside in, and the first offset of each access."""
 
     loops: tuple[Loop, ...]
     offsets: tuple[Num, ...]
@@ -84,10 +84,10 @@ Streams: TypeAlias = "Sequence[Stream]"
 
 
 def rectangles(count: Num, streams: Streams) -> list[Rectangle]:
-    """Cut `count` indices into rectangles; Irregular if an access starts who knows where.
+    """Cut `count` indices into rectangles; raise Irregular for an access with an unknown start.
 
-    Together they visit every index once, in ascending order unless accesses start at different
-    places of their boxes.
+    The rectangles visit every index once, in ascending order unless accesses start at different
+    positions in their boxes.
     """
     offsets: list[Num] = []
     placed: list[Stream] = []
@@ -109,7 +109,7 @@ def _moved(part: Rectangle, offsets: Sequence[Num]) -> Rectangle:
 
 
 def _widest(streams: Streams) -> int:
-    """The period of the boxes; every other width divides it."""
+    """Return the period of the boxes, which every other width divides."""
     widest = max(s.width for s in streams)
     for number, s in enumerate(streams):
         if widest % s.width:
@@ -118,12 +118,12 @@ def _widest(streams: Streams) -> int:
 
 
 def _periods(streams: Streams, period: int) -> tuple[int, ...]:
-    """How far each access moves in one period."""
+    """Return the step of each access per period."""
     return tuple(period // s.width * s.step for s in streams)
 
 
 def _dynamic(count: Num, streams: Streams) -> list[Rectangle]:
-    """A count known when the program runs; every access starts at a box."""
+    """Return the parts of a run-time count; every access starts at a box boundary."""
     period = _widest(streams)
     nothing = (0,) * len(streams)
     if period == 1:
@@ -154,7 +154,7 @@ def _static(count: int, streams: Streams) -> list[Rectangle]:
 
 
 def _cut(count: int, streams: Streams) -> list[Rectangle]:
-    """Cut at the boxes: a head, whole periods, a tail."""
+    """Cut at box boundaries into a head, whole periods and a tail."""
     if count == 0:
         return []
     period = _widest(streams)
@@ -184,9 +184,9 @@ def _shifted(streams: Streams, by: int) -> list[Stream]:
 
 
 def nest(rows: Rectangle, cols: Rectangle, order: int | None = 0) -> Rectangle:
-    """The loops of both axes, those far apart in the storage of access `order` outside.
+    """Return the loops of both axes, sorted by decreasing step of access `order`; None: unsorted.
 
-    None keeps the order. Neighbours that are contiguous for every access become one loop.
+    Adjacent loops that are contiguous for every access become one loop.
     """
     loops = [x for x in (*rows.loops, *cols.loops) if not known(x.count, 1)]
     if order is not None:

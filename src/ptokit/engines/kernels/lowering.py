@@ -1,8 +1,8 @@
-"""Preparation: an expression made ready for loops.
+"""Lowering of expressions into a form that loops can evaluate.
 
-Transposes and repetitions move down to the leaves, where they only change how an operand is walked.
-What cannot be computed element by element (a product, a fold, a compaction) or would read what the
-same instruction has overwritten becomes a temporary first.
+Transposes and repetitions move to the leaves, where they only change the walk of an operand. A
+product, fold or compaction, which cannot be computed per element, becomes a temporary; so does a
+read of elements that the instruction overwrites.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ptokit.values.layouts import Axis, IndexMap, known
 IDEMPOTENT = ("max", "min", "and", "or")
 
 
-Times: TypeAlias = tuple[int, int]  # how often each row, and each column, is repeated
+Times: TypeAlias = tuple[int, int]  # repetitions of each row, and of each column
 ONCE: Times = (1, 1)
 
 
 class Leaf(Traced):
-    """A leaf as the loops see it: repeated, and then, with `swap`, its axes exchanged.
+    """A leaf of a lowered expression: repeated, then transposed if `swap` is set.
 
-    An axis of one element is not repeated: it serves every index.
+    An axis of one element is not repeated, since it serves every index.
     """
 
     def __init__(self, source: Traced, swap: bool = False, repeat: Times = ONCE) -> None:
@@ -50,7 +50,7 @@ class Leaf(Traced):
 
 
 class Gather(Traced):
-    """A prepared `Taken`: index and condition are expressions over the loops."""
+    """A lowered `Taken`, with the index and the condition as expressions over the loops."""
 
     def __init__(self, taken: Taken, index: Traced, where: Traced | None, cells: Elements) -> None:
         super().__init__(taken.dtype, taken.rows, taken.cols)
@@ -58,21 +58,21 @@ class Gather(Traced):
 
 
 def leaves(node: Traced) -> list[Leaf]:
-    """Every leaf of a prepared expression."""
+    """Return every leaf of a lowered expression."""
     if isinstance(node, Leaf):
         return [node]
     return [n for n in _nodes(node, inside=True) if isinstance(n, Leaf)]
 
 
 def gathers(node: Traced) -> list[Gather]:
-    """Every gather of a prepared expression but those that compute another's index."""
+    """Return the gathers of a lowered expression, except those that compute indices."""
     if isinstance(node, Leaf):
         return []
     return [n for n in _nodes(node, inside=False) if isinstance(n, Gather)]
 
 
 def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
-    """The nodes of an expression, each once: words share their arguments; `inside` gathers too."""
+    """Return the nodes of an expression, each once; with `inside`, also those of gathers."""
     found, left = dict[Traced, None](), [node]
     while left:
         node = left.pop()
@@ -88,14 +88,14 @@ def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
 
 @dataclass
 class Preparation:
-    """Makes the expressions of one instruction ready, stores in order.
+    """The lowering of the stores of one instruction, in order.
 
-    `written` are the stores of the instruction up to the one that is prepared; `made` are its
-    temporaries, all made before its first store.
+    `written` are the stores of the instruction up to the current one. `made` are its temporaries,
+    all computed before its first store.
     """
 
     related: Callable[[Elements, Elements], Overlap]
-    temporary: Callable[[Traced], WindowRead]  # emits the loops that fill it
+    temporary: Callable[[Traced], WindowRead]  # emits the loops that fill a temporary
     written: list[WindowStore]
     made: dict[Traced, WindowRead]
 
@@ -103,7 +103,7 @@ class Preparation:
         self.done: dict[tuple[Traced, bool, Times], Traced] = {}
 
     def stores(self, stores: Sequence[WindowStore]) -> list[WindowStore]:
-        """The stores with lowered values; empty and dead ones are dropped."""
+        """Return the lowered stores, without empty and dead ones."""
         ready: list[WindowStore] = []
         stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
         stores = [s for n, s in enumerate(stores) if not any(_kills(o, s) for o in stores[n + 1 :])]
@@ -114,14 +114,14 @@ class Preparation:
         return ready
 
     def __call__(self, node: Traced, swap: bool = False, repeat: Times = ONCE) -> Traced:
-        """The prepared form of an expression in this orientation."""
+        """Return the lowered form of an expression in this orientation."""
         key = (node, swap, repeat)
         if key not in self.done:
             self.done[key] = self._prepared(node, swap, repeat)
         return self.done[key]
 
     def _prepared(self, node: Traced, swap: bool, repeat: Times) -> Traced:
-        if isinstance(node, Apply) and repeat != ONCE:  # computed once, not for each copy
+        if isinstance(node, Apply) and repeat != ONCE:  # computed once, not once per copy
             return Leaf(self._temporary(node), swap, repeat)
         if isinstance(node, Apply):
             args = [self(a, swap) for a in node.args]
@@ -152,7 +152,7 @@ class Preparation:
         return self.made[node]
 
     def _part(self, node: Whole) -> WindowRead:
-        """A part of what is in memory, or in a temporary."""
+        """Return a window of memory, or of a temporary."""
         whole = node.first
         if not isinstance(whole, WindowRead) or self._overwritten(whole, False):
             whole = self._temporary(whole)
@@ -160,7 +160,7 @@ class Preparation:
         return WindowRead(whole.cells, *map(_within, (whole.row_span, whole.col_span), inner))
 
     def _table(self, node: Taken) -> Elements:
-        """What a gather reads: a copy if the instruction writes there."""
+        """Return the table of a gather; a copy if the instruction writes to the table."""
         if all(self.related(s.cells, node.cells) is NO_ALIAS for s in self.written):
             return node.cells
         rows, cols = node.over
@@ -169,7 +169,7 @@ class Preparation:
         ).cells
 
     def _overwritten(self, node: WindowRead, swap: bool) -> bool:
-        """Whether a store of the instruction may change what is read before it is read."""
+        """Return whether a store of the instruction may change the elements before their read."""
         *before, store = self.written
         if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
             return True
@@ -180,7 +180,7 @@ class Preparation:
 
 
 def _begins(window: Whole) -> bool:
-    """A window of the first rows and columns: what is beyond them is just not asked for."""
+    """Return whether the window holds the first rows and columns of its operand."""
     whole = window.first.rows, window.first.cols
     inner = zip(slice_windows(whole, **window.parameters), whole, strict=True)
     return all(
@@ -190,13 +190,13 @@ def _begins(window: Whole) -> bool:
 
 
 def _within(outer: AxisWindow, inner: AxisWindow) -> AxisWindow:
-    """A window of a window."""
+    """Return a window of a window."""
     start = outer.start + inner.start * outer.step
     return AxisWindow(start, inner.count, outer.step * inner.step, outer.limit)
 
 
 def _pointwise(store: WindowStore, node: WindowRead) -> bool:
-    """The store writes each element where it was read."""
+    """Return whether the store writes each element to the place where it was read."""
     mine, theirs = store.cells, node.cells
     windows = (mine.map, mine.origin, store.rows, store.cols)
     same = repr(windows) == repr((theirs.map, theirs.origin, node.row_span, node.col_span))
@@ -204,7 +204,7 @@ def _pointwise(store: WindowStore, node: WindowRead) -> bool:
 
 
 def _kills(later: WindowStore, store: WindowStore) -> bool:
-    """A later store writes every element of the storage that this one fills."""
+    """Return whether `later` overwrites every element that `store` writes."""
     cells, spans = later.cells, (later.rows, later.cols)
     whole = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
     if not whole or not later.definite or text(cells.origin) != text(store.cells.origin):
@@ -215,7 +215,7 @@ def _kills(later: WindowStore, store: WindowStore) -> bool:
 
 
 def _unfolded(store: WindowStore) -> WindowStore:
-    """A matrix written row after row into one line, as a matrix."""
+    """Return a store of a reshaped matrix into one line as a store of the matrix itself."""
     value, line = store.value, store.cells.map
     if not (isinstance(value, Whole) and value.word == "reshape" and store.definite):
         return store  # the digits of a view may be numbers that only the program knows

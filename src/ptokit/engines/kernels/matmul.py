@@ -1,15 +1,14 @@
-"""The matrix product as LLVM IR: a block of sums stays in registers over the whole depth.
+"""The matrix product as LLVM IR; a block of sums stays in registers over the whole depth.
 
-All three matrices are row-major, element (row, col) at row * ld + col of its scratch:
+All three matrices are row-major: element (row, col) is at row * ld + col of its scratch.
 
 - A is m x k; only its elements are read.
-- B is k x n, its rows padded to a multiple of 16 columns: the padding is read, its value is free.
-- C is m x n, padded likewise: garbage is written to the padding.
+- B is k x n, its rows padded to a multiple of 16 columns; the padding is read, with any value.
+- C is m x n, padded likewise; garbage is written to the padding.
 
-B and C begin at a multiple of 64 bytes, ldb and ldc are multiples of 16, sizes are at least 1.
-Each sum starts at +0, or where `onto` is true at what C holds, and takes one fused multiply-add for
-each step of the depth, in ascending order. Of f64 factors the product and the sum are rounded to
-f64, then to f32.
+B and C start at a multiple of 64 bytes. ldb and ldc are multiples of 16. Sizes are at least 1. Each
+sum starts at +0, or at the value in C if `onto` is true, and takes one fused multiply-add per step
+of the depth in ascending order. For f64 factors, product and sum are rounded to f64, then to f32.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, 
 
 @dataclass(frozen=True)
 class RegisterBlock:
-    """The sums kept in registers: `rows` x `vectors`, each of some lanes of `kind`.
+    """A block of `rows` x `vectors` sums in registers, each with some lanes of `kind`.
 
-    `factor` is the type of the elements that are multiplied.
+    `factor` is the type of the multiplied elements.
     """
 
     code: Code
@@ -45,9 +44,9 @@ class RegisterBlock:
         return self.vectors * self.lanes.count
 
     def strip(self, col: Num) -> None:
-        """The columns of a block from `col` on, for all rows.
+        """Emit the block's columns from `col` on, for all rows.
 
-        Rows past the last are the last one again: its sums are computed, and stored, repeatedly.
+        Rows past the last row are the last row again; its sums are computed and stored repeatedly.
         """
         code, kinds = self.code, self.lanes.type(self.kind)
         what = f"blocks of {self.rows} rows; past the last row, the last one again"
@@ -66,7 +65,7 @@ class RegisterBlock:
                 code.do(f"store {kinds} {value}, ptr {place}, {align}")
 
     def _begin(self, loads: list[str]) -> list[str]:
-        """The sums to begin with."""
+        """Return the initial sums."""
         code, kinds, before = self.code, self.lanes.type(self.kind), self.code.block
         onto, begin = code.name("onto"), code.name("begin")
         code.branch("%onto", onto, begin)
@@ -109,16 +108,16 @@ class RegisterBlock:
         return new
 
     def _at(self, kind: str, start: str, offset: Num) -> str:
-        """The address `offset` elements further."""
+        """Return the address `offset` elements after `start`."""
         return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
 
     def _vectors(self, kind: str, start: str) -> list[str]:
-        """The addresses of a block's vectors in one row."""
+        """Return the addresses of a block's vectors in one row."""
         further = range(self.lanes.count, self.width, self.lanes.count)
         return [start, *(self._at(kind, start, number) for number in further)]
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
-        """a * b + c; of f32 in one rounding, of f64 in three."""
+        """Return a * b + c: for f32 rounded once, for f64 rounded three times."""
         lanes = self.lanes
         if self.factor == "double":
             wide = lanes.convert("fpext", "float", c, "double")
@@ -131,10 +130,10 @@ class RegisterBlock:
 
 @cache
 def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
-    """A function that multiplies; `kind` is f64, f32 or i32, `lanes` the elements of a register.
+    """Return a function that multiplies; `kind` is f64, f32 or i32, `lanes` the vector length.
 
-    Without `fma`, a machine that has no fused
-    multiply-add, it is emulated exactly. `few`: there are never more rows.
+    Without `fma`, the fused multiply-add is emulated exactly. `few`: the maximum number of rows, 0
+    if unknown.
     """
     code = Code()
     # what 32 registers (AVX-512, NEON) or 16 hold
@@ -157,7 +156,7 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
 
 
 def _emulated(lanes: Lanes, a: str, b: str, c: str) -> str:
-    """The product is exact in f64, the sum is rounded to odd: then f32 is the one rounding."""
+    """Return a * b + c with one rounding: exact product in f64, sum rounded to odd, then f32."""
     wide, whole = "double", "i64"
     a, b, c = (lanes.convert("fpext", "float", each, wide) for each in (a, b, c))
     product = lanes.op("fmul", wide, a, b)

@@ -1,8 +1,8 @@
-"""One instruction as an LLVM function: its stores, each a few nests of loops over vectors.
+"""One instruction as an LLVM function: each store is a few loop nests over vectors.
 
-The function knows no addresses: memories, numbers and tables come as parameters, so instructions
-on the same types share it. It returns 1, before it has written anything, where the reference must
-have a look: an index out of range, an element never written.
+Memories, numbers and tables are parameters, so instructions on the same types share a function. The
+function returns 1 before it writes anything if the reference must take over: an index out of range,
+or a read of an element that was never written.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ class OpFunction(FunctionBase):
         self.made: dict[Traced, WindowRead] = {}
 
     def preparation(self, *written: WindowStore) -> Preparation:
-        """What makes expressions ready for loops."""
+        """Return the preparation of expressions for loops."""
         return Preparation(self.related, self.temporary, list(written), self.made)
 
     @property
     def crossing(self) -> bool:
-        """Whether operands may alias but for element by element."""
+        """Return whether operands may overlap other than element by element."""
         cells = [c for (_, _, shadow), (_, c) in self.pointers.items() if not shadow]
         return any(self.related(a, b) is MAY_ALIAS for a, b in combinations(cells, 2))
 
-    # what it does
+    # body and stores
 
     def body(self, recording: Recording) -> None:
-        """The checks and the stores of a recording."""
+        """Emit the checks and the stores of a recording."""
         try:
             self.check_reads(recording)
             ready = self.preparation().stores(recording.stores)
@@ -65,11 +65,11 @@ class OpFunction(FunctionBase):
                 self.guard_gathers(store)
             for store in ready:
                 self.store(store)
-        except Undecided as question:  # about a number of the function: nobody can tell
+        except Undecided as question:  # the body branches on a run-time number
             raise NotNative(str(question)) from None
 
     def store(self, store: WindowStore) -> None:
-        """One store as loops."""
+        """Emit one store as loops."""
         if isinstance(store, UndefineStore):
             self._undefine(store)
             return
@@ -108,11 +108,11 @@ class OpFunction(FunctionBase):
         lanes = self.host.width // size
         Walk(self.code, lanes, *self.counts(store), [shadow], act, "nothing computed it").run()
 
-    # what must be done before
+    # checks
 
     @contextmanager
     def flagging(self) -> Generator[Callable[[Lanes, str], None]]:
-        """Loops that look for a lane that is wrong; one leaves all to the reference."""
+        """Yield a function that collects failed lanes; any failure exits to the reference."""
         slots, begin = dict[int, str](), len(self.code.lines)
 
         def flag(lanes: Lanes, wrong: str) -> None:
@@ -137,7 +137,7 @@ class OpFunction(FunctionBase):
             self.code.fail(wrong)
 
     def check_reads(self, recording: Recording) -> None:
-        """Everything read from a tracked memory must have been written."""
+        """Emit checks that all reads of tracked memories read written elements."""
         for read in recording.reads:
             if self.tracked(read.cells):
                 self._check_read(read)
@@ -160,7 +160,7 @@ class OpFunction(FunctionBase):
             Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
 
     def guard_gathers(self, store: WindowStore) -> None:
-        """Indices that must lie inside are looked at before anything is written."""
+        """Emit checks of the indices of a store, before anything is written."""
         for part in store.parts:
             for gather in gathers(part):
                 if gather.taken.outside is GatherOOB.ERROR:
@@ -186,14 +186,14 @@ class OpFunction(FunctionBase):
     # lanes
 
     def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
-        """How many elements of these expressions, of so many bytes, are computed at once."""
+        """Return how many elements of `size` bytes of these expressions are computed per step."""
         found = [g for part in parts for g in gathers(part)]
         if any(leaf.dtype.packed for part in parts for leaf in leaves(part)):
             return 1
         return min((self.gathers.lanes(g) for g in found), default=self.lanes(size))
 
     def words(self, point: LanePositions, used: dict[Leaf, Access]) -> tuple[Lanes, Words]:
-        """The vocabulary on the lanes of a point."""
+        """Return the vector instructions for the lanes of a point."""
         lanes = Lanes(self.code, point.lanes)
 
         def leaf(node: Traced) -> str:

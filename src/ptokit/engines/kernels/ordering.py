@@ -1,7 +1,7 @@
-"""Sorts of blocks and merges of runs as LLVM IR: 64-bit elements moved in the order of their keys.
+"""Block sorts and run merges as LLVM IR: 64-bit elements in the order of their keys.
 
-The functions know pointers and counts only. Elements and keys lie one after the other; `%out` gets
-the elements. Keys of a sort are i64 without a sign, those of a merge float.
+The functions take pointers and counts only. Elements and keys are contiguous; `%out` receives the
+elements. Sort keys are unsigned i64, merge keys are float.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ SORT = "define internal void @sort(ptr %keys, ptr %from, ptr noalias %out, i64 %
 
 
 def sort(count: int) -> str:
-    """Each element goes where its rank says: how many keys are less, or equal and before it.
+    """Store each element at its rank: the number of keys that are less, or equal and earlier.
 
-    `count` lanes are ranked at once: after the last key there is room for as many.
+    `count` lanes are ranked at once; keys are padded to a multiple of `count`.
     """
     code = Code()
     lanes = Lanes(code, count)
@@ -41,9 +41,9 @@ def sort(count: int) -> str:
 
 
 def merge(runs: int) -> str:
-    """The greatest head goes out, of equal ones that of the first run.
+    """Emit the greatest head of all runs until one run is exhausted; ties go to the first run.
 
-    `%taken`, i32, gets how many of each run were out when the first one was exhausted.
+    `%taken`, i32, receives how many elements of each run were emitted.
     """
     code = Code()
     numbers = range(runs)
@@ -76,7 +76,7 @@ def merge(runs: int) -> str:
 
 
 def _advance(code: Code, heads: list[str], chosen: str) -> str:
-    """The head that was taken moves on; returns whether its run is exhausted."""
+    """Advance the head that was taken; return whether its run is exhausted."""
     ended = "false"
     for n, head in enumerate(heads):
         mine = code.let(f"icmp eq i64 {chosen}, {n}")
@@ -97,7 +97,7 @@ def _count(code: Code, heads: list[str]) -> None:
 
 
 def _load(code: Code, kind: str, pointer: str, index: str) -> str:
-    """The element, or the elements from it on."""
+    """Return the element, or the vector of elements, at an index."""
     one = "float" if "float" in kind else "i64"
     where = code.let(f"getelementptr {one}, ptr {pointer}, i64 {index}")
     return code.let(f"load {kind}, ptr {where}, align {4 if one == 'float' else 8}")

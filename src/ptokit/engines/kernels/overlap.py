@@ -1,4 +1,4 @@
-"""How the operands of an instruction lie in memory."""
+"""The overlap of the operands of an instruction in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptokit.machine.record.trace import num, space_of
 
 
 class Overlap(Enum):
-    """How two operands lie in memory; MUST_ALIAS: at one address, in one layout."""
+    """The overlap of two operands; MUST_ALIAS: the same address and layout."""
 
     NO_ALIAS = "no byte in common"
     MUST_ALIAS = "element by element the same"
@@ -22,7 +22,7 @@ NO_ALIAS, MUST_ALIAS, MAY_ALIAS = Overlap.NO_ALIAS, Overlap.MUST_ALIAS, Overlap.
 
 
 def related(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
-    """How two operands lie; what is assumed of open addresses is left in `guards`."""
+    """Return the overlap of two operands; assumptions on symbolic addresses go to `guards`."""
     first, second = space_of(a), space_of(b)
     if first.number < 0 or second.number < 0:
         return MAY_ALIAS if first is second and a.address == b.address else NO_ALIAS
@@ -38,7 +38,7 @@ def related(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
 
 
 def _assumed(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
-    """Operands at addresses the program knows: compiled as no aliases, which is checked."""
+    """Assume that operands at run-time addresses do not overlap, and add a guard."""
     if not (settled(a) and settled(b)):
         return MAY_ALIAS
     ends = [num(c.address) + c.dtype.nbytes(c.map.span) for c in (a, b)]
@@ -49,7 +49,7 @@ def _assumed(a: Elements, b: Elements, guards: list[Truth]) -> Overlap:
 
 
 def _extent(cells: Elements) -> tuple[int, int] | None:
-    """The bytes an operand may touch, if that is known."""
+    """Return the range of bytes that an operand may access, if it is known."""
     address = num(cells.address)
     if not (isinstance(address, int) and settled(cells)):
         return None

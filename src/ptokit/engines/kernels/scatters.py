@@ -1,4 +1,4 @@
-"""Scatters: elements stored at indices that the program computes, one after the other."""
+"""Scatters: stores at computed indices, one element after another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptokit.machine.record.expressions import Apply, ScatterStore, Traced
 
 
 class Scatter:
-    """Walks the indices row by row; `targets` are the elements and, where tracked, their shadow."""
+    """A walk over indices, row by row; `targets` are the elements and, if tracked, their shadow."""
 
     def __init__(self, function: FunctionBase, store: ScatterStore, targets: list[Access]) -> None:
         if not all(isinstance(n, int) for n in (store.rows.count, store.cols.count)):
@@ -24,7 +24,7 @@ class Scatter:
         self.lanes = min(function.lanes(8), function.lanes_of(store.parts))
 
     def outside(self, point: LanePositions) -> tuple[Lanes, str]:
-        """Lanes that are true where an index that is used is outside."""
+        """Return the lanes with a used index outside the target."""
         lanes, words = self.function.words(point, self.used)
         last = lanes.splat("i64", str(prod(self.over) - 1))
         wrong = lanes.op("icmp ugt", "i64", words.value(self.store.index), last)
@@ -57,7 +57,7 @@ class Scatter:
             self._put(offset, one, keep and lanes.one("i1", keep, number))
 
     def _put(self, offset: str, value: str, keep: str | None) -> None:
-        """One element; one that is not kept goes nowhere."""
+        """Store one element; an element that is not kept goes to a dummy slot."""
         code, dtype = self.code, self.store.cells.dtype
         for shadow, target in enumerate(self.targets):
             kind = f"i{dtype.size * 8}" if shadow else element(dtype)

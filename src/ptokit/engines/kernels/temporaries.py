@@ -1,4 +1,4 @@
-"""Temporaries: what cannot be computed element by element gets loops and storage of its own."""
+"""Temporaries: results that cannot be computed per element get loops and storage of their own."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from ptokit.values.arrays import BOOL, Array
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import Axis, IndexMap, known
 
-FEW = 4  # rows of a product that has a function of its own
+FEW = 4  # products with fewer rows have a function of their own
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
-ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n of its byte n
+ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n in byte n
 ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
 
 
@@ -42,26 +42,26 @@ def _as(x: Array, dtype: DType) -> Traced:
 
 
 def _by_eights(octets: Elements) -> Elements:
-    """Rows of bytes, padded to whole words, as words."""
+    """Return rows of padded bytes as 64-bit words."""
     rows, line = octets.map.rows.digits[0]
     where = IndexMap(Axis(((rows, line // 8),)), Axis(((line // 8, 1),)))
     return Elements(octets.memory, octets.address, t.u64, where)
 
 
 def _few(rows: Num) -> int:
-    """The rows of a product that has a function of its own for as many, or 0."""
+    """Return the rows of a product with a function for small row counts, else 0."""
     return rows if isinstance(rows, int) and rows < FEW else 0
 
 
 class Temporaries:
-    """Called with a product, a fold, a compaction or a window to copy: where the result is."""
+    """The generator of temporaries for products, folds, compactions and copied windows."""
 
     def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
         self.merges: dict[tuple[Traced, ...], tuple[Elements, Elements]] = {}
 
     def __call__(self, node: Traced) -> WindowRead:
-        """Loops that compute what cannot be computed element by element, and where it is then."""
+        """Emit the loops that compute the temporary; return a window over its result."""
         words: dict[str, Callable[[Whole], Elements]] = {
             "matmul": self._product,
             "fold": self._folded,
@@ -83,7 +83,7 @@ class Temporaries:
         return WindowRead(cells, *spans(node))
 
     def _copied(self, node: Traced) -> Elements:
-        """A copy, row by row; a reshape reads it in its own rows."""
+        """Emit a copy, row by row; a reshape reads the copy with its own rows."""
         reshaped = isinstance(node, Whole) and node.word == "reshape"
         source = node.first if isinstance(node, Whole) and reshaped else node
         cells = self.scratch.room(source.rows, source.cols, source.dtype)
@@ -97,7 +97,7 @@ class Temporaries:
         return cells
 
     def fill(self, cells: Elements, value: Traced, col: Num = 0) -> None:
-        """Loops that store a value into a temporary, from a column on."""
+        """Emit loops that store a value into a temporary, starting at a column."""
         store = WindowStore(cells, AxisWindow(0, value.rows), AxisWindow(col, value.cols), value)
         if not isinstance(value, Leaf):
             [store] = self.function.preparation().stores([store])
@@ -105,7 +105,7 @@ class Temporaries:
         self.function.store(store)
 
     def _widened(self, node: Whole) -> Elements:
-        """The padding everywhere, and the elements over it."""
+        """Emit the padding everywhere, then the elements over it."""
         source, value = node.args
         cells = self.scratch.room(node.rows, node.cols, node.dtype)
         self.function.store(WindowStore(cells, *spans(node), Leaf(value)))
@@ -113,7 +113,7 @@ class Temporaries:
         return cells
 
     def _product(self, node: Whole) -> Elements:
-        """Both factors packed as the kernel wants them, and the sums to begin with; the kernel."""
+        """Emit packed factors, initial sums and the call of the product kernel."""
         a, b, *start = node.args
         total = t.i32 if a.dtype.is_int else t.f32
         wide = t.f64 if a.dtype == t.f64 else total
@@ -141,10 +141,10 @@ class Temporaries:
         return out
 
     def _narrowed(self, factor: Traced, cells: Elements, line: int) -> tuple[Elements, str]:
-        """f64 factors as f32, and whether each is an f32 of 12 significant bits.
+        """Return f64 factors as f32, and whether each is an f32 with 12 significant bits.
 
-        Then products have 24, and the f64 sum of two numbers of 24 bits, rounded to f32, is what
-        one rounding of the exact sum gives: f32 may be multiplied instead.
+        In that case products have 24 significant bits, and an f64 sum of two 24-bit numbers rounded
+        to f32 equals the exact sum rounded once, so an f32 product is sufficient.
         """
         wide = WindowRead(cells, *spans(factor))
         narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
@@ -181,7 +181,7 @@ class Temporaries:
         return self._folded(total)
 
     def _compacted(self, node: Whole) -> Elements:
-        """Row by row: every element is written, and the next one over it unless it is kept."""
+        """Compact row by row: write each element, and overwrite it unless it is kept."""
         keep = node.args[1]
         window = WindowStore(
             self.scratch.room(node.rows, node.cols, node.dtype), *spans(node), node
@@ -217,7 +217,7 @@ class Temporaries:
         return window.cells
 
     def _compress(self, lanes: Lanes, kind: str, value: str, kept: str, where: str) -> str:
-        """The kept lanes moved left and stored with what follows them; returns how many."""
+        """Store the kept lanes contiguously, with garbage after them; return their number."""
         kinds, count = lanes.type(kind), lanes.count
         name = f"experimental.vector.compress.{lanes.mangled(kind)}"
         mask = f"{lanes.type('i1')} {kept}"
@@ -228,7 +228,7 @@ class Temporaries:
         return self.code.let(f"zext i{count} {number} to i64")
 
     def _packed(self, node: Whole) -> Elements:
-        """Truth values as bytes; eight of them as one word, whose product has their bits on top."""
+        """Pack truth values: eight bytes as a word, whose product has their bits at the top."""
         octets = self.scratch.room(node.rows, node.first.cols, t.u8, 8)
         whole = (AxisWindow(0, bound(node.rows)), AxisWindow(0, octets.map.rows.digits[0][1]))
         none = Leaf(Known(scalar(0, t.u8)))
@@ -240,7 +240,7 @@ class Temporaries:
         return cells
 
     def _bits(self, node: Whole) -> Elements:
-        """Each byte as a word of eight copies, of which each keeps one bit, as its lowest."""
+        """Unpack each byte: eight copies in a word, of which each keeps one bit as its lowest."""
         octets = self.scratch.room(node.rows, node.cols, BOOL, 8)
         each = (_as(node.first, t.u64) * LOWEST) & ONE_EACH
         self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
@@ -255,13 +255,13 @@ class Temporaries:
         return cells
 
     def _in_room(self, part: Traced, line: int) -> Elements:
-        """An operand in storage of its own, its rows padded."""
+        """Return an operand copied to storage with padded rows."""
         cells = self.scratch.room(part.rows, part.cols, part.dtype, line)
         self.fill(cells, part)
         return cells
 
     def _sorted(self, node: Whole) -> Elements:
-        """Block by block; a row of blocks is followed by room for the lanes of the last one."""
+        """Sort block by block; each row of blocks is padded for the lanes of the last block."""
         block, lanes = node.parameters["block"], self.function.lanes(8)
         records, keys = (self._in_room(part, block * lanes) for part in node.args)
         out = self.scratch.room(node.rows, node.cols, node.dtype, block * lanes)
@@ -274,14 +274,14 @@ class Temporaries:
         return out
 
     def _place(self, cells: Elements, row: Num, col: Num = 0) -> str:
-        """An element of a temporary, as an argument."""
+        """Return the address of an element of a temporary, as a call argument."""
         (_, line), *_ = cells.map.rows.digits
         kind, base = f"i{cells.dtype.bits}", self.function.pointer(cells)
         index = text(col + row * line)
         return f"ptr {self.code.let(f'getelementptr {kind}, ptr {base}, i64 {index}')}"
 
     def _merged(self, node: Whole) -> tuple[Elements, Elements]:
-        """The elements, and how many of each run were taken."""
+        """Return the merged elements, and how many of each run were taken."""
         if node.args not in self.merges:
             lengths = [self.function.number(n) for n in node.parameters["lengths"]]
             records, keys = (self._in_room(part, 1) for part in node.args)
@@ -296,7 +296,7 @@ class Temporaries:
         return self.merges[node.args]
 
     def _tallied(self, node: Whole) -> Elements:
-        """Each bin, and then each with those before it."""
+        """Count the elements of each bin, then add the counts of all earlier bins."""
         cells, none = self.scratch.room(node.rows, node.cols, t.u32), Leaf(Known(scalar(0, t.u32)))
         self.function.store(WindowStore(cells, *spans(node), none))
         window = WindowStore(cells, *spans(node.first), node)
@@ -310,7 +310,7 @@ class Temporaries:
             row = point.positions[rows] * node.cols
             for number in range(lanes.count):
                 place, step = lanes.one("i64", places, number), "1"
-                for keep in ones:  # what does not count adds 0 to the first bin
+                for keep in ones:  # elements that do not count add 0 to the first bin
                     one = lanes.one("i64", keep, number)
                     place = self.code.let(f"mul i64 {place}, {one}")
                     step = self.code.let(f"trunc i64 {one} to i32")
@@ -333,7 +333,7 @@ class Temporaries:
         self.code.do(f"store i32 {total}, ptr {where}")
 
     def _folded(self, node: Whole) -> Elements:
-        """Along one axis in increasing index; the other axis lies in the lanes."""
+        """Fold along one axis in ascending index; the lanes hold the other axis."""
         axis, word, start = (node.parameters[k] for k in ("axis", "word", "start"))
         if start is None and word not in IDEMPOTENT:
             raise NotNative(f"fold of {word} without a start")

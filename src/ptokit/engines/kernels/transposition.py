@@ -1,4 +1,4 @@
-"""Square blocks transposed in registers, by functions that all instructions of a program share."""
+"""Transposition of square blocks in registers, by functions that all instructions share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 
-SHARED = 16  # rows of a block from which a call costs little beside what it does
+SHARED = 16  # rows; for larger blocks the cost of a call is negligible
 STORED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %count)"
 
 
 class Line(NamedTuple):
-    """What a column becomes: lines that compute `value` of %column, and its type in lanes."""
+    """The code for one column of a block: lines that compute `value` of %column, and its type."""
 
     text: str
     value: str
@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Square:
-    """A block of `size` rows and columns of elements of an LLVM type of so many `bits`."""
+    """A square block of `size` rows and columns, with an LLVM element type of `bits` bits."""
 
     kind: str
     bits: int
@@ -33,20 +33,20 @@ class Square:
 
     @property
     def kinds(self) -> str:
-        """The type of a row."""
+        """Return the LLVM type of a row."""
         return f"<{self.size} x {self.kind}>"
 
     def columns(self, code: Code, where: str, step: Num) -> list[str]:
-        """The columns of a block whose rows begin at `where` and lie `step` elements apart."""
+        """Return the columns of a block with rows `step` elements apart, from inline code."""
         return written(code, self, where, self.distance(step))
 
     def called(self, code: Code, where: str, step: Num) -> list[str]:
-        """The same by a function: each use adds little to the text."""
+        """Return the columns of a block from a shared function, which keeps the text short."""
         self._share(code)
         return self.shared(code, where, self.distance(step))
 
     def shared(self, code: Code, where: str, step: str) -> list[str]:
-        """The same where the function is there; the step in bytes."""
+        """Return the columns from the shared function, which exists already; `step` in bytes."""
         block = f"[{self.size} x {self.kinds}]"
         call = f"call {code.many}{block} @transposed_{self.kind}(ptr {where}, i64 {step})"
         found = code.let(call)
@@ -58,7 +58,7 @@ class Square:
             code.kernels[name] = _function(self, name, f"{code.many}[{self.size} x {self.kinds}]")
 
     def first(self, code: Code, where: str, step: Num) -> str:
-        """The first column of a block, by a function."""
+        """Return the first column of a block, from a shared function."""
         name = f"first_{self.kind}"
         if name not in code.kernels:
             code.kernels[name] = _picker(self, name)
@@ -72,9 +72,10 @@ class Square:
         count: Num,
         line: Line | None = None,
     ) -> None:
-        """A row of blocks, `count` columns, of which each becomes a row: where both begin, steps.
+        """Transpose a row of blocks with `count` columns in memory, by a shared function.
 
-        `line`: and something else is stored for each column.
+        `block` and `to` are pairs of an address and a step. `line` computes the stored value of a
+        column.
         """
         name = f"moved_{self.kind}"
         if line is None:
@@ -90,12 +91,12 @@ class Square:
         code.do(f"call void @{name}({', '.join(places)}, i64 {text(count)})")
 
     def distance(self, step: Num) -> str:
-        """So many elements in bytes."""
+        """Return a distance in elements as bytes."""
         return text(step * (self.bits // 8))
 
 
 def written(code: Code, square: Square, where: str, step: str) -> list[str]:
-    """Lines that transpose a block, whose rows lie so many bytes apart; what holds the columns."""
+    """Emit the transposition of a block with rows `step` bytes apart; return its columns."""
     text, columns = _inlined(square)
     where = code.let(f"call ptr @llvm.launder.invariant.group.p0(ptr {where})")
     mine = f"%{code.name('b')}v"
@@ -105,7 +106,7 @@ def written(code: Code, square: Square, where: str, step: str) -> list[str]:
 
 @cache
 def _inlined(square: Square) -> tuple[str, list[str]]:
-    """Lines, with a block and a step to put in, and what holds the columns."""
+    """Return the code of a transposition with placeholders, and the names of the columns."""
     code = Code()
     columns = _columns(code, square)
     return "\n".join(code.lines), columns
@@ -134,7 +135,7 @@ def _picker(square: Square, name: str) -> str:
 
 @cache
 def _mover(square: Square, name: str, line: Line, many: str) -> str:
-    """Block after block, of which each is stored as rows that lie `apart`."""
+    """Return a function that stores columns of successive blocks as rows `apart` bytes apart."""
     code, size, kinds = Code(many), square.size, f"<{square.size} x {line.kind}>"
     with code.loop(Int(code, "%count"), f"{size} x {size}", size) as first:
         where = code.let(f"getelementptr {square.kind}, ptr %block, i64 {text(first)}")
@@ -154,11 +155,11 @@ def _mover(square: Square, name: str, line: Line, many: str) -> str:
 
 
 def _columns(code: Code, square: Square) -> list[str]:
-    """The columns of a block whose rows are contiguous.
+    """Return the columns of a block whose rows are contiguous.
 
-    Pieces of rows that lie `width` apart are loaded side by side: that saves the first stages of
-    the exchange, and the others stay within 16 bytes, where processors are quick. Longer pieces
-    take half the loads; their halves are exchanged first.
+    Row pieces that are `width` rows apart are loaded into one vector. That saves the first exchange
+    stages, and the remaining ones stay within 16 bytes, where processors are fast. Longer pieces
+    halve the number of loads; their halves are exchanged first.
     """
     kind, size = square.kind, square.size
     lanes, width = Lanes(code, size), min(size, 128 // square.bits)
@@ -181,7 +182,7 @@ def _columns(code: Code, square: Square) -> list[str]:
 
 
 def _row(code: Code, begin: str, step: str, number: int) -> str:
-    """The address of a row; that of a lower one from row 8 on, which saves multiples of steps."""
+    """Return the address of a row. From row 8 on, row 8 * n is the base, which saves multiples."""
     for distance in (number // 8 * 8, number % 8):
         if distance:
             by = code.let(f"mul i64 {step}, {distance}")
@@ -190,14 +191,14 @@ def _row(code: Code, begin: str, step: str, number: int) -> str:
 
 
 def _loaded(code: Code, square: Square, row: str, first: int, count: int) -> str:
-    """Contiguous elements of a row."""
+    """Return contiguous elements of a row."""
     where = code.let(f"getelementptr {square.kind}, ptr {row}, i64 {first}")
     kinds = Lanes(code, count).type(square.kind)
     return code.let(f"load {kinds}, ptr {where}, align {square.bits // 8}")
 
 
 def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
-    """The even pieces of two vectors, and the odd ones."""
+    """Return the even pieces of two vectors, and the odd ones."""
     found: list[str] = []
     for begin in (0, width):
         starts = range(begin, 2 * lanes.count, 2 * width)
@@ -207,7 +208,7 @@ def _halves(lanes: Lanes, kind: str, a: str, b: str, width: int) -> list[str]:
 
 
 def _concatenated(code: Code, kind: str, pieces: list[str], width: int) -> str:
-    """Vectors one after another in a longer one."""
+    """Return the concatenation of vectors."""
     while len(pieces) > 1:
         lanes, pairs = Lanes(code, width), zip(pieces[::2], pieces[1::2], strict=True)
         width *= 2
@@ -216,7 +217,7 @@ def _concatenated(code: Code, kind: str, pieces: list[str], width: int) -> str:
 
 
 def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
-    """Square blocks side by side, each transposed."""
+    """Return square blocks side by side, each transposed."""
     size, width, half = lanes.count, len(rows), len(rows) // 2
     places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
     masks = [[begin + p for p in places] for begin in (0, half)]

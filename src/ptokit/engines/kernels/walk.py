@@ -1,8 +1,8 @@
-"""Walking a window: vectors along the destination's storage, square blocks transposed where the
-source's storage runs across it.
+"""Walks over a window: vectors along the storage of the destination, and transposed square blocks.
 
-A `Walk` gives each access of a store its place in every iteration and asks `act` for the
-instructions on some lanes.
+A `Walk` passes the position of each access in every iteration to `act`, which emits the
+instructions. Square blocks are transposed if the storage of the source runs across that of the
+destination.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ptokit.values import dtypes as t
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 
-MOST_PARTS = 32  # more pieces of loops than this: compute each address instead
-COPIES = {4: 8, 2: 24}  # in a loop, by the lines of text that one has at most: more save nothing
-STRAIGHT = 4  # vectors that need no loop
+MOST_PARTS = 32  # with more parts, compute each address instead
+COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
+STRAIGHT = 4  # vectors without a loop
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
@@ -31,10 +31,10 @@ FAR = Stream(((1 << 40, 1 << 40),))
 
 @dataclass(eq=False)
 class Access:
-    """An operand of a store: where it begins, how it moves along both axes of the window.
+    """An operand of a store: its first address, and its movement along both axes of the window.
 
-    No `pointer`: a number that counts along one axis. `at`: irregular, and the two accesses that
-    count its rows and columns; its own streams tell the digits then.
+    An empty `pointer` is a number that counts along one axis. `at` is set for an irregular access:
+    two accesses that count its rows and columns, with the digits in its own streams.
     """
 
     pointer: str
@@ -50,7 +50,7 @@ Act: TypeAlias = "Callable[[LanePositions], None]"
 
 @dataclass
 class LanePositions:
-    """Some lanes of one iteration: positions in elements, and how far lanes are apart."""
+    """The lanes of one iteration: positions and lane strides in elements."""
 
     positions: dict[Access, Num]
     steps: dict[Access, Num]
@@ -61,7 +61,7 @@ class LanePositions:
     def begin(
         accesses: Iterable[Access], part: Rectangle, inner: Loop | None, lanes: int
     ) -> LanePositions:
-        """The first point of a part; `inner` is the loop that lies in the lanes."""
+        """Return the first point of a part; `inner` is the loop in the lanes."""
         places = {a: a.offset for a in accesses if a.at is None}
         steps = [0] * len(places) if inner is None else inner.steps
         return LanePositions(places, dict(zip(places, steps, strict=True)), lanes).further(
@@ -69,13 +69,13 @@ class LanePositions:
         )
 
     def further(self, by: Iterable[Num]) -> LanePositions:
-        """Every access so many elements further."""
+        """Return the point with every access moved by a number of elements."""
         places = zip(self.positions.items(), by, strict=True)
         positions = {a: p + more for (a, p), more in places}
         return LanePositions(positions, self.steps, self.lanes, self.transposed)
 
     def moved(self, loop: Loop, iterations: Num) -> LanePositions:
-        """The same so many iterations of a loop later."""
+        """Return the point after more iterations of a loop."""
         if known(iterations, 0):
             return self
         return self.further(iterations * step for step in loop.steps)
@@ -85,7 +85,7 @@ class LanePositions:
 def nested(
     code: Code, loops: Iterable[Loop], points: list[LanePositions], what: str
 ) -> Generator[list[LanePositions]]:
-    """Inside loops, one in the other: the points in each of their iterations."""
+    """Open nested loops; yield the points in each iteration."""
     with ExitStack() as stack:
         for loop in loops:
             if not known(loop.count, 1):
@@ -95,7 +95,7 @@ def nested(
 
 
 def pieces(accesses: list[Access], rows: Num, cols: Num) -> tuple[list[Rectangle], list[Rectangle]]:
-    """The parts of both axes; accesses that fit into no loops have their places counted."""
+    """Return the parts of both axes; irregular accesses get counted positions."""
     while True:
         moving = [a for a in accesses if a.at is None]
         try:
@@ -125,7 +125,7 @@ class Walk:
             self._part(nest(rows, cols, None if self.ordered else 0))
 
     def _parts(self) -> tuple[list[Rectangle], list[Rectangle]]:
-        """The pieces of both axes, not too many; accesses in small pieces are counted instead."""
+        """Return the parts of both axes; if they are too many, irregular accesses are counted."""
         while True:
             down, across = pieces(self.accesses, self.rows, self.cols)
             if len(down) * len(across) <= (1 if self.ordered else MOST_PARTS):
@@ -152,7 +152,7 @@ class Walk:
                 self._transposed(inner, across, point)
 
     def _along(self, loop: Loop, point: LanePositions) -> None:
-        """The innermost loop, in vectors and smaller and smaller tails."""
+        """Emit the innermost loop, in vectors and smaller and smaller tails."""
         if self.bulk is not None and self.bulk(loop, point):
             return
         lanes, count = self.lanes, loop.count
@@ -196,7 +196,7 @@ class Walk:
         return whole
 
     def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
-        """The loop along which operands that are strided along `inner` are contiguous."""
+        """Return the loop along which operands that are strided along `inner` are contiguous."""
         for number, (access, step) in enumerate(point.steps.items()):
             if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
                 continue
@@ -206,7 +206,7 @@ class Walk:
         return None
 
     def _transposed(self, inner: Loop, across: Loop, point: LanePositions) -> None:
-        """Blocks of both loops at once: rows of a block are read whole, transposed in registers."""
+        """Emit square blocks of both loops: rows are read whole and transposed in registers."""
         size = min(16, self.lanes)
         for count in (inner.count, across.count):
             while isinstance(count, int) and 1 < count < size:
@@ -230,7 +230,7 @@ class Walk:
                 self.act(tail)
 
     def _squares(self, across: Loop, point: LanePositions) -> None:
-        """Blocks one after another along a loop; what is only moved has a function for them all."""
+        """Emit blocks one after another along a loop; moved blocks have a shared function."""
         size = point.lanes
         if size >= SHARED and self.transpose is not None and self.transpose(across, point):
             return
@@ -240,12 +240,12 @@ class Walk:
 
 
 def counters() -> tuple[Access, Access]:
-    """The numbers of the row and of the column."""
+    """Return two accesses that count the row and the column."""
     return Access("", t.i64, LINE, STILL), Access("", t.i64, STILL, LINE)
 
 
 def count_places(access: Access) -> tuple[Access, Access]:
-    """Give up walking an access: count its rows and columns, its address will be computed."""
+    """Make an access irregular: count its rows and columns to compute its address."""
     access.at = counters()
     return access.at
 
@@ -256,21 +256,21 @@ def _irregular(access: Access) -> bool:
 
 
 def strided(access: Access, step: Num) -> bool:
-    """Whether lanes of an access lie apart."""
+    """Return whether the lanes of an access are neither equal nor contiguous."""
     return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
 
 
 def square_of(access: Access, size: int) -> Square:
-    """A block of an access."""
+    """Return the square block of an access."""
     return Square(element(access.dtype), 8 * access.dtype.size, size)
 
 
 def square_lines(
     code: Code, point: LanePositions, across: Loop, *, called: bool = False
 ) -> Iterator[LanePositions]:
-    """The lines of a square block; what is contiguous across is read whole, and transposed, first.
+    """Yield the lines of a square block, after accesses contiguous across were transposed.
 
-    `called`: by a function, where the block is large.
+    `called`: use a shared function if the block is large.
     """
     vectors: dict[Access, list[str]] = {}
     for (access, step), other in zip(point.steps.items(), across.steps, strict=True):
@@ -284,7 +284,7 @@ def square_lines(
 
 
 def load_line(code: Code, access: Access, position: Num, lanes: int) -> str:
-    """Contiguous elements."""
+    """Return contiguous elements."""
     kinds = Lanes(code, lanes).type(element(access.dtype))
     where = address(code, access, position)
     return code.let(f"load {kinds}, ptr {where}, align {access.dtype.size}")
@@ -296,6 +296,6 @@ def address(code: Code, access: Access, position: Num) -> str:
 
 
 def _split(count: Num, size: int) -> tuple[Num, Num]:
-    """The largest multiple of `size` in a count, and the rest."""
+    """Return the largest multiple of `size` in a count, and the rest."""
     whole = (count // size) * size
     return whole, count - whole
