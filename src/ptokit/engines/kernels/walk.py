@@ -173,7 +173,7 @@ class Walk:
                 lanes //= 2
 
     def _whole(self, loop: Loop, count: int, point: LanePositions) -> int:
-        """A loop over whole vectors, if they are not few; how many elements have been done."""
+        """Emit a loop over whole vectors unless they are few; return the elements done."""
         lanes, done = self.lanes, 0
         whole = count // lanes * lanes
         begin = len(self.code.lines)
