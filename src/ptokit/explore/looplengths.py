@@ -61,9 +61,7 @@ class LoopLengths:
         return [*dict.fromkeys(self._names[v] for v in every if v in self._names)]
 
     def of_all(self, counts: Sequence[int]) -> Iterator[tuple[int, Lengths]]:
-        """Numbers with which all of the loops iterate so often, as nearly as may be; and each of
-        them, where there are no such for all.
-        """
+        """Yield numbers that give all loops a trip count as near as possible, then single loops."""
         every = [*range(len(self._loops))]
         for count, known in product(counts, self._truths):
             found = self._nearest(count, every, known)

@@ -77,7 +77,7 @@ class RegisterBlock:
         return [code.let(phi.format(value)) for value in old]
 
     def _depth(self, left: list[str], right: str, begin: list[str]) -> list[str]:
-        """The sums of a block, row by row: `left` are its rows of A, `right` its columns of B."""
+        """Return the final sums of a block by rows; `left` has rows of A, `right` columns of B."""
         code, kinds = self.code, self.lanes.type(self.kind)
         loop, done, before = code.name("depth"), code.name("done"), code.block
         code.jump(loop)

@@ -1,7 +1,7 @@
-"""The native engine: programs compiled to machine code from the very bodies the pages have.
+"""The native engine: programs compiled to machine code from the bodies of the pages.
 
-Whatever it cannot take - an instruction, or a whole program - the reference runs, on the same
-memories and with the same result.
+The reference executes an instruction or a program that cannot be compiled, on the same memories and
+with the same result.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
 
 
 def prepare(launch: Launch, how: Options) -> CompiledFunction | CompiledKernel:
-    """The functions of a launch, to be compiled when they first run."""
+    """Return the functions of a launch, which are compiled when they first run."""
     return CompiledKernel(launch, how) if launch.waits else CompiledFunction(launch, how)
 
 

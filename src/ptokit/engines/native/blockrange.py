@@ -1,4 +1,4 @@
-"""A range of blocks that runs on one thread, on arrays of its own: what it wrote."""
+"""The result of a range of blocks that runs on one thread, on arrays of its own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Sizes: TypeAlias = "Mapping[str, tuple[int, tuple[int, ...]]]"  # bytes and exte
 
 @dataclass(frozen=True)
 class RangeResult:
-    """What some blocks did: `grown` are the outputs without an array that they made larger.
+    """The writes, warnings and counts of some blocks.
 
-    `warnings`: of their cores, and of what these blocks left in FIFOs. `logs` tell what they did to
-    the arrays that were `kept`.
+    `grown` are the new sizes of outputs without an array. `warnings` are those of the cores, and of
+    FIFOs after the last block. `logs` record the accesses to the arrays in `kept`.
     """
 
     written: Mapping[str, Patch]
@@ -47,9 +47,10 @@ class RangeResult:
 def divided(
     function: Any, launch: Launch, limits: RunLimits
 ) -> frozenset[str] | None:  # what the native engine prepares
-    """None where blocks must run together: they keep an order, or something counts all of them.
+    """Return the arrays that blocks read and write, by name, if blocks may run separately.
 
-    Else the arrays that they read and write, by name: blocks may run apart if they do not meet.
+    Blocks may then run separately if their accesses do not conflict. None if blocks must run
+    together: in a fixed order, or under a common limit.
     """
     if limits.most is not None:
         return None

@@ -18,7 +18,7 @@ from ptokit.machine.record.trace import FRAME, space_of
 
 @dataclass
 class FirstUse:
-    """A function, and the first instruction of a mnemonic that calls it, for `emit.code`."""
+    """A function and the first instruction of a mnemonic that calls it, for `emit.code`."""
 
     name: str
     function: OpFunction
@@ -27,7 +27,7 @@ class FirstUse:
 
 
 def definition(function: OpFunction) -> str:
-    """Parameters and body: what instructions have in common that share one function."""
+    """Return parameters and body: the text that instructions sharing a function have in common."""
     apart = "noalias " if not function.crossing else ""
     parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
     parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
@@ -39,7 +39,7 @@ def definition(function: OpFunction) -> str:
 
 
 def passed(main: MainFunction, function: OpFunction) -> str:
-    """The arguments of a call, in the order of the parameters."""
+    """Return the arguments of a call, in the order of the parameters."""
     found: list[str] = []
     for (number, _, shadow), (_, cells) in function.pointers.items():
         base = main.memory(number, 1 if shadow else 0)
@@ -52,18 +52,21 @@ def passed(main: MainFunction, function: OpFunction) -> str:
 
 
 def size_of_output(op: Op, values: ByName) -> Condition:
-    """Whether every output has elements: an instruction whose output is empty does nothing."""
+    """Return whether every output has elements; otherwise the instruction does nothing."""
     outs = (values.get(o.name) for o in op.page.operands if o.role is Role.OUT)
     return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
 def counts_of_output(op: Op, env: Mapping[Value, object]) -> tuple[str, ...]:
-    """The extents of the only output's valid region, as code has them; none of several outputs."""
+    """Return the extents of the valid region of a single output, as text.
+
+    Empty if the instruction has several outputs.
+    """
     outs = [env[v] for o in op.page.operands if o.role is Role.OUT for v in op.bound(o.name)]
     return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()
 
 
 def arrays_of(cells: Iterable[Elements]) -> set[int]:
-    """The numbers of the arrays among the memories of these operands."""
+    """Return the numbers of the arrays among the memories of these operands."""
     spaces = [s for s in map(space_of, cells) if s.number != FRAME.number]
     return {space.number for space in spaces if space.memory is not None}

@@ -45,15 +45,15 @@ from ptokit.machine.undefinedstore import undefined_results
 from ptokit.values.fixpipe import FixPipe
 
 Variant: TypeAlias = "tuple[bool, cache.Processor]"
-MOST_TRIES = 12  # a try tracks one more memory at least
+MOST_TRIES = 12  # each attempt tracks at least one more memory
 
 
 class CompiledBody:
-    """A function that is compiled for cores, when it first runs on one."""
+    """A function for cores, compiled when it first runs on one."""
 
     @gc_disabled()
     def __init__(self, bound: Bound, target: Target, *, queued: bool = False) -> None:
-        """`queued`: its pipes have queues, if it has flags."""
+        """Prepare the function; if `queued`, its pipes have queues if it has flags."""
         self.func = bound.func
         facts = facts_of(bound.func).on(target, bound.numbers)
         self.known, self.planned = facts.known, facts.placement.planned
@@ -63,7 +63,7 @@ class CompiledBody:
         self.queued = waits_early(bound.func) or (queued and has_flags(bound.func))
 
     def job_on(self, core: Core, real: Env) -> Job:
-        """What there is to compile for a core, with these arguments."""
+        """Return the compilation job for a core with these arguments."""
         core.behind = self.planned.behind
         given = self.known, self.planned, real, self.shown
         job = Job(core, *given, self._generate)
@@ -73,9 +73,9 @@ class CompiledBody:
         return job
 
     def started(self, job: Job, limits: RunLimits, kind: object) -> Session:
-        """The code for a core with arguments; NotNative if there is none.
+        """Return a session of the code on arguments; NotNative if there is no code.
 
-        What is compiled for one `kind` of core serves all of it.
+        Code compiled for one `kind` of core serves all cores of this kind.
         """
         if kind not in self.made:
             job.limited = limits.most is not None
@@ -86,7 +86,7 @@ class CompiledBody:
         return job.session(made, self.things, limits)
 
     def log(self, worker: Worker) -> Logged:
-        """What one thread has executed: a copy, for the next run overwrites it."""
+        """Return a copy of the log of one thread, since the next run overwrites the log."""
         words = worker.core.log.data.view(np.int64)
         about = worker.session.plan.points, worker.session.things, self.func.body, worker.core
         return Logged(words[: words[0]].copy(), *about, worker.memories, worker.session.known)
@@ -100,7 +100,7 @@ class CompiledBody:
 
 
 class CompiledFunction(CompiledBody):
-    """A function made ready to run again and again, on arguments that differ in content only.
+    """A function that runs repeatedly, on arguments that differ in content only.
 
     It is compiled when it first runs, once with and once without a limit of instructions.
     """
@@ -109,13 +109,13 @@ class CompiledFunction(CompiledBody):
         bound = launch.sole
         super().__init__(bound, how.target)
         self.how = how
-        self.prints = prints(bound.func)  # block after block, and once
+        self.prints = prints(bound.func)  # print output needs block order and a single run
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.ops))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
-        self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # those that ended, by `logged`
+        self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # by `logged`
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run all blocks; what cannot be compiled, or is watched, runs by the reference."""
+        """Run all blocks; the reference runs what cannot be compiled or is observed."""
         logged = any(observer.logs for observer in observers)
         try:
             if any(observer.stepwise for observer in observers):
@@ -138,7 +138,7 @@ class CompiledFunction(CompiledBody):
         *,
         one_thread: bool = False,
     ) -> Outcome:
-        """Outputs and counts; what further runs may use again is kept."""
+        """Return outputs and counts; keep the session and the sizes of outputs for further runs."""
         for observer in observers:
             observer.begins(session.done)
             observer.interpreted(session.plan.by_reference)
@@ -159,7 +159,7 @@ class CompiledFunction(CompiledBody):
         return outputs, count
 
     def _renewed(self, launch: Launch, limits: RunLimits, logged: bool) -> Session:
-        """A session that ended, with these arguments, or a new one."""
+        """Return an idle session with these arguments, or a new one."""
         session: Session | None = None
         with suppress(LookupError):  # several threads ask
             session = self.idle[logged, variant_of(limits)].pop()
@@ -180,16 +180,16 @@ class CompiledFunction(CompiledBody):
         kept: frozenset[str] = frozenset(),
         logged: bool = False,
     ) -> Session:
-        """The code with these arguments; NotNative if there is none.
+        """Return a session with these arguments; NotNative if there is no code.
 
-        `apart` and `kept`: see `Launch.apart`; `logged`: it writes down what it executes.
+        `apart` and `kept`: see `Launch.apart`. `logged`: the code writes an execution log.
         """
         job = self.job(launch, apart=apart, kept=kept)
         job.logged = logged
         return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
 
     def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
-        """Return the plan of a block that runs apart; none of one block, or of one that prints."""
+        """Return the plan of a separate block; empty for one block, or with prints."""
         one = self.how.blocks == 1 or self.prints
         return [] if one else [self.session(launch, limits, apart=True).plan]
 
@@ -201,9 +201,9 @@ class CompiledFunction(CompiledBody):
         sizes: Sizes | None,
         kept: frozenset[str] = frozenset(),
     ) -> RangeResult:
-        """Run these blocks of a launch that is `divided`; NotNative where only the reference can.
+        """Run these blocks of a `divided` launch; NotNative if only the reference can.
 
-        `sizes` are those of the outputs without an array, once the first block has told them.
+        `sizes` are those of outputs without an array, once the first block has determined them.
         `kept`: the arrays that blocks read and write.
         """
         session = self.session(launch, limits, apart=True, kept=kept, logged=bool(kept))
@@ -223,7 +223,7 @@ class CompiledFunction(CompiledBody):
     def job(
         self, launch: Launch, *, apart: bool = False, kept: frozenset[str] = frozenset()
     ) -> Job:
-        """What there is to compile, with handles on these arguments."""
+        """Return the compilation job, with handles on these arguments."""
         blocks = self.how.blocks
         core = Core(self.how.target, self.how.fixpipe, 0, blocks)
         core.behind = self.planned.behind
@@ -238,12 +238,12 @@ class CompiledFunction(CompiledBody):
 
 
 def variant_of(limits: RunLimits) -> Variant:
-    """What decides which machine code a run takes."""
+    """Return the key that selects the machine code of a run."""
     return limits.most is not None, cache.this_processor()
 
 
 def _reads_numbers(op: AnyOp) -> bool:
-    """Whether it makes a number of what memory holds: then runs may differ in more than content."""
+    """Return whether the op reads a number from memory, so that runs may differ."""
     if not isinstance(op, Op):
         return True
     kinds = [op.page.operand(name).kind for name, _ in op.values()]
@@ -252,13 +252,13 @@ def _reads_numbers(op: AnyOp) -> bool:
 
 
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
-    """A session of a function with its arguments; NotNative if it cannot be compiled."""
+    """Return a session of a function with its arguments; NotNative if not compilable."""
     launch = Launch.of(bound)
     return CompiledFunction(launch, Options(target, fixpipe, blocks)).session(launch, RunLimits())
 
 
 def compile_op(op: Op, env: Mapping[Value, object], core: Core) -> Session:
-    """A session of one instruction on handles, without its rules."""
+    """Return a session of one instruction on handles, without its rules."""
     job = single(op, env, core)
     made = job.compiled(Block(ops=[op]))
     if isinstance(made, NotNative):
@@ -267,7 +267,7 @@ def compile_op(op: Op, env: Mapping[Value, object], core: Core) -> Session:
 
 
 def single(op: Op, env: Mapping[Value, object], core: Core) -> Job:
-    """One instruction as something to compile."""
+    """Return the compilation job of one instruction."""
     shown, known = [v for v in env if ALIASES in op.page.traits], Facts(core.target)
 
     def generate(compiler: Compiler, env: Env) -> None:
@@ -277,34 +277,34 @@ def single(op: Op, env: Mapping[Value, object], core: Core) -> Job:
 
 
 class Made(NamedTuple):
-    """Machine code, and what it takes to run it."""
+    """Machine code, and the data to run it."""
 
     plan: Plan
     code: cache.MachineCode
-    owners: dict[str, Value]  # of arrays, by the names of their spaces
+    owners: dict[str, Value]  # arguments of arrays, by the names of their spaces
 
 
 @dataclass
 class Job:
-    """Something to compile: `generate` does so on the compiler's handles of `real`."""
+    """A compilation job: `generate` emits the code on symbolic handles of `real`."""
 
     core: Core
     known: Facts
     planned: Planned
     real: Env
-    shown: Sequence[Value]  # looked at after the run
+    shown: Sequence[Value]  # read after the run
     generate: Callable[[Compiler, Env], None]
     limited: bool = False  # see `Compiler`
     logged: bool = False
     suspends: bool = False
-    queued: bool = False  # its pipes have queues
-    rings: Rings = field(default_factory=Rings)  # where tiles lie that they pop
-    ops: Sequence[object] = ()  # ops and regions, where handles are defined
-    marked: frozenset[str] = frozenset()  # arrays of which the run tells what it has written
+    queued: bool = False  # the pipes have queues
+    rings: Rings = field(default_factory=Rings)  # addresses of popped tiles
+    ops: Sequence[object] = ()  # ops and regions that define handles
+    marked: frozenset[str] = frozenset()  # arrays whose written bytes the run reports
 
     @gc_disabled()
     def compiled(self, body: Block) -> Made | NotNative:
-        """From the cache, or made now; or why not."""
+        """Return cached or new code, or the reason why there is none."""
 
         made: list[Plan] = []
 
@@ -326,13 +326,13 @@ class Job:
     def session(
         self, made: Made, things: list[Any], limits: RunLimits, *, rules: bool = True
     ) -> Session:
-        """`things` are instructions and regions, for requests."""
+        """Return a session; `things` are the instructions and regions that requests name."""
         given = (self.core, self.known, self.planned, self.real, things, self.shown)
         arrays = {name: self.real[value].memory for name, value in made.owners.items()}
         return Session(made.plan, made.code, *given, arrays, limits, rules)
 
     def settled(self) -> tuple[Compiler, str]:
-        """Compiled again with more memories tracked until every read is safe."""
+        """Compile repeatedly, tracking more memories, until every read is safe."""
         tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
         for _ in range(MOST_TRIES):
             compiler = self._compiler(tracked)
@@ -345,7 +345,7 @@ class Job:
         raise NotNative("what is read was not settled")
 
     def _unproven(self) -> set[str]:
-        """The memories of which the order of the text proves nothing."""
+        """Return the memories whose reads are not proven by the order of the text."""
         found = set[str](SPACES.values())
         for value, handle in self.real.items():
             memory = getattr(handle, "memory", None)
@@ -394,7 +394,7 @@ class Job:
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> object:
-        """An argument as the compiled program sees it."""
+        """Return an argument as the compiled program sees it."""
         handle = self.real[value]
         memory = getattr(handle, "memory", None)
         if isinstance(handle, SlotNumber):
@@ -410,11 +410,11 @@ class Job:
         return traced(handle, space)
 
     def _own(self, memory: Memory) -> bool:
-        """Whether a memory is one of the core's."""
+        """Return whether the memory belongs to the core."""
         return memory.name in SPACES.values() and self.core.space_named(memory.name) is memory
 
     def _owners(self) -> dict[str, Value]:
-        """An argument for each memory that is not the core's, by the name of its space."""
+        """Return an argument for each memory that is not the core's, by the name of its space."""
         found: dict[str, Value] = {}
         for value, handle in self.real.items():
             memory = getattr(handle, "memory", None)
@@ -425,7 +425,7 @@ class Job:
 
 
 def _require_initialised(initial: Initial, handle: object) -> None:
-    """A result that is shown after the run if it was written: a tile's valid region."""
+    """Require that a result shown after the run is written in its valid region."""
     if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
         rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))
         spans = (AxisWindow(0, n, limit=m) for n, m in ((rows, handle.rows), (cols, handle.cols)))

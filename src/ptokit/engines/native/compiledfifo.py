@@ -16,7 +16,7 @@ from ptokit.values.dtypes import DType
 
 
 class CompiledFifoEnd(EngineFifoEnd):
-    """One end of a FIFO; only a core that must wait suspends."""
+    """One end of a FIFO; a core suspends only if it must wait."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
         super().__init__(fifo, main.core)

@@ -1,4 +1,4 @@
-"""Kernels of several cores in compiled code: one program for each core, which call back to wait."""
+"""Kernels of several cores in compiled code: a program for each core, which calls back to wait."""
 
 from __future__ import annotations
 
@@ -54,30 +54,30 @@ class _CompiledRank:
 
 
 class CompiledKernel:
-    """The functions of cores that run at once, compiled when they first run.
+    """The functions of concurrent cores, compiled when they first run.
 
-    What cannot be compiled, may grow an array, or is watched or counted, runs by the reference.
+    The reference runs what cannot be compiled, may grow an array, or is observed or limited.
     """
 
     def __init__(self, launch: Launch, how: Options, *, queued: bool = False) -> None:
-        """`queued`: what waits for other cores holds up its queue alone."""
+        """Prepare the kernel; if `queued`, a wait for another core blocks its queue only."""
         self.how, self.queued = how, queued
-        self.again: CompiledKernel | None = None  # where the order of the text has no end
+        self.again: CompiledKernel | None = None  # the queued kernel, if program order deadlocks
         numbers = range(len(launch.ranks))
         self.ranks = [_CompiledRank(launch, how, rank, queued=queued) for rank in numbers]
         funcs = launch.funcs
         self.waits_apart = waits_apart(funcs, how.target)
-        # ranks try the order of the text; where it has no end the reference runs their queues
+        # ranks try program order; if it deadlocks, the reference runs their queues
         self.by_reference = not launch.names or queued or any(map(prints, funcs))
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     @property
     def first(self) -> _CompiledRank:
-        """The only rank, where there are no others."""
+        """Return the only rank of a launch without ranks."""
         return self.ranks[0]
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run the cores of each block at once, block after block; those of several ranks all."""
+        """Run the cores of each block concurrently, block after block; all blocks if ranks."""
         apart = self.first.switches and not self.first.grid.signals
         logging = [o for o in observers if o.logs and o.between_blocks and apart]
         try:
@@ -107,7 +107,7 @@ class CompiledKernel:
     ) -> tuple[Outcome, list[Logged]]:
         count, made, done = Counter[str](), self._renewed(launch, limits, logged), list[int]()
         programs, first = [(one.rank.grid, one.programs) for one in made], made[0]
-        in_python = launch_cores(programs, first.board.schedule)  # nothing runs before it is asked
+        in_python = launch_cores(programs, first.board.schedule)  # a lazy iterator
         launched = first.switched() if first.rank.switches else in_python
         for observer in observers:
             observer.begins(lambda: len(done))
@@ -133,10 +133,10 @@ class CompiledKernel:
         span: range,
         kept: frozenset[str] = frozenset(),
     ) -> _Launch:
-        """A launch of some blocks on arrays of its own, which tells what it has written.
+        """Return a launch of some blocks on its own arrays, which reports its writes.
 
-        With `kept` arrays, see `Launch.apart`, it is logged. NotNative where blocks wait for one
-        another, or only the reference can run them.
+        With `kept` arrays, see `Launch.apart`, the launch is logged. NotNative if blocks wait for
+        each other or only the reference can run them.
         """
         if not self.first.switches or self.first.grid.together:
             raise NotNative("the blocks run at once")
@@ -146,7 +146,7 @@ class CompiledKernel:
         return _Launch(self.first, own, limits, span=span, marked=names, logged=bool(kept))
 
     def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
-        """Return the plans of a block's cores; none where there is one block."""
+        """Return the plans of a block's cores; empty if there is one block."""
         blocks = range(self.how.blocks)
         return self.apart(launch, limits, blocks).plans() if len(blocks) > 1 else []
 
@@ -158,7 +158,7 @@ class CompiledKernel:
         sizes: Sizes | None,
         kept: frozenset[str] = frozenset(),
     ) -> RangeResult:
-        """As `CompiledFunction.run_range`: of none of these launches do outputs grow."""
+        """Run a range of blocks as `CompiledFunction.run_range`; no output grows."""
         made, count = self.apart(launch, limits, span, kept), Counter[str]()
         for worker in (worker for cores in made.switched() for worker in cores):
             count.update(worker.counts())
@@ -167,7 +167,7 @@ class CompiledKernel:
         return RangeResult.of(outputs, kept, {}, count=count, warnings=warnings.found, logs=logs)
 
     def _renewed(self, launch: Launch, limits: RunLimits, logged: bool) -> list[_Launch]:
-        """A launch that ended, with these arguments, or a new one, of each rank."""
+        """Return an idle launch with these arguments, or a new one, for each rank."""
         try:
             found = self.idle[logged, variant_of(limits)].pop()
         except LookupError:
@@ -179,22 +179,23 @@ class CompiledKernel:
 
 
 def require_unwatched(limits: RunLimits, observers: Sequence[Observer]) -> None:
-    """NotNative where instructions are counted or looked at one by one."""
+    """Raise NotNative if instructions are limited or observed one by one."""
     if limits.most is not None or any(o.stepwise or o.logs for o in observers):
         raise NotNative("an observer sees every instruction")
 
 
 def _grows(env: Env, written: frozenset[str]) -> bool:
-    """Whether an array that a core writes has no size yet."""
+    """Return whether a core writes to an array without a size."""
     handles = (handle for arg, handle in env.items() if arg.name in written)
     memories = (getattr(handle, "memory", None) for handle in handles)
     return any(isinstance(memory, Memory) and memory.growable for memory in memories)
 
 
 class _Launch:
-    """One launch: its cores are used again by later blocks and launches.
+    """One launch, whose cores are used again by later blocks and launches.
 
-    Blocks that wait for one another have cores of their own, else all have the same.
+    Blocks that wait for each other have cores of their own; otherwise all blocks use the same
+    cores.
     """
 
     def __init__(
@@ -215,14 +216,14 @@ class _Launch:
         schedule = _WithoutWaits() if rank.switches else schedule or Schedule()
         self.board = SignalBoard(tuple(rank.grid), schedule)
         self.workers: dict[int, list[Worker]] = {}
-        self.shared: dict[int, dict[str, Memory]] = {}  # what the workers of a block share
+        self.shared: dict[int, dict[str, Memory]] = {}  # shared memories, by block
         self.signals = rank.grid.signal_memory()
-        # what blocks left whose cores others use again, in all
+        # the sum of the counters of earlier blocks
         self.earlier = {COUNTERS: rank.grid.shared_memories()[COUNTERS]}
-        self.told: dict[int, str] = {}  # what is waited for, by the places of counters
+        self.told: dict[int, str] = {}  # descriptions of waits, by the offset of their counter
 
     def renew(self, limits: RunLimits) -> None:
-        """As it was made."""
+        """Reset the launch to its initial state."""
         self.limits = limits
         self.board.counts.clear()
         self.board.arrived.clear()
@@ -230,7 +231,7 @@ class _Launch:
             shared[COUNTERS].data[:] = 0
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
-        """Return the plan of each core of a block."""
+        """Return the program of each core of a block."""
         grid = self.rank.grid
         places, number = grid.of_block(block), block if grid.together else 0
         if number in self.workers:
@@ -245,7 +246,7 @@ class _Launch:
         return [partial(_finished, worker) for worker in self.workers[number]]
 
     def switched(self) -> Iterator[Sequence[Worker]]:
-        """Run all blocks in compiled code, in which the cores switch from one to another."""
+        """Run all blocks in compiled code, which switches between the cores."""
         grid = self.rank.grid
         at_once, rounds = (grid.blocks, 1) if grid.together else (1, len(self.span))
         for block in self.span[:at_once]:
@@ -266,12 +267,12 @@ class _Launch:
         yield workers
 
     def _keep(self, number: int) -> None:
-        """What a block left, before its cores begin another."""
+        """Add the counters of a block to the totals, before its cores start another block."""
         kept = self.earlier[COUNTERS].data.view(np.int64)
         kept += self.shared[number][COUNTERS].data.view(np.int64)
 
     def tell(self, observers: Iterable[Observer]) -> None:
-        """Of what the cores warn, and what the blocks left in FIFOs."""
+        """Report the warnings of the cores, and the leftovers in FIFOs."""
         every = [self.earlier, *self.shared.values()]
         found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
         for observer in observers:
@@ -284,13 +285,13 @@ class _Launch:
         return [worker.session.plan for worker in self.workers[0]]
 
     def logs(self) -> list[Logged]:
-        """What each core has executed, of all blocks."""
+        """Return the execution log of each core, over all blocks."""
         places = self.rank.grid.of_block(0)
         pairs = zip(places, self.workers[0], strict=True)
         return [self.rank.bodies[place.kind].log(worker) for place, worker in pairs]
 
     def _waiting(self, worker: Worker) -> Iterator[tuple[str, str, Span | None, str]]:
-        """Which core waits, where and for what."""
+        """Yield the name of a waiting core, its instruction and place, and what it waits for."""
         name = str(_place(worker, int(worker.frame[BLOCK])))
         session, frame, what = worker.session, worker.frame, partial(self._what, worker.core)
         if QUEUES in session.plan.spaces:
@@ -300,7 +301,7 @@ class _Launch:
         yield name, op.name, op.span, what(op, int(frame[CELL]))
 
     def _what(self, core: Core, op: Op, address: int) -> str:
-        """What a core waits for at an instruction that waits for the counter at an address."""
+        """Return what an instruction waits for, given the address of the counter."""
         assert isinstance(core, GroupedCore)
         if SIGNALS in op.page.uses:
             return self._awaited(address - address_of(self.signals.data))
@@ -308,12 +309,12 @@ class _Launch:
 
     @cached_property
     def cores(self) -> tuple[CorePlace, ...]:
-        """Those that run at once."""
+        """Return the cores that run concurrently."""
         grid = self.rank.grid
         return tuple(grid if grid.together else grid.of_block(0))
 
     def _awaited(self, offset: int) -> str:
-        """What a core waits for that waits for a signal or a `syncall`: many for the same."""
+        """Return what a core waits for at a signal or a barrier of cores; cached."""
         if offset not in self.told:
             cells = self.signals.data.view(np.int64)
             self.told[offset] = self.rank.grid.cells.awaited(offset // 8, cells, self.cores)
@@ -333,7 +334,7 @@ class _Launch:
         return Worker(session, core, place.block, place.block + 1, how.blocks)
 
     def _restart(self, worker: Worker, place: CorePlace) -> None:
-        """The same core for another block: its memories count as unwritten."""
+        """Restart the core for another block, with unwritten memories."""
         core = worker.core
         assert isinstance(core, GroupedCore)
         core.clear()
@@ -345,19 +346,19 @@ class _Launch:
 
 
 class _SwitchedCore(GroupedCore):
-    """A core whose signals are in compiled code alone."""
+    """A core whose signals exist in compiled code only."""
 
     @property
     def signals(self) -> CoreSignals:
-        """NotNative: the reference begins the run anew."""
+        """Raise NotNative: the reference restarts the run."""
         raise NotNative("a signal that only the reference gives")
 
 
 class _WithoutWaits(Schedule):
-    """The schedule of cores that switch in compiled code: only that code can wait."""
+    """The schedule of cores that compiled code switches: only that code can wait."""
 
     def wait(self, wait: Wait) -> None:
-        """NotNative where the core would have to wait."""
+        """Raise NotNative if the core would have to wait."""
         if not wait.met():
             raise NotNative("the reference waits for another core")
 
@@ -369,7 +370,7 @@ def _place(worker: Worker, block: int) -> CorePlace:
 
 
 def _finished(worker: Worker) -> Worker:
-    """Run a core's program to its end; PtoError where something is wrong."""
+    """Run a core's program to its end; PtoError if the program fails."""
     worker.run()
     if worker.problem is not None:
         raise worker.problem[0] from None

@@ -28,9 +28,9 @@ MOST_CORES = LARGEST_GRID * 3
 
 
 class CompiledSignals:
-    """The words of `CoreSignals`; a number that no signal has ends the run: the reference begins.
+    """The operations of `CoreSignals`; an invalid number hands the run to the reference.
 
-    Only a core that must wait suspends.
+    A core suspends only if it must wait.
     """
 
     def __init__(self, main: MainFunction, core: GroupedCore, op: Op) -> None:
@@ -41,10 +41,10 @@ class CompiledSignals:
         self.blocks: Num = main.load(main.place(BLOCKS), (1, LARGEST_GRID)) if self.together else 1
         self.block: Num = main.load(main.place(BLOCK), (0, LARGEST_GRID)) if self.together else 0
 
-    # what bodies say
+    # operations for bodies
 
     def of_kind(self, number: Num) -> None:
-        """All cores of this kind in the launch signal one another."""
+        """Signal all cores of this kind in the launch."""
         number, kind = self._number(number), self.here
         count = self.blocks * self.cells.of(kind)
         first = self.cells.core(kind, self.blocks, 0)
@@ -52,7 +52,7 @@ class CompiledSignals:
         self._together(have, SignalPart.OF_KIND, number, first, count, first, count)
 
     def of_block(self, number: Num) -> None:
-        """The vector cores of the block signal one another."""
+        """Signal the vector cores of the block."""
         number = self._number(number)
         if self.here is VECTOR:
             first, count = self._first(VECTOR), self.cells.lanes
@@ -60,7 +60,7 @@ class CompiledSignals:
             self._together(have, SignalPart.OF_BLOCK, number, first, count, first, count)
 
     def across(self, number: Num, *, every_lane: bool) -> None:
-        """The cube signals its vector cores, or they signal it."""
+        """Signal from the cube to its vector cores, or from a vector core to the cube."""
         if self.separate and self.here is VECTOR:
             self.direct(number)
             return
@@ -74,7 +74,7 @@ class CompiledSignals:
         self._together(have, SignalPart.ACROSS, number, vectors, lanes, *receivers)
 
     def direct(self, number: Num) -> None:
-        """One core of the block: the cube names the second vector core by larger numbers."""
+        """Signal one core of the block. At the cube, numbers from 16 select vector core 1."""
         if not self.separate:
             self.across(number, every_lane=True)
             return
@@ -90,7 +90,7 @@ class CompiledSignals:
                     self._up(self.cells.core(VECTOR, self.blocks, self.block, lane), low, 1)
 
     def wait(self, number: Num) -> None:
-        """Wait until a number of this core is up, and count it down."""
+        """Wait until a number of this core is up, and decrement its counter."""
         number = self._number(number)
         if self.here is VECTOR and self.separate:
             number = number % OF_SECOND
@@ -99,7 +99,7 @@ class CompiledSignals:
         self._add(cell, -1)
 
     def sync_all(self, kinds: tuple[KernelKind, ...], used: object, place: object) -> None:
-        """Wait until all cores of these kinds have come as often as this one."""
+        """Wait until all cores of these kinds have arrived as often as this core."""
         if not isinstance(used, int) or used or not any(map(self.cells.of, kinds)):
             raise NotNative("not all cores meet, or none")
         barrier = BARRIER_KINDS.index(kinds)
@@ -110,17 +110,17 @@ class CompiledSignals:
             self.hold(self._place(ARRIVED + barrier), arrivals * count)
 
     def hold(self, counter: str, least: Num) -> None:
-        """Go on when the counter in a place is that large."""
+        """Wait until the counter in a place is at least `least`."""
         self.main.wait(self.op, counter, least)
 
     def pause(self) -> None:
-        """In the fixed order nobody goes on."""
+        """Do nothing, since the fixed order has no random switches."""
 
     def changed(self, numbers: object) -> None:
-        """Nobody waits for numbers in memory: `Grid.polls` tells of that."""
+        """Do nothing, since no core waits for numbers in memory, see `Grid.polls`."""
 
     def until(self, *_: object) -> None:
-        """See above."""
+        """Raise NotNative, see `changed`."""
         raise NotNative("it waits for numbers in memory")
 
     test = until
@@ -128,7 +128,7 @@ class CompiledSignals:
     # cells
 
     def _number(self, number: Num) -> Num:
-        """A number that a signal may have."""
+        """Return the number after a check that a signal has it."""
         if isinstance(number, int):
             if not 0 <= number < NUMBERS:
                 raise NotNative("a signal of a number that no core has")
@@ -142,7 +142,7 @@ class CompiledSignals:
         return self.cells.core(self.here, self.blocks, self.block, self.lane)
 
     def _first(self, kind: KernelKind) -> Num:
-        """The first core of a kind in this block."""
+        """Return the first core of a kind in this block."""
         return self.cells.core(kind, self.blocks, self.block)
 
     @staticmethod
@@ -160,16 +160,16 @@ class CompiledSignals:
         return total
 
     def _up(self, first: Num, number: Num, count: Num) -> None:
-        """Count up a number of several cores."""
+        """Increment a number of several cores."""
         if not isinstance(count, int) or count:
             with self._each(first, count) as core:
                 total = self._add(self._cell(core, SignalPart.UP, number), 1)
-                if self.most:  # else the reference tells of it
+                if self.most:  # the reference reports an overflow
                     self.main.leave_unless(total <= self.most)
 
     @contextmanager
     def _each(self, first: Num, count: Num) -> Generator[Num]:
-        """Each of so many cores: where its cells begin."""
+        """Loop over `count` cores; the body gets the first cell of each."""
         code = self.main.code
         many = count if isinstance(count, int) else Int(code, count.text, limits=(0, MOST_CORES))
         with code.loop(many, "cores") as index:
@@ -185,7 +185,7 @@ class CompiledSignals:
         to: Num,
         receivers: Num,
     ) -> None:
-        """Signal a number; it goes up at the receivers when all senders have signalled."""
+        """Signal a number; receivers see it when all senders have signalled."""
         code = self.main.code
         begins = self._add(self._cell(self._mine(), part, number), 1) == 1
         with code.when(begins):

@@ -1,6 +1,6 @@
-"""The program of a core that runs at once with others, as a coroutine of LLVM.
+"""The program of a concurrent core as an LLVM coroutine.
 
-It suspends where it waits for a counter, without a call back; `drive` resumes it.
+The coroutine suspends to wait for a counter, without a call back; `drive` resumes it.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def suspend(code: Code) -> None:
 
 
 def coroutine(body: str) -> str:
-    """A module's entry: makes the coroutine of one block.
+    """Return the entry of a module, which creates the coroutine of one block.
 
-    The body suspends at its start, and branches to the labels `good` and `failed` at its end.
+    The body suspends at its start, and branches to the label `good` or `failed` at its end.
     """
     filled = {"arguments": ARGUMENTS, "failed": FAILED, "ends": ENDS, "words": WORDS}
     return PROGRAM.format(body=body, **filled)

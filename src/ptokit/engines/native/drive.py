@@ -1,6 +1,7 @@
 """The scheduler of the cores of each block, in compiled code.
 
-Its order is that of `order.schedule`: the first core that can goes on, and then stands last.
+The order is that of `order.schedule`: the first core that can run goes on, and then moves to the
+end.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ptokit.engines.native.session import Worker
 from ptokit.machine import cache as codes
 from ptokit.machine.memory import Memory, address_of
 
-# a core's row; the blocks that it runs begin with the first one
+# the fields of a core; FIRST is its first block
 BEGIN, FRAME, MEMORIES, SCRATCH, CALLBACK, COROUTINE, FIRST, FIELDS = range(8)
-STUCK = -1  # the result where all cores that are left wait; 1: a core failed; 0: all ended
+STUCK = -1  # result: all remaining cores wait; 1: a core failed; 0: all ended
 LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
 
 
@@ -29,10 +30,10 @@ def drive(
     blocks: int,
     kept: Sequence[tuple[Memory, Memory]] = (),
 ) -> list[Worker]:
-    """Run the cores, again and again for more blocks; the cores in a deadlock, or none.
+    """Run the cores for `blocks` blocks each; return the cores of a deadlock, or an empty list.
 
-    Memories that are `zeroed` hold zeros when a block begins; of a pair that is `kept`, numbers of
-    the first are added to the second before.
+    Memories in `zeroed` are cleared when a block starts. For a pair in `kept`, the numbers of the
+    first memory are added to the second before.
     """
     sums = {id(memory): address_of(total.data) for memory, total in kept}
     table = np.zeros((len(workers), FIELDS), np.int64)

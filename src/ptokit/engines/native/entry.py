@@ -9,7 +9,7 @@ from ptokit.values.host import AnyArray
 
 ARGUMENTS = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 
-ONCE = "noinline optnone"  # code that runs once for a block: LLVM takes no pains
+ONCE = "noinline optnone"  # code that runs once per block is not optimised
 LAUNCH = """define i64 @launch({arguments}, i64 %first, i64 %last) {once} {{
 entry:
   br label %next
@@ -39,7 +39,7 @@ end:
 
 
 def constant(number: int, table: AnyArray) -> str:
-    """Numbers known before the program runs, as bytes of the module."""
+    """Return a table of compile-time numbers as bytes of the module."""
     text = "".join(f"\\{byte:02X}" for byte in table.tobytes())
     return f'@table{number} = internal constant [{table.nbytes} x i8] c"{text}", align 64'
 
@@ -52,7 +52,7 @@ DECLARATIONS = (
 
 
 def cleared(spaces: Iterable[Space]) -> list[str]:
-    """Clear the shadows of memories."""
+    """Return code that clears the shadows of memories."""
     lines: list[str] = []
     for space in spaces:
         where = f"%m{space.number}"
@@ -65,12 +65,12 @@ def cleared(spaces: Iterable[Space]) -> list[str]:
 
 
 def block(body: str, repeats: bool) -> str:
-    """The function of a block; `repeats`: it may have loops."""
+    """Return the function of a block; `repeats`: the body may have loops."""
     how = "" if repeats else ONCE
     head, end = f"define internal i32 @block({ARGUMENTS}) {how} {{", "failed:\n  ret i32 1\n}"
     return "\n".join([head, "entry:", body, end])
 
 
 def launch(local: Iterable[Space]) -> str:
-    """The entry; `local` are local memories whose shadow each further block clears."""
+    """Return the entry; further blocks clear the shadows of the `local` memories."""
     return LAUNCH.format(arguments=ARGUMENTS, once=ONCE, blocks="\n".join(cleared(local)))

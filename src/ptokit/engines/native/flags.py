@@ -1,4 +1,4 @@
-"""The flags between the pipes of a core in compiled code: a byte of memory for each."""
+"""The flags between the pipes of a core in compiled code: one byte of memory each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptokit.machine.state import FLAG_MEMORY, Queue, flag_number
 
 
 def lowered(main: MainFunction) -> str:
-    """What each block begins with: no flag is up."""
+    """Return code that lowers all flags at the start of a block."""
     space = next((s for s in main.spaces if s.name == FLAG_MEMORY), None)
     if space is None:
         return ""
@@ -22,7 +22,7 @@ def lowered(main: MainFunction) -> str:
 
 
 class CompiledFlags:
-    """The words of `machine.state.Flags`; what must not be is left to the reference."""
+    """The operations of `machine.state.Flags`; faults are left to the reference."""
 
     def __init__(self, main: MainFunction) -> None:
         self.main = main
@@ -37,15 +37,15 @@ class CompiledFlags:
 
     @staticmethod
     def join(event: object) -> None:
-        """Values of text name nothing that is still to come."""
+        """Do nothing: in program order all events have happened."""
 
     @staticmethod
     def barrier(pipe: Queue) -> None:
-        """In text order everything before is done already."""
+        """Do nothing: in program order all earlier instructions are complete."""
 
     @staticmethod
     def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
-        """In text order a buffer is always free already."""
+        """Do nothing: in program order a buffer is always free."""
 
     release = acquire
 

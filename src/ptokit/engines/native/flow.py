@@ -1,4 +1,4 @@
-"""Loops and branches of a program, loop-carried values and branch results."""
+"""Loops and branches of a compiled program, with loop-carried values and branch results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptokit.machine.record.handles import mapped, numbers
 
 @dataclass
 class CompiledFlow:
-    """How a compiled program repeats and chooses."""
+    """The control flow operations of a compiled program."""
 
     main: MainFunction
     op: Op
@@ -29,7 +29,10 @@ class CompiledFlow:
     def loop(
         self, lower: Num, upper: Num, step: Num, carried: tuple[object, ...], region: CompiledRegion
     ) -> tuple[object, ...]:
-        """A loop of the program. No counter passes 2^63: what is left is compared with the step."""
+        """Emit a counting loop.
+
+        The remaining distance is compared with the step, so 2^63 is not passed.
+        """
         main, code, initial = self.main, self.main.code, self.main.initial
         types = (arg.type for arg in region.block.args)
         pairs = zip((lower, *carried), types, strict=True)
@@ -49,7 +52,7 @@ class CompiledFlow:
             passed = region(*arguments)
         for one, value in zip(held, passed, strict=True):
             one.put(value)
-        rest = code.let(f"sub i64 {text(upper)}, {index.text}")  # below 2^64
+        rest = code.let(f"sub i64 {text(upper)}, {index.text}")  # unsigned, below 2^64
         code.branch(code.let(f"icmp ult i64 {text(step)}, {rest}"), again, done)
         code.start(again)
         counter.put(Int(code, code.let(f"add i64 {index.text}, {text(step)}")))
@@ -62,7 +65,7 @@ class CompiledFlow:
     def repeat(
         self, carried: tuple[object, ...], before: CompiledRegion, after: CompiledRegion
     ) -> tuple[object, ...]:
-        """A loop of the program that ends where `before` says so."""
+        """Emit a loop that ends when `before` returns false."""
         main, code, initial = self.main, self.main.code, self.main.initial
         pairs = zip(carried, before.block.args, strict=True)
         held = [Carried(main, value, arg.type) for value, arg in pairs]
@@ -86,7 +89,7 @@ class CompiledFlow:
         return tuple(passed)
 
     def branch(self, condition: Num, regions: Sequence[CompiledRegion]) -> tuple[object, ...]:
-        """A branch of the program."""
+        """Emit a branch."""
         if isinstance(condition, int):
             chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return chosen() if chosen else ()
@@ -116,7 +119,7 @@ class CompiledFlow:
 
 
 class Carried:
-    """A value whose numbers change while the program runs: each has a variable."""
+    """A value whose numbers change at run time: each number has a variable."""
 
     def __init__(self, main: MainFunction, value: Any, kind: Type) -> None:  # Any: of either
         self.main, self.kind = main, kind
@@ -126,12 +129,12 @@ class Carried:
         self.put(value)
 
     def _coded(self, value: Any) -> object:  # Any: as above
-        """Floats by their codes."""
+        """Return a float as its code."""
         dtype = self.kind.dtype if isinstance(self.kind, ScalarType) else None
         return coded(value, dtype) if dtype is not None and dtype.is_float else value
 
     def put(self, value: object) -> None:
-        """Keep a value that differs from the first in nothing but numbers that may change."""
+        """Store a value that differs from the first one in run-time numbers only."""
         value = self._coded(value)
         memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
         pairs = list(zip(self.numbers, numbers(value), strict=False))
@@ -144,7 +147,7 @@ class Carried:
                 self.main.store(next(left), new)
 
     def now(self) -> Any:  # Any: as above
-        """The value with the numbers it has now."""
+        """Return the value with its current numbers."""
         if isinstance(self.first, int | Int):
             return self.main.load(self.places[0])
         if isinstance(self.first, Coded):
@@ -159,7 +162,7 @@ class Carried:
 
 @dataclass
 class CompiledRegion:
-    """A region as control pages call it."""
+    """A region, callable from the bodies of control flow pages."""
 
     main: MainFunction
     block: Block
@@ -183,14 +186,14 @@ def compiled_regions(
     return tuple(CompiledRegion(main, r, env, main.compile_block) for r in op.regions)
 
 
-# where a run can be ended: see `engines.native.ticks` and `machine.limits`
+# places where a run can be ended: see `session` and `machine.limits`
 
 
 @contextmanager
 def iteration(
     main: MainFunction, op: Op, block: Block, args: tuple[object, ...]
 ) -> Generator[None]:
-    """One iteration of the loop `op`: the run can be ended; it counts if nothing in it does."""
+    """Emit one iteration of `op`, where the run can be ended; an idle one counts as an op."""
     with main.within(block, args):
         look(main, op)
     left = main.load(main.place(LEFT)) if main.limited else None
@@ -202,14 +205,14 @@ def iteration(
 
 
 def look(main: MainFunction, op: AnyOp) -> None:
-    """Where a tick asks for it, call back."""
+    """Call back if a tick asks for it."""
     tick = main.code.let(f"load volatile i64, ptr {main.place(TICK)}")
     with main.code.when(main.code.let(f"icmp ne i64 {tick}, 0")):
         main.request(op, Purpose.LOOK)
 
 
 def spend(main: MainFunction, op: Op) -> None:
-    """Where what may be used is limited: one less is left, or the run ends before `op`."""
+    """Decrement the remaining instructions if they are limited; end the run before `op` at 0."""
     if main.limited:
         with main.code.when(main.add(LEFT, -1) < 0):
             main.request(op, Purpose.LIMIT)

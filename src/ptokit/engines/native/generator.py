@@ -1,9 +1,9 @@
-"""A whole program as one LLVM module: its loops and branches, and a call for every instruction.
+"""A whole program as one LLVM module: control flow, and a call for every instruction.
 
-The pages' own bodies run here once, on symbolic handles: what makes handles and numbers becomes
-arithmetic in the main function, what moves data becomes a call of a function that all of its kind
-share. Before a call stand the rules that are open; where one does not hold, the reference executes
-that instruction on the same memories, and reports.
+The bodies of the pages run once on symbolic handles. A body that makes handles or numbers becomes
+arithmetic in the main function. A body that moves data becomes a call of a function that similar
+instructions share. Undecided rules are tested before the call; if one is broken, the reference
+executes the instruction on the same memories and reports the fault.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 
 @dataclass
 class Compiler(MainFunction):
-    """Turns a function into a module."""
+    """The generator of a module from a function."""
 
     functions: dict[str, str] = field(default_factory=dict[str, str])
     kernels: dict[str, str] = field(default_factory=dict[str, str])
@@ -77,16 +77,16 @@ class Compiler(MainFunction):
     scratch: int = 64
     shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # and why
-    single_op: bool = False  # one instruction, which is compiled or not
-    read_arrays: set[int] = field(default_factory=set[int])  # numbers of spaces
-    in_order: bool = False  # every block writes to one place: the last one's result stays
+    single_op: bool = False  # a single instruction: no fallback
+    read_arrays: set[int] = field(default_factory=set[int])  # the numbers of their spaces
+    in_order: bool = False  # blocks write the same bytes: the last block wins
     written_arrays: set[int] = field(default_factory=set[int])
     results: tuple[object, ...] = ()
     views: Views = field(default_factory=Views)
-    repeats: bool = True  # it has regions, which may be loops
+    repeats: bool = True  # the function has regions, which may be loops
 
     def function(self, func: Func, env: Env) -> None:
-        """Compile a whole function; `env` has its arguments' handles and gets the others."""
+        """Compile a whole function; `env` has the handles of arguments and gets the others."""
         self.views = Views(func)
         self.places = places(func.body)
         self.repeats = any(op.regions for op in func.body.ops)
@@ -101,7 +101,7 @@ class Compiler(MainFunction):
         self.compile_block(func.body, env)
 
     def text(self, shown: Iterable[object] = ()) -> str:
-        """The module, after the last instruction; handles in `shown` are kept."""
+        """Return the module after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
         functions = merged(self.functions)
@@ -122,13 +122,13 @@ class Compiler(MainFunction):
         return block(self._body("ret i32 0"), self.repeats), launch(local)
 
     def _body(self, good: str, *begin: str) -> str:
-        """The lines of the main function; what follows has the label `failed`."""
+        """Return the lines of the main function, up to the label `failed`."""
         large = f"call i32 %callback(i64 {TOO_LARGE})"
         end = f"  {good}\n{OVERFLOW}:\n  {large}\n  br label %failed"
         return "\n".join([*begin, lowered(self), *self.variables, *self.code.lines, end])
 
     def plan(self) -> Plan:
-        """How to run what was compiled."""
+        """Return the plan for running the compiled code."""
         arrays = self.read_arrays, self.written_arrays
         reads, writes = (frozenset(self.spaces[n].name for n in numbers) for numbers in arrays)
         names = ((m, self.functions[body]) for m, bodies in self.shown.items() for body in bodies)
@@ -178,12 +178,12 @@ class Compiler(MainFunction):
         self._handles(op, env, pending)
 
     def single(self, op: Op, env: Env) -> None:
-        """One instruction without its rules."""
+        """Compile one instruction without its rules."""
         self.places, self.single_op = {id(op): 0}, True
         self._data(op, env, ())
 
     def _values(self, op: Op, env: Env) -> ByName:
-        """Operands by name, as a body gets them."""
+        """Return the operands by name, as a body gets them."""
         values = given(op)
         for operand in op.page.operands:
             bound = op.bound(operand.name)
@@ -206,14 +206,14 @@ class Compiler(MainFunction):
         return Known(scalar(value, dtype))
 
     def _open_rules(self, seen: ByName, pending: Sequence[Rule]) -> Condition:
-        """Whether the rules hold that nobody could decide before."""
+        """Return whether the rules hold that could not be decided at compile time."""
         met = [(rule, rule.holds(seen)) for rule in pending]
         if any(result is UNKNOWN and rule.required for rule, result in met):
             raise NotNative("a rule that only its instruction decides")
         return every(result for _, result in met if result is not UNKNOWN)
 
     def _handles(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """An instruction that makes handles, views or numbers, or has regions."""
+        """Compile an instruction that makes handles, views or numbers, or has regions."""
         values = self._values(op, env)
         page, target = op.page, self.facts.target
         results = zip(page.results(), op.results, strict=False)
@@ -227,7 +227,7 @@ class Compiler(MainFunction):
         of_rules = dict(self.code.unproven)
         try:
             outcome = page.run(**self._arguments(op, env, values))
-        except (ZeroDivisionError, PtoError):  # it may never run: let it be reported where it does
+        except (ZeroDivisionError, PtoError):  # it may never run: report the fault at run time
             raise NotNative("it goes wrong whenever it runs") from None
         except NotNative as reason:
             if SIGNALS not in page.uses and (op.results or op.regions):
@@ -238,7 +238,7 @@ class Compiler(MainFunction):
         if isinstance(number, Traced):
             self._number(op, env, number, condition)
             return
-        if isinstance(number, int | Int):  # what the program computes wraps
+        if isinstance(number, int | Int):  # program arithmetic wraps
             self.code.unproven = of_rules
         if op.results or op.regions:
             self._results(op, env, outcome, condition)
@@ -259,32 +259,32 @@ class Compiler(MainFunction):
             if isinstance(handle := env[result], Recorded):
                 handle.label = f"%{result.name}"
         if not op.regions:
-            if self.recording.stores:  # what a pipe gives has a content
+            if self.recording.stores:  # an instruction of a pipe fills its result
                 self._write(op, env)
             self._finish()
 
     def _asked_number(self, op: Op, env: Env, reason: NotNative) -> None:
-        """What works on signals, by the reference, and the whole number that it may give."""
+        """Let the reference execute an operation on signals; take its integer result, if any."""
         slot = self.slot() if op.results else None
         self._by_reference(op, env, reason, slot)
         if slot is not None:
             env[op.results[0]] = self.load(self.place(slot))
 
     def _finish(self) -> None:
-        """What the instruction leaves behind for other cores."""
+        """Emit the actions for other cores that the instruction recorded."""
         acts, self.recording.after = self.recording.after, []
         for act in acts:
             act()
 
     def _write(self, op: Op, env: Env) -> None:
-        """What the scalar unit writes, where its rules hold."""
+        """Emit the writes of the scalar unit, if the rules hold."""
         try:
             self._perform(op, env, True, True)
         except NotNative as reason:
             self._by_reference(op, env, reason)
 
     def _number(self, op: Op, env: Env, found: Traced, condition: Condition) -> None:
-        """A number that is an element of an array: a function puts it into the frame."""
+        """Emit a function that loads an element of an array into the frame as a number."""
         result = op.results[0]
         if isinstance(found, Known):
             env[result] = found.array.kept()
@@ -316,12 +316,12 @@ class Compiler(MainFunction):
             self.keep_address(handle)
 
     def keep_address(self, tile: TracedTile) -> None:
-        """The address of a tile that becomes a view inside a loop or branch."""
+        """Store the address of a tile that becomes a view inside a loop or branch."""
         assert tile.slot is not None
         self.store(tile.slot, tile.address)
 
     def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
-        """Where the condition fails, ask the reference: it reports what is wrong, or goes on."""
+        """Ask the reference if the condition fails: it reports the fault, or goes on."""
         self._leave_where_too_large()
         if condition is True:
             return
@@ -332,7 +332,7 @@ class Compiler(MainFunction):
             self._ask(op, env)
 
     def _leave_where_too_large(self) -> None:
-        """What rules and addresses were computed from has 64 bits; or the reference begins anew."""
+        """Let the reference restart the run if a number exceeds 64 bits."""
         wrong = self.code.overflow()
         if wrong is not None:
             fits = self.code.name("fits")
@@ -340,7 +340,7 @@ class Compiler(MainFunction):
             self.code.start(fits)
 
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """An instruction that moves or computes data, both ways where its body asks."""
+        """Compile an instruction on data, twice if its body branches on a symbolic condition."""
         code = self.code
         try:
             code.asked, self.recording, code.unproven = 0, Recording(), {}
@@ -365,7 +365,7 @@ class Compiler(MainFunction):
             self._by_reference(op, env, reason)
 
     def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
-        """An instruction that the reference executes; a number that it gives goes into a slot."""
+        """Let the reference execute the instruction; its numeric result goes into a slot."""
         self.code.note(f"{op.name}: by the reference, {reason}")
         self._ask(op, env, result=result)
         self.initial.unknown(env[v] for _, v in op.values())
@@ -395,11 +395,11 @@ class Compiler(MainFunction):
         if ALIASES in page.traits:
             self.views.follow(op)
             handle = env[op.bound(page.outs()[0].name)[0]]
-            if handle.slot is None:  # that of a tile that is resized was a copy
+            if handle.slot is None:  # the handle of a resized tile was a copy
                 handle.elements = values[page.outs()[0].name].elements
         if any(v.elements is not elements for v, elements in before):
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
-        if self.recording.after and not self.recording.stores:  # it moves a flag
+        if self.recording.after and not self.recording.stores:  # the body moves a flag
             self._require(op, env, every((condition, *self.recording.guards)))
             self._finish()
             return
@@ -408,7 +408,7 @@ class Compiler(MainFunction):
         self.spoil(spoils, size)
 
     def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
-        """What the body takes; NotNative where it works on what only the reference has."""
+        """Return the arguments of the body; NotNative if it needs state of the reference."""
         if not op.page.uses:
             return arguments(op.page, values, {})
         offered = offer(self, op, compiled_regions(self, op, env))
@@ -420,7 +420,7 @@ class Compiler(MainFunction):
     def _perform(
         self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
     ) -> None:
-        """Compile and call what was recorded."""
+        """Compile and call the recorded operations."""
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.body(self.recording)
@@ -436,10 +436,10 @@ class Compiler(MainFunction):
             self._call(op, env, function, condition, size, result)
 
     def _ends(self) -> list[Truth]:
-        """Windows of views end inside their arrays."""
+        """Return conditions that the windows of views end inside their arrays."""
         found: list[Truth] = []
         for space, dtype, end in self.recording.ends:
-            if space.number == FRAME.number:  # rules keep indices inside its arrays
+            if space.number == FRAME.number:  # rules guarantee that indices are inside local arrays
                 continue
             size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
@@ -456,7 +456,7 @@ class Compiler(MainFunction):
         size: Condition,
         number: int | None,
     ) -> None:
-        """The call, its guard, and the way to the reference."""
+        """Emit the call, its guard, and the fallback to the reference."""
         self._leave_where_too_large()
         name = self._shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
@@ -480,7 +480,7 @@ class Compiler(MainFunction):
             self.code.start(after)
 
     def _shared(self, function: OpFunction, op: Op, env: Env) -> str:
-        """The name of a function with this text; instructions that need the same share it."""
+        """Return the name of the function with this text, which several instructions may share."""
         body = calls.definition(function)
         if body not in self.functions:
             self.functions[body] = f"op{len(self.functions)}"
@@ -492,7 +492,7 @@ class Compiler(MainFunction):
         return self.functions[body]
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
-        """Call the reference for one instruction, with the numbers its operands have now.
+        """Call the reference for one instruction, with the current numbers of its operands.
 
         `how`: see `request`.
         """

@@ -1,9 +1,8 @@
-"""Functions that await flags above the lines which raise them, in compiled code.
+"""Compiled functions whose program order has flag waits before their sets.
 
-The main function is the scalar unit: it puts what belongs to a pipe into the queue of that pipe,
-with the numbers that its operands have now. Each instruction is a function of such a record, which
-is called when its queue comes to it. Where something is not as it must be, the reference begins
-the run anew.
+The main function is the scalar unit: it puts instructions into the queues of their pipes, as
+records with the current numbers of the operands. Each instruction is a function of its record,
+which the queue calls. In case of a fault the reference restarts the run.
 """
 
 from __future__ import annotations
@@ -78,18 +77,18 @@ failed:
 
 
 class QueuedWords:
-    """The words of `machine.state.Flags`: sets and waits are entries of the pipes' queues."""
+    """The operations of `machine.state.Flags` as queue entries."""
 
     def __init__(self, main: QueueingCompiler, op: Op) -> None:
         self.main, self.place = main, main.places[id(op)]
 
     def set(self, source: Queue, target: Queue, event: Num) -> None:
-        """Raise a flag when the queue of the source comes to it."""
+        """Issue an entry that raises a flag."""
         if source is not target:
             self._later(source, SET, [self._flag(source, target, event)])
 
     def wait(self, source: Queue, target: Queue, event: Num) -> None:
-        """Hold the queue of the target until the flag is up; the scalar unit issues no more."""
+        """Hold the queue of the target until the flag is up; S issues nothing meanwhile."""
         if source is target:
             return
         self._later(target, WAIT, [self._flag(source, target, event), self.place])
@@ -98,19 +97,19 @@ class QueuedWords:
 
     @staticmethod
     def join(event: object) -> None:
-        """Values of text name nothing that is still to come."""
+        """Do nothing: values of text name no pending event."""
 
     def barrier(self, pipe: Queue) -> None:
-        """One of all pipes waits for all queues."""
+        """Wait for all queues, if the barrier is of all pipes."""
         if pipe is Pipe.ALL:
             self.main.recording.after.append(self.main.require_empty)
 
     def acquire(self, pipe: Queue, buffer: Num, mode: int) -> None:
-        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        """Hold the queue of the pipe until each earlier acquire of the buffer was released."""
         self.main.recording.after.append(partial(self._acquire, pipe, buffer))
 
     def release(self, pipe: Queue, buffer: Num, mode: int) -> None:
-        """Let others go on when the queue of the pipe comes to it."""
+        """Issue an entry that releases the buffer."""
         self._later(pipe, RELEASE, [buffer])
 
     def _acquire(self, pipe: Queue, buffer: Num) -> None:
@@ -140,18 +139,18 @@ def _pipe(queue: Queue) -> Pipe:
 
 @dataclass
 class QueueingCompiler(Compiler):
-    """Turns a function into a module whose pipes have queues."""
+    """The generator of a module whose pipes have queues."""
 
-    entries: list[str] = field(default_factory=list[str])  # functions, one for each instruction
-    owners: list[int] = field(default_factory=list[int])  # the places of these instructions
-    width: int = 3  # words of the longest record
-    inner: bool = False  # what is compiled is an entry
-    offered: dict[Resource, object] = field(default_factory=dict[Resource, object])  # to its body
-    tries: bool = False  # the reference is asked for something that may wait
+    entries: list[str] = field(default_factory=list[str])  # the functions of entries
+    owners: list[int] = field(default_factory=list[int])  # the places of their instructions
+    width: int = 3  # length of the longest record in words
+    inner: bool = False  # an entry is being compiled
+    offered: dict[Resource, object] = field(default_factory=dict[Resource, object])  # to bodies
+    tries: bool = False  # the reference executes an instruction that may wait
     rings: Rings = field(default_factory=Rings)
 
     def function(self, func: Func, env: Env) -> None:
-        """Compile a whole function: nothing may be left in the queues at its end."""
+        """Compile a whole function, whose queues must be empty at its end."""
         self.fifos, self.first = IssuedFifos(self, func), func.body.ops[0]
         queues = self.memory(self.queue_space().number, 0)
         self.memory(self.flag_space().number, 0)
@@ -161,11 +160,11 @@ class QueueingCompiler(Compiler):
         self.require_empty()
 
     def beside(self) -> Iterable[str]:
-        """Entries, and what calls them."""
+        """Return the entries, and the functions that call them."""
         places = QueueSpaces(self.queue_space().number, self.flag_space().number)
         return *self.entries, *queue_functions(places, self.width, len(self.entries))
 
-    # what the scalar unit does
+    # operations of the scalar unit
 
     def put(self, queue: Pipe, entry: int, numbers: Sequence[Num]) -> None:
         """Issue an entry with these numbers."""
@@ -181,35 +180,35 @@ class QueueingCompiler(Compiler):
         if self.may_suspend:
             waits = code.let(f"icmp eq i32 {result}, {NOT_YET}")
             with code.when(waits), code.when(self._blocked()):
-                self.store(self.place(LEAST), 0)  # it may go on at any time
+                self.store(self.place(LEAST), 0)  # the core may be resumed at any time
                 self._suspend()
                 self._again()
 
     @property
     def may_suspend(self) -> bool:
-        """Whether its queues may wait for other cores."""
+        """Return whether queues may wait for other cores."""
         return self.suspends or bool(self.fifos.ends)
 
     def _suspend(self) -> None:
-        """Other cores go on."""
+        """Let other cores run."""
         if self.suspends:
             suspend(self.code)
         else:
             self.request(self.first, Purpose.WAIT)
 
     def _blocked(self) -> Truth:
-        """Whether queues wait for other cores: for these the core waits then, if none may go on."""
+        """Return whether queues wait for other cores; register their counters for the core."""
         found = self.code.let(f"call i32 @blocked({PASSED})")
         return Truth(self.code, self.code.let(f"icmp ne i32 {found}, 0"))
 
     def _again(self) -> None:
-        """Queues that wait for other cores look whether they still do."""
+        """Retry the queues that wait for other cores."""
         failed = self.code.let(f"call i32 @again({PASSED})")
         self.code.fail(self.code.let(f"icmp ne i32 {failed}, 0"))
 
     @contextmanager
     def _until(self, met: Callable[[], Truth]) -> Generator[None]:
-        """What is done again and again before the core suspends, until the condition is met."""
+        """Repeat the body and suspend until the condition is met."""
         code = self.code
         head, waits, done = (code.name(n) for n in ("head", "waits", "done"))
         code.jump(head)
@@ -224,7 +223,7 @@ class QueueingCompiler(Compiler):
         code.start(done)
 
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
-        """The scalar unit waits for another core; queues that do so go on meanwhile."""
+        """Let the scalar unit wait for another core, while its queues go on."""
 
         def met() -> Truth:
             return self.load(place, (0, MOST_COUNTED)) >= least
@@ -237,7 +236,7 @@ class QueueingCompiler(Compiler):
             self.store(self.place(WAITING), self.places[id(op)] + 1)
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
-        """Go on when a queue or all are empty, which they become by other cores or never."""
+        """Wait until one or all queues are empty; give up if they cannot become empty."""
         if not self.may_suspend:
             self.leave_unless(self._empty(queue))
             return
@@ -247,7 +246,7 @@ class QueueingCompiler(Compiler):
 
     def _empty(self, queue: Pipe) -> Truth:
         base = self.memory(self.queue_space().number, 0)
-        words = [0, PENDING]  # nothing, and how many entries there are
+        words = [0, PENDING]  # zero, and the number of entries
         if queue is not Pipe.ALL:
             words = [start + PIPES.index(queue) for start in (HEADS, TAILS)]
         places = (self.code.let(f"getelementptr i64, ptr {base}, i64 {n}") for n in words)
@@ -275,9 +274,9 @@ class QueueingCompiler(Compiler):
             super()._handles(op, env, pending)
 
     def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """A signal that a pipe gives or awaits, or the scalar unit."""
+        """Compile a signal operation of a pipe or of the scalar unit."""
         queue, core = self._queue_of(op), self.core
-        if FLAGS in op.page.uses:  # all pipes meet those of other cores
+        if FLAGS in op.page.uses:  # a barrier of all pipes with other cores
             self.require_empty()
         elif queue is None and not self.suspends:
             self._tried(op, env, pending)
@@ -298,7 +297,7 @@ class QueueingCompiler(Compiler):
         self._put_own(op, queue, self._entry(values, compiled))
 
     def _tried(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """The reference executes it, again and again while queues wait for other cores, too."""
+        """Let the reference execute the instruction repeatedly while it or a queue must wait."""
         code, head, waits, done = self.code, *(self.code.name(n) for n in ("head", "waits", "done"))
         code.jump(head)
         code.start(head)
@@ -315,7 +314,7 @@ class QueueingCompiler(Compiler):
 
     @contextmanager
     def _offering(self, offered: dict[Resource, object]) -> Generator[None]:
-        """Bodies inside get this."""
+        """Offer these resources to the bodies inside."""
         self.offered = offered
         try:
             yield
@@ -323,7 +322,7 @@ class QueueingCompiler(Compiler):
             self.offered = {}
 
     def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """A push, a pop or a release: an entry that may wait, of a tile that has its place now."""
+        """Compile a push, pop or free of a tile as an entry, whose tile address is computed now."""
         role = op.page.fifo_role
         if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of_op(op))):
             self._numbered(op, env, pending)
@@ -350,7 +349,7 @@ class QueueingCompiler(Compiler):
         self._put_own(op, queue, self._entry(values, compiled))
 
     def _numbered(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """A view becomes a slot at once; its queue waits for the other end, and tells it."""
+        """Give a view its slot now; issue the waits and signals for the other end as an entry."""
         end = NumberedCompiledEnd(fifo := self.fifos.ends[op], self, op, self.fifos)
         with self._offering({FIFO: end}):
             super()._handles(op, env, pending)
@@ -363,17 +362,17 @@ class QueueingCompiler(Compiler):
 
         numbers = [number for left in end.left for number in left[1:]]
         self._put_own(op, queue, self._entry(dict(enumerate(numbers)), compiled))
-        if queue is Pipe.S:  # it issues nothing more
+        if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
-        if self.offered and not self.inner:  # the counters are not yet what they will be
+        if self.offered and not self.inner:  # the counters are not current yet
             self.leave_unless(Truth(self.code, "false"))
         else:
             super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
-        """Where a tile comes to lie that stays in its slot."""
+        """Return the address of a popped tile that stays in its slot."""
         value, fifo = cast(Value, entry_of_op(op)), self.fifos.ends[op]
         start = self.rings.get((value, fifo))
         if start is None:
@@ -382,7 +381,7 @@ class QueueingCompiler(Compiler):
         return start + (number % fifo.slots) * size
 
     def _promised(self, op: Op, env: Env, ring: Num | None) -> TracedTile:
-        """The tile that a pop makes, before it has its content."""
+        """Return the tile of a pop, before it has its content."""
         result, page = op.results[0], op.page
         name, values, target = page.results()[0].name, self._values(op, env), self.facts.target
         kind = target.resolve_any(result.type)  # of a tile
@@ -396,7 +395,7 @@ class QueueingCompiler(Compiler):
         return found
 
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
-        """An instruction for the queue of a pipe, or for the scalar unit."""
+        """Compile an instruction for the queue of its pipe, or for the scalar unit."""
         queue = None if self.inner else self._queue_of(op)
         if queue is None:
             super()._data(op, env, pending)
@@ -412,16 +411,16 @@ class QueueingCompiler(Compiler):
         self._put_own(op, queue, self._entry(values, compiled))
 
     def _put_own(self, op: Op, queue: Pipe, numbers: Sequence[Num]) -> None:
-        """Issue the entry that was made last."""
+        """Issue the entry that was generated last."""
         self.owners.append(self.places[id(op)])
         self.put(queue, OWN + len(self.entries) - 1, numbers)
 
     def plan(self) -> Plan:
-        """How to run what was compiled."""
+        """Return the plan for running the compiled code."""
         return replace(super().plan(), entries=tuple(self.owners), width=self.width)
 
     def _queue_of(self, op: Op) -> Pipe | None:
-        """The pipe whose queue it waits in; None: it is done at once."""
+        """Return the pipe in whose queue the op waits; None: it executes at once."""
         if FLAGS in op.page.uses or not moves(op):
             return None
         pipe = op.page.pipe_of(self.facts.environment(op))
@@ -436,7 +435,7 @@ class QueueingCompiler(Compiler):
     def _entry(
         self, values: Mapping[K, Any], compiled: Callable[[dict[K, Any]], None]
     ) -> list[Num]:
-        """The function of an instruction; the numbers that it takes from its record."""
+        """Generate the function of an instruction; return the numbers for its record."""
         fields: dict[str, Int] = {}
 
         def note(number: Num) -> Num:
@@ -472,7 +471,7 @@ class QueueingCompiler(Compiler):
 
     @contextmanager
     def _apart(self) -> Generator[Code]:
-        """What is compiled inside is another function."""
+        """Generate the code inside as another function."""
         before = self.code, self.variables, self.loaded, self.kept, self.inside, self.recording
         self.code, self.variables, self.loaded, self.kept = Code(), [], set(), {}
         self.inside, self.recording, self.inner = (), Recording(), True
@@ -485,6 +484,6 @@ class QueueingCompiler(Compiler):
 
 
 def _rebuilt(value: Any, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
-    """A value with other numbers; what holds none stays as it is."""
+    """Return a value with its numbers mapped."""
     known = isinstance(value, Recorded | Pointer | Int | Coded)
     return mapped(value, number) if known else value

@@ -1,6 +1,6 @@
-"""Generated code for people: the LLVM functions of one instruction of a program.
+"""Generated code for readers: the LLVM functions of one instruction of a program.
 
-What stands here can be assembled: comments say what its parameters are and what its loops walk.
+The text can be assembled. Comments describe the parameters and the loops.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptokit.machine.record.code import Int, NotNative, text
 
 
 def code_of(launch: Launch, how: Options, name: str) -> str:
-    """The functions generated for an instruction, which may be spelt as in any text form.
+    """Return the functions generated for an instruction, spelt as in any text form.
 
     CallError if the program has no such instruction.
     """
@@ -34,7 +34,7 @@ def code_of(launch: Launch, how: Options, name: str) -> str:
 
 
 def _called(compiler: Compiler, parts: Sequence[str]) -> list[str]:
-    """The kernels that these functions call, and those that kernels call."""
+    """Return the kernels that these functions call, directly or indirectly."""
     found: dict[str, str] = {}
     new = [*parts]
     while new:
@@ -49,7 +49,7 @@ def _called(compiler: Compiler, parts: Sequence[str]) -> list[str]:
 
 
 def _mnemonics(func: Func, name: str) -> list[str]:
-    """The mnemonics of the function's instructions that `name` may mean."""
+    """Return the mnemonics of the function's instructions that `name` may denote."""
     ops = [op for op in func.ops if isinstance(op, Op)]
     present = dict.fromkeys(op.name for op in ops)
     found = {page.mnemonic() for page in lookup(name)}
@@ -63,7 +63,7 @@ def _mnemonics(func: Func, name: str) -> list[str]:
 
 
 def _parts(compiler: Compiler, mnemonic: str) -> Iterator[str]:
-    """What there is of a mnemonic: notes of what the reference runs, then functions."""
+    """Yield notes on instructions that the reference runs, then the functions of a mnemonic."""
     notes = sorted(reason for name, reason in compiler.by_reference if name == mnemonic)
     yield from (f"; {mnemonic}: by the reference, {reason}" for reason in notes)
     uses = compiler.shown.get(mnemonic, {})
@@ -75,7 +75,7 @@ def _parts(compiler: Compiler, mnemonic: str) -> Iterator[str]:
 
 
 def _described(use: FirstUse) -> Iterator[str]:
-    """Where it is first used, operands with their types, parameters, the result."""
+    """Yield the first use, the operands with their types, the parameters and the result."""
     op, function = use.op, use.function
     if op.span is not None:
         yield f"first used at {op.span}"
@@ -100,7 +100,7 @@ def _described(use: FirstUse) -> Iterator[str]:
 
 
 def _owner(use: FirstUse, cells: Elements) -> str:
-    """The operands that lie there."""
+    """Return the operands that lie in this memory."""
     names = [
         name
         for name, handle in use.operands.items()
@@ -111,7 +111,7 @@ def _owner(use: FirstUse, cells: Elements) -> str:
 
 
 def _number(use: FirstUse, key: str) -> str:
-    """What a number of the program is to the operands."""
+    """Return the role of a program number among the operands."""
     numbers = ((what, n) for what, n in _numbers(use) if isinstance(n, Int))
     found = [what for what, number in numbers if number.text == key]
     return " and ".join(dict.fromkeys(found)) or "computed from the operands before the call"

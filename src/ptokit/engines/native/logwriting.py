@@ -1,4 +1,4 @@
-"""Writing the execution log: what compiled code notes of each instruction that it executes."""
+"""The execution log of compiled code: a record for each executed instruction."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ptokit.machine.tile import Pointer
 
 
 def block_begins(main: MainFunction) -> None:
-    """What follows is executed in another block."""
+    """Write the start of a block to the log."""
     _write(main, OF_BLOCK, [main.load(main.place(BLOCK))])
 
 
 def executed(main: MainFunction, op: Op, env: Env) -> None:
-    """The program is about to execute an instruction on these operands."""
+    """Write a record of an instruction before it executes."""
     fields = _RecordFields()
     values = tuple(
         (number, fields.template(main.now(env[value])))
@@ -38,14 +38,14 @@ def executed(main: MainFunction, op: Op, env: Env) -> None:
 
 
 def _counters(main: MainFunction) -> Iterator[tuple[Value, Num]]:
-    """What the loops around it count."""
+    """Yield the induction variables of the enclosing loops."""
     for block, args in main.inside:
         if block.args and isinstance(args[0], int | Int):
             yield block.args[0], args[0]
 
 
 class _RecordFields:
-    """The numbers of a record; `places` are those that say where an operand begins."""
+    """The numbers of a record; `places` are those that are addresses of operands."""
 
     def __init__(self) -> None:
         self.found: list[Int] = []
@@ -53,10 +53,10 @@ class _RecordFields:
 
     def template(self, value: object) -> object:
         if isinstance(value, Coded) or not isinstance(value, Recorded | Pointer | int | Int):
-            return None  # nothing that an instruction touches depends on it
+            return None  # accesses do not depend on it
         space: Any = getattr(value, "memory", None)  # Any: a Space, where it is a handle
         if space is not None and space.number in (FRAME.number, NOWHERE):
-            return None  # an array of the scalar unit, which nobody else reaches; or nothing
+            return None  # a scalar array, which no pipe reaches, or a null view
         return mapped(value, self._number, lambda s: MemoryNumber(s.number), self._place)
 
     def _number(self, number: Num) -> Any:  # Any: a number, or a slot of the record
@@ -73,7 +73,7 @@ class _RecordFields:
 
 
 def _write(main: MainFunction, point: int, numbers: list[Int]) -> None:
-    """A record, if there is room for it."""
+    """Write a record if there is room."""
     code, size = main.code, 1 + len(numbers)
     base = main.memory(main.log_space().number, 0)
     used = code.let(f"load i64, ptr {base}")

@@ -1,4 +1,4 @@
-"""The core as bodies of handle pages see it while they are compiled."""
+"""The core as bodies of handle pages see it during compilation."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ptokit.order.group import GroupedCore
 
 @dataclass
 class CompiledMachine:
-    """Makes tiles, and knows the block."""
+    """A core that makes symbolic tiles and block numbers."""
 
     main: MainFunction
-    value: Value | None  # that is about to be defined
+    value: Value | None  # the value that is being defined
 
     @property
     def block_idx(self) -> Int:
@@ -48,24 +48,24 @@ class CompiledMachine:
         return self.main.core.subblock_num
 
     def nowhere(self, kind: GlobalType) -> TracedView:
-        """A view without a place, until a pipe gives it a slot."""
+        """Return a view without an address, until a pop gives it a slot."""
         known = replace(kind, stride=kind.stride or (1,) * kind.rank)
         return TracedView(known, self.main.nowhere, 0)  # type: ignore[arg-type]
 
     @staticmethod
     def address_of(*_: object) -> int:
-        """Compiled code knows of each pointer which array it leads to."""
+        """Raise NotNative: compiled code must know the array of each pointer."""
         raise NotNative("a pointer becomes a number")
 
     pointer_to = address_of
 
     @staticmethod
     def trap() -> None:
-        """The reference reports it."""
+        """Raise NotNative: the reference reports the trap."""
         raise NotNative("it ends the run")
 
     def tile(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
-        """A handle on the bytes at `address` of the memory of the type's location."""
+        """Return a handle on the bytes at `address` of the memory of the type's location."""
         target, planned = self.main.facts.target, self.main.planned
         if isinstance(address, int):
             if any(True for _ in planned.conflict(kind, address, target, None)):
@@ -84,7 +84,7 @@ class CompiledMachine:
         return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
 
     def array(self, kind: ArrayType | StructType) -> TracedPointer:
-        """A new array or struct of the scalar unit, of zeros, in the frame."""
+        """Return a new zeroed array or struct of the scalar unit, in the frame."""
         dtype = kind.unit
         slots = [self.main.slot() for _ in range(max(1, -(-kind.nbytes // 8)))]
         for slot in slots:
@@ -93,9 +93,9 @@ class CompiledMachine:
         return TracedPointer(dtype, self.main.frame, start, kind.count)  # type: ignore[arg-type]
 
     def new(self, kind: TileType | ConvTileType) -> Recorded:
-        """A new tile at the planned address of the value: its content is undefined."""
+        """Return a tile at the planned address of the value, with undefined content."""
         assert self.value is not None
-        if isinstance(self.value.type, OpaqueType):  # the reference says so
+        if isinstance(self.value.type, OpaqueType):  # the reference reports the unknown type
             raise NotNative("a tile of unknown type")
         address = self.main.planned.addresses[self.value]
         handle = self._handle(kind, address)
@@ -112,7 +112,7 @@ class CompiledMachine:
 
 
 def offer(main: MainFunction, op: Op, regions: tuple[CompiledRegion, ...]) -> Offer:
-    """What a body may use while it is compiled: the state of the core is the reference's."""
+    """Return the resources for a body during compilation."""
     core, machine = main.core, CompiledMachine(main, next(iter(op.results), None))
     own: dict[Resource, object] = {
         CORE: machine,

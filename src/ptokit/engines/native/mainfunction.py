@@ -1,4 +1,4 @@
-"""The main function of a module while it is written: memories, numbers in its frame, requests."""
+"""The main function of a module under construction: memories, frame numbers and requests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
 
 @dataclass
 class MainFunction:
-    """The code so far, and what it is written for.
+    """The code so far, and the core and facts that it is generated for.
 
     `tracked`: memories whose shadow is kept and checked.
     """
@@ -58,59 +58,59 @@ class MainFunction:
     planned: Planned
     initial: Initial
     tracked: set[str]
-    limited: bool = False  # it counts what may still be used
-    logged: bool = False  # it writes down what it executes
-    suspends: bool = False  # it is a coroutine, which suspends where it waits for a counter
+    limited: bool = False  # the code counts the remaining instructions
+    logged: bool = False  # the code writes an execution log
+    suspends: bool = False  # the code is a coroutine, which suspends to wait for a counter
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     tables: list[AnyArray] = field(default_factory=list[AnyArray])
     requests: list[Request] = field(default_factory=list[Request])
     slots: int = FIRST_SLOT
-    variables: list[str] = field(default_factory=list[str])  # what the function begins with
+    variables: list[str] = field(default_factory=list[str])  # allocas at the start of the function
     loaded: set[int] = field(default_factory=set[int])  # fields of the table, see `memory`
     recording: Recording = field(default_factory=Recording)
     inside: tuple[tuple[Block, tuple[object, ...]], ...] = ()
-    ahead: int = 0  # instructions of open blocks that are counted already and come later
+    ahead: int = 0  # counted instructions that are still to come
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
-    opened: dict[str, Pointer] = field(default_factory=dict[str, Pointer])  # slots of pipes
+    opened: dict[str, Pointer] = field(default_factory=dict[str, Pointer])  # slots, by FIFO
     points: list[LogPoint] = field(default_factory=list[LogPoint])
-    places: dict[int, int] = field(default_factory=dict[int, int])  # of instructions and regions
+    places: dict[int, int] = field(default_factory=dict[int, int])  # in the text, by id
 
     # memories
 
     @cached_property
     def frame(self) -> Space:
-        """The frame as a memory, for what the scalar unit keeps."""
+        """Return the frame as a memory, for scalar arrays."""
         return Space(FRAME.number, FRAME.name, self, 0, None)
 
     @cached_property
     def nowhere(self) -> Space:
-        """What is behind a view until a pipe gives it a slot: nothing may be touched."""
+        """Return the memory of a view without a slot, which must not be accessed."""
         return Space(NOWHERE, NO_MEMORY, self, 0, None)
 
     def space(self, loc: Loc) -> Space:
-        """The memory behind a location."""
+        """Return the memory of a location."""
         name = SPACES[loc]
         found = next((s for s in self.spaces if s.name == name), None)
         return found or self.new_space(name, self.core.space_named(name).size)
 
     def shared_space(self, name: str) -> Space:
-        """A memory that the core has in common with others."""
+        """Return a memory that the core shares with others."""
         found = next((s for s in self.spaces if s.name == name), None)
         return found or self.new_space(name, self.core.shared[name].size)
 
     def flag_space(self) -> Space:
-        """The flags between the pipes of the core."""
+        """Return the memory of the flags between the pipes of the core."""
         found = next((s for s in self.spaces if s.name == FLAG_MEMORY), None)
         return found or self.new_space(FLAG_MEMORY, self.core.space_named(FLAG_MEMORY).size)
 
     def log_space(self) -> Space:
-        """The log of what is executed."""
+        """Return the memory of the execution log."""
         found = next((s for s in self.spaces if s.name == LOG), None)
         return found or self.new_space(LOG, 8 * LOG_WORDS)
 
     def queue_space(self) -> Space:
-        """The queues of the core, where its pipes wait."""
+        """Return the memory of the queues of the core."""
         found = next((s for s in self.spaces if s.name == QUEUES), None)
         return found or self.new_space(QUEUES, 8 * QUEUE_WORDS)
 
@@ -120,7 +120,7 @@ class MainFunction:
         return space
 
     def spoiled(self, op: Op, values: ByName) -> Iterator[TracedTile]:
-        """What hardware computes in, of the core's own memories."""
+        """Yield the tiles in the core's memories that hardware uses as scratch."""
         for tile in (values[name] for name in spoiled(op, self.facts)):
             if isinstance(tile, TracedTile) and tile.memory.memory is None:  # type: ignore[attr-defined]  # a Space
                 if tile.memory.name in self.tracked and not tile.contiguous():
@@ -128,7 +128,7 @@ class MainFunction:
                 yield tile
 
     def spoil(self, tiles: Iterable[TracedTile], size: Condition) -> None:
-        """Count tiles as never written, where an instruction had something to do."""
+        """Mark tiles as never written if the instruction executes."""
         for tile in tiles:
             space = space_of(tile)
             self.initial.forget(space.name, tile.elements.address, tile.type.nbytes)
@@ -142,10 +142,11 @@ class MainFunction:
                 self.code.do(f"call void @llvm.memset.p0.i64({arguments})")
 
     def memory(self, number: int, part: int) -> str:
-        """A field of the table of memories: data, shadow, size.
+        """Return a field of the table of memories: data, shadow or size.
 
-        It is loaded once in each block: only calls back, which end blocks, change the table. What
-        stands there of the core's own memories never changes: that is loaded at the start.
+        The field is loaded once per basic block, since only call backs, which end basic blocks,
+        change the table. Fields of the core's own memories never change and are loaded at the
+        start.
         """
         if number == FRAME.number:
             return "%frame"
@@ -157,7 +158,7 @@ class MainFunction:
         return field
 
     def _loaded(self, place: int, part: int) -> str:
-        """A field of the table of memories that stays as it is."""
+        """Return a field of the table of memories that does not change."""
         name = f"%own{place}"
         if place not in self.loaded:
             self.loaded.add(place)
@@ -167,20 +168,20 @@ class MainFunction:
         return name
 
     def beside(self) -> Iterable[str]:
-        """Functions that only this module has."""
+        """Return further functions of the module."""
         return ()
 
     # numbers
 
     def add(self, slot: int, number: int) -> Int:
-        """Add to a number in the frame."""
+        """Add to a number in the frame; return the sum."""
         where = self.place(slot)
         total = Int(self.code, self.code.let(f"add i64 {self.load(where).text}, {number}"))
         self.store(where, total)
         return total
 
     def slot(self) -> int:
-        """A new place in the frame, which the reference sees."""
+        """Return a new slot in the frame, which the reference can read."""
         self.slots += 1
         return self.slots - 1
 
@@ -188,40 +189,40 @@ class MainFunction:
         return self.code.let(f"getelementptr i64, ptr %frame, i64 {slot}")
 
     def variable(self) -> str:
-        """A new place that only the program sees, 0 at first: LLVM makes it a register."""
+        """Return a new local variable, initially 0, which LLVM keeps in a register."""
         name = f"%x{len(self.variables)}"
         self.variables.append(f"  {name} = alloca i64\n  store i64 0, ptr {name}")
         return name
 
     def load(self, where: str, limits: Limits = EXTREMES) -> Int:
-        """The number in a place."""
+        """Return the number in a place."""
         return Int(self.code, self.code.let(f"load i64, ptr {where}"), limits=limits)
 
     def store(self, where: str, value: int | Int) -> None:
-        """Put a number into a place."""
+        """Store a number in a place."""
         self.code.do(f"store i64 {text(value)}, ptr {where}")
 
-    # what ends a run, or waits for other cores
+    # ends of a run, and waits for other cores
 
     def leave_unless(self, condition: Truth) -> None:
-        """Where it does not hold, the reference begins the run anew."""
+        """Let the reference restart the run unless the condition holds."""
         fits = self.code.name("fits")
         self.code.branch(condition, fits, OVERFLOW)
         self.code.start(fits)
 
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
-        """Go on when the counter in a place is that large."""
+        """Wait until the counter in a place is at least `least`."""
         missing = self.load(place, (0, MOST_COUNTED)) < least
         with self.code.when(missing):
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
             self.store(self.place(LEAST), least)
             self.request(op, Purpose.WAIT)
 
-    # what the reference is asked
+    # requests to the reference
 
     @contextmanager
     def within(self, block: Block, args: tuple[object, ...]) -> Generator[None]:
-        """What is compiled is inside this region, which has these arguments."""
+        """Compile the code inside as part of this region, with these arguments."""
         before, self.inside = self.inside, (*self.inside, (block, args))
         try:
             yield
@@ -229,11 +230,11 @@ class MainFunction:
             self.inside = before
 
     def now(self, value: Any) -> Any:  # Any: a handle or a number
-        """The value where it is now: the address of a tile that became a view is in a variable."""
+        """Return the current value: the address of a tile that became a view is a variable."""
         if isinstance(value, TracedView) and value.since is not None:
             self._require_inside(value)
         if isinstance(value, TracedTile) and value.slot is not None:
-            value = copy(value)  # the load is good for this block only
+            value = copy(value)  # the load is valid in this basic block only
             value.elements = copy(value.elements)
             value.elements.address = self.load(value.slot)
         if isinstance(value, TracedTile) and value.sizes is not None:
@@ -246,13 +247,13 @@ class MainFunction:
         return value
 
     def _require_inside(self, view: TracedView) -> None:
-        """A view that became another one is that only as long as the region goes on."""
+        """Raise NotNative if a reassigned view is used outside the region that assigned it."""
         regions = tuple(block for block, _ in self.inside)
         if view.since is not None and regions[: len(view.since)] != view.since:
             raise NotNative("a view that a pipe gave is used where it may be another one")
 
     def resizable(self, value: Value, handle: object) -> None:
-        """The valid region of a tile that a program changes is in variables."""
+        """Keep the valid region of a resized tile in variables."""
         if value.resized and isinstance(handle, TracedTile):
             handle.sizes = self.variable(), self.variable()
             for place, number in zip(handle.sizes, handle.valid, strict=True):
@@ -266,9 +267,9 @@ class MainFunction:
         result: int | None = None,
         after: str = "",
     ) -> None:
-        """Call back and go on, at the label `after`; the program ends where the answer is not 0.
+        """Call back, then continue at the label `after`; the program ends if the answer is not 0.
 
-        `result`: the slot that gets the number it defines.
+        `result`: the slot for the number that the op defines.
         """
         inside = tuple(
             (self.places[id(block)], tuple(self.kept_value(a) for a in args))
@@ -285,7 +286,7 @@ class MainFunction:
         self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), after)
 
     def kept_value(self, value: object) -> object:
-        """A value as a template; its numbers are put into slots now."""
+        """Return a value as a template; store its numbers in slots."""
 
         def keep(number: int | Int) -> Any:  # Any: a number or its slot
             if isinstance(number, int):

@@ -1,6 +1,6 @@
-"""Views of parts of tiles: which handles are views, where the text tells, and where it may be one.
+"""Views of parts of tiles: which handles are views, as far as the text decides.
 
-What works on the whole storage of a tile must not reach past the tile that a view looks into.
+An instruction on the whole storage of a tile must not reach past the part that a view shows.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from ptokit.machine.record.trace import TracedTile
 
 
 class Views:
-    """The views of a function, as its instructions are generated in the order of the text."""
+    """The views of a function, updated as instructions are generated in program order."""
 
     def __init__(self, func: Func | None = None) -> None:
-        self.mutable = set(_viewed(func.body)) if func else set[Value]()  # they become views inside
+        self.mutable = set(_viewed(func.body)) if func else set[Value]()  # views inside regions
         self.possible = _possible_views(func) if func else set[Value]()
         self.known = set[Value]()
 
     def mark(self, value: Value, handle: object) -> None:
-        """Tell a handle whether it is a view here; None: perhaps."""
+        """Set whether a handle is a view here; None: perhaps."""
         if isinstance(handle, TracedTile):
-            if handle.view:  # a window with the shape of its tile, from the start
+            if handle.view:  # a window of the shape of its whole tile
                 self.known.add(value)
             handle.view = None if value in self.possible else value in self.known
 
     def marked(self, op: Op, env: Mapping[Value, object]) -> list[object]:
-        """The operands of an instruction, views marked."""
+        """Return the operands of an instruction, after marking views."""
         used = [value for _, value in op.values()]
         for value in used:
             self.mark(value, env[value])
         return [env[value] for value in used]
 
     def follow(self, op: Op) -> None:
-        """The output is a view where the instruction makes one or its input is one."""
+        """Record that the output is a view, if the instruction makes one or its input is one."""
         (output, *_), (source, *_) = op.page.outs(), op.page.ins()
         if WINDOW in op.page.traits or not self.known.isdisjoint(op.bound(source.name)):
             self.known.update(op.bound(output.name))
 
     def touched(self, op: Op) -> bool:
-        """Whether an operand may be a view: what the reference is asked to run does not tell."""
+        """Return whether an operand may be a view, which requests to the reference do not show."""
         return any(v in self.known or v in self.possible for _, v in op.values())
 
 
 def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
-    """Tiles that become views of others inside a loop or branch."""
+    """Yield the tiles that become views of others inside a loop or branch."""
     for op in block.ops:
         if inside and isinstance(op, Op) and ALIASES in op.page.traits:
             yield from op.bound(op.page.outs()[0].name)
@@ -55,7 +55,7 @@ def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
 
 
 def _possible_views(func: Func) -> set[Value]:
-    """Tiles that are views of parts on some paths only: of which the text does not tell."""
+    """Return the tiles that are views on some paths only."""
     found = set[Value]()
     windows = [op for op in func.ops if isinstance(op, Op) and WINDOW in op.page.traits]
     if windows:

@@ -1,7 +1,7 @@
-"""A plan holds what it takes to run compiled code, and can be kept on disk.
+"""Plans: the data needed to run compiled code, which can be cached on disk.
 
-The key is a text of all that the machine code of a program depends on. A plan is kept as JSON:
-reading one runs no code of the file's.
+The cache key is a text of all that the machine code depends on. A plan is stored as JSON, so that
+reading a file executes no code from it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from ptokit.values.dtypes import DType, dtype_named
 
 
 def described(body: Block, core: Core, env: Mapping[Value, object]) -> str:
-    """A text that differs where the code would: instructions, types, arguments, target."""
+    """Return a text that differs if the code differs: instructions, types, arguments, target."""
     grouped = core if isinstance(core, GroupedCore) else None
     names: dict[Value, int] = {}
-    texts: dict[Type, str] = {}  # of types, which are frozen
+    texts: dict[Type, str] = {}  # texts of types, which are frozen
 
     def name(value: Value) -> str:
         return f"{names.setdefault(value, len(names))}%{value.name}"  # errors quote names
@@ -89,9 +89,9 @@ def _argument(handle: object) -> str:
 
 @cache
 def identity(page: type[Instr]) -> str:
-    """The name of one of ptokit's pages, whose source is in the fingerprint.
+    """Return the name of a page of ptokit, whose source is part of the fingerprint.
 
-    Nobody knows what the body of another page depends on: its code serves this process only.
+    The dependences of other pages are unknown, so their code is cached for this process only.
     """
     name = f"{page.__module__}.{page.__name__}"
     return name if page.__module__.startswith("ptokit.") else f"{name} {urandom(8).hex()}"
@@ -99,7 +99,7 @@ def identity(page: type[Instr]) -> str:
 
 @cache
 def fingerprint() -> str:
-    """The source of ptokit: name, size and time of every file."""
+    """Return the name, size and time of every source file of ptokit."""
     base = Path(__file__).parents[2]
     stats = ((path, path.stat()) for path in sorted(base.rglob("*.py")))
     return "\n".join(f"{p.relative_to(base)} {s.st_size} {s.st_mtime_ns}" for p, s in stats)
@@ -109,11 +109,11 @@ def fingerprint() -> str:
 # request that waits, for which counter to be how large, and where such three numbers are of what
 # else it waits for; whether a coroutine failed.
 BLOCK, BLOCKS, TICK, LEFT, WAITING, CELL, LEAST, MORE, FAILED, FIRST_SLOT = range(10)
-TOO_LARGE = -1  # what is called back where a number leaves 64 bits
+TOO_LARGE = -1  # the request for a number that exceeds 64 bits
 
 
 class Purpose(Enum):
-    """Why a compiled program calls back."""
+    """The reasons for a call back."""
 
     RUN = "the reference runs the instruction"
     REGISTERS = "the registers it reads are checked"
@@ -125,11 +125,11 @@ class Purpose(Enum):
 
 @dataclass(frozen=True)
 class Request:
-    """Why a compiled program calls back: at an instruction, by its place among all of the program.
+    """A call back of a compiled program at an instruction, given by its place in the function.
 
-    `values` are its operands and `inside` the arguments of the regions around it, by their places
-    among all regions: as templates, see `kernels.handles`. `ahead`: so many instructions are
-    counted already that come later in the blocks around it. `result`: where its number goes.
+    `values` are its operands, `inside` the enclosing regions with their arguments, as templates
+    (see `kernels.handles`). `ahead` is the number of counted instructions that are still to come.
+    `result` is the slot for the resulting number.
     """
 
     op: int
@@ -142,9 +142,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """What it takes to run the machine code of a program: all that a cache keeps beside it.
+    """The data needed to run the machine code of a program; the cache stores it with the code.
 
-    `in_order`: every block writes to one place. `reads`, `writes`: the arrays, by their spaces.
+    `in_order`: every block writes to the same place. `reads`, `writes`: the accessed arrays, by
+    space.
     """
 
     slots: int
@@ -157,22 +158,22 @@ class Plan:
     tracked: frozenset[str]
     requests: tuple[Request, ...]
     results: tuple[object, ...]
-    by_reference: frozenset[tuple[str, str]]  # mnemonics, and why
-    functions: tuple[tuple[str, str], ...]  # mnemonic and name of what was generated
+    by_reference: frozenset[tuple[str, str]]  # mnemonics and reasons
+    functions: tuple[tuple[str, str], ...]  # mnemonic and name of each generated function
     points: tuple[LogPoint, ...] = ()
-    entries: tuple[int, ...] = ()  # of its queues: the places of their instructions
-    width: int = 0  # words of the records of its queues
+    entries: tuple[int, ...] = ()  # the places of the instructions of queue entries
+    width: int = 0  # words of a queue record
 
     @property
     def serial(self) -> bool:
-        """Whether blocks have to run one after another."""
+        """Return whether blocks have to run one after another."""
         return self.in_order or bool(shared_arrays([self]))
 
 
 def shared_arrays(plans: Sequence[Plan]) -> frozenset[str]:
-    """The arrays that a block may find as those before it left them, by their spaces.
+    """Return the arrays through which a block may depend on earlier blocks, by space.
 
-    `plans` are of a block's programs.
+    `plans` are those of the programs of one block.
     """
     every = frozenset[str]()
     reads, writes = every.union(*(p.reads for p in plans)), every.union(*(p.writes for p in plans))
@@ -180,7 +181,7 @@ def shared_arrays(plans: Sequence[Plan]) -> frozenset[str]:
 
 
 def places(block: Block) -> dict[int, int]:
-    """Every instruction and region of a function by its place in the text."""
+    """Return the place in the text of every instruction and region of a function, by id."""
     found: list[object] = []
     for op in block.walk():
         found += [op, *op.regions]
@@ -193,14 +194,14 @@ PAIRS: dict[str, Callable[..., object]] = {"dict": dict, "Counter": Counter}
 
 
 class Unkept(Exception):
-    """A part of a plan has no JSON: the plan serves this process alone."""
+    """Raised for a part of a plan without a JSON form: the plan serves this process only."""
 
 
 class _PlanWriter:
     def __init__(self) -> None:
         self.objects: list[object] = []
         self.known: dict[int, int] = {}
-        self.alive: list[object] = []  # so that ids stay theirs
+        self.alive: list[object] = []  # keeps ids unique
 
     def coded(self, thing: Any) -> object:  # Any: part of a plan
         kind = cast("type[object]", type(thing))
@@ -246,7 +247,7 @@ class _PlanWriter:
 
 
 def _name_of(dtype: DType) -> str:
-    """The name that finds an element type."""
+    """Return the name under which an element type is found."""
     for name in (dtype.name, dtype.name.upper()):
         if _dtype(name) is dtype:
             return name
@@ -298,7 +299,7 @@ def _is(kind: type, base: type) -> bool:
 
 
 def _filled(kind: Any, fields: Any, decoded: Callable[[Any], Any]) -> Any:  # Any: as above
-    """An object of a class with these fields."""
+    """Return an object of a class with these fields."""
     if _is(kind, Enum):
         return kind[fields]
     if _is(kind, tuple):
@@ -309,14 +310,14 @@ def _filled(kind: Any, fields: Any, decoded: Callable[[Any], Any]) -> Any:  # An
 
 
 def plan_text(plan: Plan) -> bytes:
-    """Return a plan as JSON; Unkept if some part has none."""
+    """Return a plan as JSON; Unkept if some part has no JSON form."""
     writer = _PlanWriter()
     root = writer.coded(plan)
     return json.dumps([writer.objects, root], separators=(",", ":")).encode()
 
 
 def plan_of(text: bytes) -> Plan:
-    """Return the plan that JSON stands for."""
+    """Return the plan of a JSON text."""
     objects, root = json.loads(text)
     found = _PlanReader(objects).decoded(root)
     if not isinstance(found, Plan):

@@ -1,8 +1,8 @@
-"""The queues of a core in compiled code: what is issued waits there for its turn.
+"""The queues of a core in compiled code, in which issued records wait.
 
-Queues go on in the order of `engines.reference.queuedinterpreter`. A record has the number of its
-entry and the numbers among its operands; the first words of the memory say where each queue begins
-and ends, and which queues go on.
+Queues proceed in the order of `engines.reference.queuedinterpreter`. A record has the number of its
+entry and the numbers of its operands. The first words of the memory hold the ends of each queue and
+the list of active queues.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from ptokit.engines.native.plan import CELL, LEAST, MORE, TOO_LARGE
 from ptokit.machine.execute import QUEUE_WORDS
 from ptokit.machine.state import IDS, PIPES
 
-# words: how many entries wait, the first and the last queue that goes on, which do, in their order
+# words: waiting entries; first and last active queue; set of active queues; their order
 PENDING, FIRST, LAST, GOING, ORDER = range(5)
 HEADS = ORDER + len(PIPES)
 TAILS = HEADS + len(PIPES)
-WAITS = TAILS + len(PIPES)  # for each queue: a counter, how large it must be, a further wait
-ISSUED = WAITS + 3 * len(PIPES)  # how often something of a FIFO was issued
+WAITS = TAILS + len(PIPES)  # per queue: a counter, its required value, a further wait
+ISSUED = WAITS + 3 * len(PIPES)  # issued operations of each FIFO
 MOST_FIFOS, BUFFERS = 32, 32
-ACQUIRED = ISSUED + MOST_FIFOS  # how often that of each buffer was issued
-RELEASED = ACQUIRED + BUFFERS  # how often each was
+ACQUIRED = ISSUED + MOST_FIFOS  # issued acquires of each buffer
+RELEASED = ACQUIRED + BUFFERS  # executed releases of each buffer
 STATE = RELEASED + BUFFERS
-NOT_YET = 2  # what an entry gives that waits for another core
-SET, WAIT, ACQUIRE, RELEASE, OWN = range(5)  # entries that every program has; then its own
+NOT_YET = 2  # result of an entry that waits for another core
+SET, WAIT, ACQUIRE, RELEASE, OWN = range(5)  # common entries; then those of the program
 PASSED = "ptr %frame, ptr %memories, ptr %scratch, ptr %callback"
 MOST = (QUEUE_WORDS - STATE) // len(PIPES)  # words of each queue
 
 
 class QueueSpaces(NamedTuple):
-    """The numbers of the spaces that queues and flags lie in."""
+    """The numbers of the spaces of queues and flags."""
 
     queues: int
     flags: int
 
 
 def capacity(width: int) -> int:
-    """How many records of so many words a queue has room for: a power of two."""
+    """Return the capacity of a queue with records of `width` words: a power of two."""
     return 1 << ((MOST // width).bit_length() - 1)
 
 
 def queue_functions(places: QueueSpaces, width: int, entries: int) -> Sequence[str]:
-    """What puts a record into a queue, and what executes records whose turn has come."""
+    """Return the functions that issue records and execute them."""
     own = range(OWN, OWN + entries)
     filled = {
         **{"arguments": ARGUMENTS, "passed": PASSED, "too_large": TOO_LARGE, "ids": IDS},
@@ -123,7 +123,7 @@ held:
   ret i32 {not_yet}
 }}"""
 
-# a function that does something for each queue that it is about
+# a function that acts on each queue that meets a condition
 EACH_QUEUE = """define internal i32 @{name}({arguments}) noinline {{
 entry:
   %queues = call ptr @queues(ptr %memories)
@@ -163,7 +163,7 @@ failed:
 
 
 class QueueLoop(NamedTuple):
-    """A function over the queues: what it begins with, which it is about, what it does there."""
+    """A function over the queues: its start, the condition on a queue, the action, its end."""
 
     name: str
     begins: str
@@ -173,9 +173,9 @@ class QueueLoop(NamedTuple):
 
 
 LOOPS = (
-    QueueLoop("again", "", AWAITS_CORE, GOES, FAILS),  # what waits for other cores looks again
-    QueueLoop("let", "", HOLDS, GOES, FAILS),  # so does what waits at all: a buffer is free
-    QueueLoop(  # the core waits for what its queues wait for, if any does and none may go on
+    QueueLoop("again", "", AWAITS_CORE, GOES, FAILS),  # retry the queues that wait for other cores
+    QueueLoop("let", "", HOLDS, GOES, FAILS),  # retry all waiting queues, since a buffer is free
+    QueueLoop(  # the core waits for the counters of its blocked queues
         "blocked",
         """  %cell.at = getelementptr i64, ptr %frame, i64 {cell}
   %least.at = getelementptr i64, ptr %frame, i64 {least}

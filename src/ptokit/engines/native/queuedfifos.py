@@ -1,7 +1,7 @@
-"""FIFOs and signals of a core whose queues wait, in compiled code.
+"""FIFOs and signals of a core with queues, in compiled code.
 
-A tile that is popped where pops move nothing lies in a slot, as on hardware: each tile has as much
-room as its FIFO has slots, behind the memory of the core.
+On targets whose pops move nothing, a popped tile stays in its slot. Each such tile has an address
+range for all slots of its FIFO, behind the memory of the core.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from ptokit.machine.state import PIPES
 from ptokit.order.fifoend import FREED, POPPED, PUSHED
 from ptokit.order.group import GroupedCore
 
-LINE = 512  # bytes: where the slots of a tile may begin
-Rings = dict[tuple[Value, Fifo], int]  # where the slots of a tile begin
+LINE = 512  # bytes, the alignment of the slots of a tile
+Rings = dict[tuple[Value, Fifo], int]  # the start of the slots of a tile
 
 
 def entry_of_op(op: Op) -> Value | None:
-    """What is pushed or popped: a tile or a view among results and operands."""
+    """Return the tile or view that an op pushes or pops."""
     every = (*op.results, *(value for _, value in op.values()))
     kinds = TileType | ConvTileType | GlobalType
     return next((v for v in every if isinstance(v.type, kinds)), None)
 
 
 def is_view(entry: Value | None) -> bool:
-    """Whether an entry lies in global memory."""
+    """Return whether an entry lies in global memory."""
     return entry is not None and isinstance(entry.type, GlobalType)
 
 
 def slots_behind(
     func: Func, core: Core, known: Facts, behind: Mapping[str, int]
 ) -> tuple[Rings, dict[str, int]]:
-    """Where popped tiles lie, and where the memories end then."""
+    """Return the start of the slots of popped tiles, and the new ends of the memories."""
     rings, ends = Rings(), dict(behind)
     if not isinstance(core, GroupedCore) or core.target.releases:
         return rings, ends
@@ -71,7 +71,7 @@ def slots_behind(
 
 
 def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
-    """Leave an entry, which is begun again, where the counter in a place is smaller."""
+    """Leave an entry, which is retried later, if the counter is too small."""
     code, base = main.code, main.memory(main.queue_space().number, 0)
     small = main.load(counter, (0, MOST_COUNTED)) < least
     waits, goes = code.name("waits"), code.name("goes")
@@ -86,42 +86,42 @@ def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
 
 
 class QueuedCompiledEnd(CompiledFifoEnd):
-    """One end as an entry of a queue sees it: where it waits, it gives that it is begun again."""
+    """A FIFO end in a queue entry, which returns NOT_YET if it must wait."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op, queue: Pipe) -> None:
         super().__init__(fifo, main, op)
         self.queue = queue
 
     def wait(self, cell: Num, least: Num) -> None:
-        """Leave the entry where the counter is smaller."""
+        """Leave the entry if the counter is too small."""
         held_up(self.main, self.queue, self._place(cell), least)
 
     def finish(self, left: LeftToQueue) -> None:
-        """What an entry of a view left to its queue."""
+        """Execute an operation that an entry of a view left to its queue."""
         if left.waits:
             self.wait(left.cell, left.number)
         else:
             self._store(left.cell, left.number)
 
     def place_of(self, what: int, lane: int) -> str:
-        """The place of a counter of the other end."""
+        """Return the address of a counter of the other end."""
         return self._place(self._of(what, lane))
 
 
 class QueuedSignals(CompiledSignals):
-    """Signals as an entry of a queue sees them: where it waits, it gives that it is begun again."""
+    """Signals in a queue entry, which returns NOT_YET if it must wait."""
 
     def __init__(self, main: MainFunction, core: GroupedCore, op: Op, queue: Pipe) -> None:
         super().__init__(main, core, op)
         self.queue = queue
 
     def hold(self, counter: str, least: Num) -> None:
-        """Leave the entry where the counter is smaller."""
+        """Leave the entry if the counter is too small."""
         held_up(self.main, self.queue, counter, least)
 
 
 class LeftToQueue(NamedTuple):
-    """What is left of an entry of a view: a counter that it `waits` for, or that it sets."""
+    """An operation left to the queue by an entry of a view: a wait for a counter, or a set."""
 
     waits: bool
     cell: Num
@@ -129,7 +129,7 @@ class LeftToQueue(NamedTuple):
 
 
 class NumberedCompiledEnd(CompiledFifoEnd):
-    """One end where a view becomes a slot at once, and the rest is left to its queue."""
+    """A FIFO end that gives a view its slot at once and leaves the rest to the queue."""
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op, issued: IssuedFifos) -> None:
         super().__init__(fifo, main, op)
@@ -137,13 +137,13 @@ class NumberedCompiledEnd(CompiledFifoEnd):
         self.own = {self._cell(what): what for what in (PUSHED, POPPED)}
 
     def count(self, cell: Num) -> Int:
-        """The number in a counter; of one of its own when all that was issued is done."""
+        """Return the number in a counter; its own counters include issued entries."""
         if isinstance(cell, int) and cell in self.own:
             return self.main.load(self._issued(cell), (0, MOST_COUNTED))
         return super().count(cell)
 
     def wait(self, cell: Num, least: Num) -> None:
-        """The scalar unit waits, or the queue will."""
+        """Wait now if the scalar unit waits; else leave the wait to the queue."""
         if self.issued.scalar_waits:
             super().wait(cell, least)
         else:
@@ -163,7 +163,10 @@ class NumberedCompiledEnd(CompiledFifoEnd):
 
 @dataclass
 class ReceivingCompiledMachine(CompiledMachine):
-    """Gives the tile of a pop that was made when the pop was issued: its content is undefined."""
+    """A machine that returns the tile made when the pop was issued.
+
+    The content of the tile is undefined.
+    """
 
     promised: TracedTile | None = None
 
@@ -179,14 +182,14 @@ class ReceivingCompiledMachine(CompiledMachine):
 
 
 class IssuedFifos:
-    """What a core issues to its ends of FIFOs."""
+    """The FIFO operations that a core has issued."""
 
     def __init__(self, main: MainFunction, func: Func) -> None:
         core = main.core
         self.main, self.words = main, dict[tuple[int, int], int]()
         self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
         self.pops = dict[Fifo, set[Pipe | None]]()
-        self.received = set[Value]()  # tiles that are declared and come to lie in slots
+        self.received = set[Value]()  # declared tiles that pops place in slots
         self.scalar_waits = core.target.chip and not core.target.separate
         for op, fifo in self.ends.items():
             entry = entry_of_op(op)
@@ -203,7 +206,7 @@ class IssuedFifos:
         return op.page.pipe_of(self.main.facts.environment(op))
 
     def queue_of(self, op: Op) -> Pipe:
-        """Its pipe; the pipe that popped gives the slot back."""
+        """Return the queue of an op: its pipe, or for a free the pipe that popped."""
         found = self.pipe(op)
         if op.page.fifo_role is FifoRole.FREES:
             pipes = self.pops.get(self.ends[op], {found})
@@ -215,9 +218,9 @@ class IssuedFifos:
         return found
 
     def announce(self, op: Op) -> Int | None:
-        """Count a push or pop that is issued, and wait for it where the scalar unit does.
+        """Count an issued push or pop, and wait for it if the scalar unit does.
 
-        The number of the entry that is popped, where it comes to lie in a slot.
+        Return the number of the popped entry, which selects its slot.
         """
         role, fifo = op.page.fifo_role, self.ends[op]
         end: Any = QueuedCompiledEnd(fifo, self.main, op, Pipe.S)  # Any: see `QueuedFifoEnd`
@@ -234,7 +237,7 @@ class IssuedFifos:
         return number
 
     def _count(self, fifo: Fifo, what: int) -> Int:
-        """How often it was issued before; from now on it is once more."""
+        """Return the number of earlier issues, and increment it."""
         place = self.place(fifo, what)
         before = self.main.load(place, (0, MOST_COUNTED))
         after = before + 1
@@ -242,7 +245,7 @@ class IssuedFifos:
         return before
 
     def place(self, fifo: Fifo, what: int) -> str:
-        """Where it stands how often something of a FIFO was issued."""
+        """Return the address of the issue count of a FIFO operation."""
         word = self.words.setdefault((fifo.cell, what), len(self.words))
         if word >= MOST_FIFOS:
             raise NotNative("more FIFOs than queues keep count of")

@@ -1,7 +1,7 @@
-"""What the queues of a core wait for, in the order of the reference.
+"""The waits of the queues of a core, in the order of the reference.
 
-In a deadlock each of them is named. A core that the reference schedules goes on when its scalar
-unit may, or any of its queues.
+A deadlock error names each of them. The reference resumes a core when its scalar unit or any of its
+queues can go on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptokit.order.schedule import Schedule, Wait, WaitingLine
 
 
 class QueuedCore(NamedTuple):
-    """A core whose queues wait: its frame, what it runs, and the instructions that this names."""
+    """A core with queues: its frame, plan, and the instructions that the plan names."""
 
     core: Core
     frame: Index
@@ -35,9 +35,9 @@ class QueuedCore(NamedTuple):
 
 
 def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[WaitingLine]:
-    """The scalar unit, where it waits for another core, and the head of each queue that waits.
+    """Yield the waits of the scalar unit for another core, and of the head of each queue.
 
-    `what` tells what an instruction waits for that waits for the counter at an address.
+    `what` describes the wait of an instruction, given the address of the counter.
     """
     words, plan, things = of.core.queues.data.view(np.int64), of.plan, of.things
 
@@ -65,14 +65,14 @@ def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[Wa
 
 
 class TriedSchedule(InnerSchedule):
-    """The schedule as an instruction sees it that is begun again where it has to wait."""
+    """The schedule for an instruction that is retried if it has to wait."""
 
     def __init__(self, of: Schedule) -> None:
         super().__init__(of)
         self.trying = False
 
     def wait(self, wait: Wait) -> None:
-        """NotYet where what is tried has to wait."""
+        """Raise NotYet if the tried instruction has to wait."""
         if not self.trying:
             self.of.wait(wait)
         elif not wait.met():
@@ -80,9 +80,9 @@ class TriedSchedule(InnerSchedule):
 
 
 def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
-    """Execute an instruction, or wait until it may or a queue: then it is begun again.
+    """Execute an instruction, or wait until it or a queue may go on, and then retry.
 
-    The frame says which by a number: 0 or less than 0.
+    LEAST in the frame is 0 if the instruction has executed, and negative otherwise.
     """
     core = of.core
     assert isinstance(core, GroupedCore)
@@ -102,9 +102,9 @@ def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
 
 
 def wait_for_any(of: QueuedCore, own: tuple[Op, Wait] | None = None) -> None:
-    """Other cores go on until one of the counters that the core waits for is large enough.
+    """Let other cores run until one of the counters is large enough.
 
-    `own`: or until the scalar unit may go on at an instruction.
+    `own`: or until the scalar unit may go on at this instruction.
     """
     core, words = of.core, of.core.queues.data.view(np.int64)
     assert isinstance(core, GroupedCore)

@@ -1,6 +1,6 @@
-"""A compiled program and the data it runs on: frames, tables, and the way to the reference.
+"""A compiled program and its data: frames, tables, and call backs to the reference.
 
-Twenty times a second a compiled program calls back, and may be ended there: a tick.
+A tick asks the program twenty times a second to call back, which allows it to be ended.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ from ptokit.order.schedule import Wait
 from ptokit.values.scalars import wrapped
 
 PERIOD = 0.05  # seconds
-LAST_TICKS = 20  # with nothing that runs, then the thread ends
+LAST_TICKS = 20  # idle ticks after which the thread ends
 _running: dict[int, Index] = {}  # frames
-_ticking: list[Thread] = []  # the one that ticks, or none
+_ticking: list[Thread] = []  # the ticking thread, or empty
 
 
 @contextmanager
 def ticking(frame: Index) -> Generator[None]:
-    """Inside, the program with this frame is asked to call back."""
+    """Ask the program with this frame to call back periodically while the body runs."""
     try:
         _running[id(frame)] = frame
-        if not (_ticking and _ticking[0].is_alive()):  # a forked process has none either
+        if not (_ticking and _ticking[0].is_alive()):  # a forked process has no thread
             thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
             _ticking[:] = [thread]
             with suppress(RuntimeError):  # Python ends: no thread can start
@@ -91,25 +91,26 @@ def _tick() -> None:
         idle = 0 if _running else idle + 1
         if idle == LAST_TICKS:
             mine = _ticking[:]
-            _ticking.clear()  # first, so that who comes now starts another
+            _ticking.clear()  # first, so that a new run starts another thread
             if not _running:
                 return
             _ticking[:], idle = mine, 0
 
 
 class Grown(Exception):
-    """An array would have to grow, or something is wrong, while several threads write."""
+    """Raised if an array must grow or a fault occurs while several threads write."""
 
 
 class Stopped(Exception):
-    """What this thread would find out is not asked for any more."""
+    """Raised if the result of this thread is no longer needed."""
 
 
 @dataclass
 class Session:
     """A compiled program with the memories of its arguments.
 
-    `things` are the instructions and regions that requests name; `rules`: they are checked.
+    `things` are the instructions and regions that requests name. `rules`: whether rules are
+    checked.
     """
 
     plan: Plan
@@ -119,17 +120,17 @@ class Session:
     planned: Planned
     real: Env  # the reference's handles of the arguments
     things: list[Any]  # Any: ops and blocks
-    shown: Sequence[Value]  # whose handles the plan keeps as results
-    arrays: dict[str, Memory]  # of arguments, by the names of their spaces
+    shown: Sequence[Value]  # values whose handles the plan keeps
+    arrays: dict[str, Memory]  # arrays of arguments, by the names of their spaces
     limits: RunLimits
     rules: bool = True
-    crew: list[Worker] = field(default_factory=list["Worker"])  # all that ran or run
-    failed: list[int] = field(default_factory=list[int])  # later blocks than these are stopped
-    sole: Worker | None = None  # who runs all blocks
+    crew: list[Worker] = field(default_factory=list["Worker"])  # all workers of the run
+    failed: list[int] = field(default_factory=list[int])  # workers of later blocks are stopped
+    sole: Worker | None = None  # the worker that runs all blocks
     known: dict[object, Any] = field(default_factory=dict[object, Any])  # Any: see `Logged`
 
     def renew(self, bound: Bound, limits: RunLimits) -> None:
-        """As it was made, with other arguments of the same types."""
+        """Reset the session for other arguments of the same types."""
         self.core.clear()
         bound.renew(self.real)
         if any(tile in self.real for tile in bound.tiles):
@@ -141,9 +142,9 @@ class Session:
     def run(
         self, blocks: int, *, one_thread: bool = False, span: range | None = None
     ) -> tuple[Env, Counter[str]]:
-        """Run all blocks; the error of the lowest block that failed. `one_thread`: not in parallel.
+        """Run all blocks; raise the error of the lowest failed block. `one_thread`: sequentially.
 
-        `span`: only these of them, in order on one thread.
+        `span`: run only these blocks, in order on one thread.
         """
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
         one_thread |= self.plan.serial or self.limits.most is not None
@@ -153,7 +154,7 @@ class Session:
         elif one_thread or blocks == 1:
             workers = [self._sole(blocks)]
             workers[0].run()
-        elif growing:  # the first block tells how large they are; nothing may move afterwards
+        elif growing:  # the first block determines the sizes; later no array may move
             workers = [Worker(self, self.core, 0, 1, blocks)]
             workers[0].run()
             for memory in growing:
@@ -173,11 +174,11 @@ class Session:
         return (workers[0].final() if blocks == 1 else self.real), counts
 
     def done(self) -> int:
-        """How many blocks have ended, about: asked from another thread while they run."""
+        """Return about how many blocks have ended; other threads call it during a run."""
         return sum(max(int(w.frame[BLOCK]) - w.first, 0) for w in [*self.crew])
 
     def _sole(self, blocks: int) -> Worker:
-        """All blocks on this thread, by the worker that did so last time."""
+        """Return the worker of the last run, for all blocks on this thread."""
         if self.sole is None:
             self.sole = Worker(self, self.core, 0, blocks, blocks)
         else:
@@ -185,21 +186,21 @@ class Session:
         return self.sole
 
     def _in_parallel(self, first: int, blocks: int) -> list[Worker]:
-        """Run the blocks from `first` on, shared out among the processors, and wait for all."""
+        """Run the blocks from `first` on all processors, and wait for all."""
         workers = self.workers(blocks, first)
         rest = [_threads().submit(worker.run) for worker in workers[1:]]
         try:
             workers[0].run()
             for other in rest:
                 other.result()
-        except BaseException:  # an interrupt: the others use the memories until they have ended
+        except BaseException:  # an interrupt: the other threads still use the memories
             self.failed.append(-1)
             wait(rest)
             raise
         return workers
 
     def workers(self, blocks: int, first: int = 0) -> list[Worker]:
-        """Equal runs of the blocks from `first` on, one for each processor."""
+        """Return a worker for each processor, with equal ranges of blocks from `first` on."""
         count = min(blocks - first, os.cpu_count() or 1)
         edges = [first + (blocks - first) * n // count for n in range(count + 1)]
         target, fixpipe = self.core.target, self.core.fixpipe
@@ -213,19 +214,19 @@ class Session:
 
 
 def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
-    """What their cores have warned of since somebody asked last."""
+    """Return the warnings of the cores since the last call."""
     return [found for worker in workers for found in worker.core.taken_warnings()]
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads that wait for further launches."""
+    """Return a pool of threads that wait for launches."""
     return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "ptokit")
 
 
 @dataclass
 class Worker:
-    """One thread: a run of blocks on one core's memories, perhaps again and again."""
+    """One thread, which runs a range of blocks on one core's memories, perhaps repeatedly."""
 
     session: Session
     core: Core
@@ -238,7 +239,7 @@ class Worker:
         plan = self.session.plan
         arrays = self.session.arrays
         self.memories = [arrays.get(n) or self.core.space_named(n) for n in plan.spaces]
-        self.shadowed = {  # those of arrays are made once, for all threads
+        self.shadowed = {  # shadows of arrays are made once, for all threads
             name
             for name, memory in self._named()
             if name in plan.tracked or (name in arrays and not memory.given)
@@ -252,7 +253,7 @@ class Worker:
         self.begin()
 
     def begin(self) -> None:
-        """Before a run."""
+        """Prepare the frame for a run."""
         self.executions: dict[int, Step] = {}
         self.problem, self.block, self.marked = None, self.first, False
         self.session.crew.append(self)
@@ -267,14 +268,14 @@ class Worker:
 
     @property
     def queued(self) -> QueuedCore:
-        """The core, where its queues wait."""
+        """Return the core with the state of its queues."""
         return QueuedCore(self.core, self.frame, self.session.plan, self.session.things)
 
     def _named(self) -> Iterator[tuple[str, Memory]]:
         return zip(self.session.plan.spaces, self.memories, strict=True)
 
     def _point(self) -> None:
-        """The table of memories; arrays that grow move."""
+        """Update the table of memories, since grown arrays have moved."""
         rows: list[int] = []
         for name, memory in self._named():
             shadow = address_of(memory.shadow) if name in self.shadowed else 0
@@ -282,7 +283,7 @@ class Worker:
         self.table[:] = rows
 
     def run(self) -> None:
-        """Run the blocks; what is wrong with the program stays in `problem`."""
+        """Run the blocks; keep the fault of the program in `problem`."""
         with self.answering() as pointer:
             failed = self.session.code.launch(*self.places, pointer, self.first, self.last)
         assert bool(failed) == (self.problem is not None)
@@ -293,7 +294,7 @@ class Worker:
 
     @contextmanager
     def answering(self) -> Generator[int]:
-        """Inside, the program may call back: what it calls."""
+        """Yield the address of the call back, while the program may call back."""
         answers = self._answers()
         next(answers)
         callback = codes.CALLBACK(answers.send)
@@ -301,9 +302,10 @@ class Worker:
             yield codes.pointer_of(callback)
 
     def _answers(self) -> Generator[int, int, None]:
-        """Answers to a compiled program that calls back: 0, or 1 to end it.
+        """Answer the call backs of a compiled program: 0, or 1 to end it.
 
-        Not a function: signal handlers may raise where one begins, before it can catch anything.
+        A generator and not a function, because a signal handler may raise at the start of a
+        function, before it can catch an exception.
         """
         try:
             while True:
@@ -312,7 +314,7 @@ class Worker:
                     raise NotNative("an address or a bound of more than 64 bits")
                 request = self.session.plan.requests[number]
                 self._execute(request, number)
-                if request.purpose is not Purpose.WAIT:  # what may grow makes no core wait
+                if request.purpose is not Purpose.WAIT:  # a kernel whose arrays grow has no waits
                     self._point()
         except GeneratorExit:
             return
@@ -321,7 +323,7 @@ class Worker:
         yield 1
 
     def counts(self) -> Counter[str]:
-        """How many instructions of each name ran, or were about to in open blocks."""
+        """Return how many instructions of each name ran, or are counted in open blocks."""
         found = Counter[str]()
         frame = self.frame.tolist()
         for slot, counted in self.session.plan.counts:
@@ -331,14 +333,14 @@ class Worker:
         return found
 
     def _mark(self) -> None:
-        """Before the reference looks: what is not tracked is known to be written."""
+        """Mark untracked memories as written, before the reference reads them."""
         for name, memory in self._named():
             if name not in self.session.plan.tracked and not self.marked:
                 memory.initialise()
         self.marked = True
 
     def _limit(self, request: Request) -> None:
-        """The run ends if it may use no more or was stopped; else it goes on."""
+        """End the run if a limit is reached or the run was stopped."""
         self.frame[TICK] = 0
         session, limits = self.session, self.session.limits
         if any(first < self.first for first in session.failed):
@@ -362,9 +364,9 @@ class Worker:
         if block != self.block:
             self.block = block
             self.core.state.registers.clear()
-            if FLAG_MEMORY not in self.session.plan.spaces:  # else the program does so itself
+            if FLAG_MEMORY not in self.session.plan.spaces:  # else the program lowers them
                 self.core.state.flags.clear()
-            self.executions.clear()  # they hold the old one
+            self.executions.clear()  # executions hold the old state
             if isinstance(self.core, GroupedCore):
                 self.core.enter(block)
         self.core.block_idx = block
@@ -373,12 +375,12 @@ class Worker:
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
         self._execute_on(request, number, op, env)
         for name, memory in self._named():
-            alone = not self.session.rules  # one instruction: nothing comes after it
+            alone = not self.session.rules  # a single instruction has no successor
             if memory.undefined and not alone and name not in self.session.plan.tracked:
                 raise NotNative(f"compiled code does not know what of {name} has a value")
 
     def _execute_on(self, request: Request, number: int, op: Any, env: Env) -> None:
-        """The reference executes an op, or a part of it. Any: an op or a region."""
+        """Execute an op, or a part of it, by the reference. Any: an op or a region."""
         if request.purpose is Purpose.REGISTERS:
             self._registers(request, op, env)
         elif request.purpose is Purpose.TRY:
@@ -389,7 +391,7 @@ class Worker:
             execute.run_op(op, env, self.core)
 
     def _wait(self, request: Request) -> None:
-        """Other cores go on until a counter is large enough."""
+        """Let other cores run until a counter is large enough."""
         if QUEUES in self.session.plan.spaces:
             wait_for_any(self.queued)
             return
@@ -410,7 +412,7 @@ class Worker:
         try:
             self.executions[number](env)
         except PtoError as problem:
-            if QUEUES in self.session.plan.spaces:  # where it was issued, only the reference knows
+            if QUEUES in self.session.plan.spaces:  # the issue order is known to the reference only
                 raise NotNative("an instruction of a queue goes wrong") from None
             raise self._inside(problem, request) from None
         if request.result is not None:
@@ -419,14 +421,14 @@ class Worker:
             self.frame[request.result] = wrapped(code, 64)
 
     def _inside(self, problem: PtoError, request: Request) -> PtoError:
-        """The loops around it: 'with %k = 3'."""
+        """Return the error with the enclosing iterations: 'with %k = 3'."""
         for place, arguments in reversed(request.inside):
             block: Block = self.session.things[place]
             problem = within(problem, block, tuple(map(self.concrete, arguments)))
         return problem
 
     def concrete(self, template: object) -> Any:  # Any: a handle or a number
-        """The reference's handle of a compiled program's value."""
+        """Return the reference's handle for a value of the compiled program."""
 
         def number(value: Any) -> int:  # Any: a number or its slot
             return int(self.frame[value.number]) if isinstance(value, FrameSlot) else value
@@ -446,10 +448,10 @@ class Worker:
             raise self._inside(problem.at(op.span), request) from None
 
     def final(self) -> Env:
-        """The reference's handles of what is looked at after the run."""
+        """Return the handles of the values that are read after the run."""
         results = zip(self.session.shown, self.session.plan.results, strict=True)
         found = {v: self.concrete(template) for v, template in results if template is not None}
         env = {**self.session.real, **found}
         if any(isinstance(env.get(value), Matrix) for value in self.session.shown):
-            self._mark()  # whoever looks at a tile asks what of it was written
+            self._mark()  # readers of a tile check which elements were written
         return env

@@ -1,7 +1,7 @@
-"""Functions that differ in nothing but numbers become one, which gets the numbers as arguments.
+"""Merges functions that differ in numbers only; the numbers become arguments.
 
-An instruction on tiles of several sizes often has the same loops with other ends and strides. The
-numbers of a function that is alone stay constants of its code.
+An instruction on tiles of several sizes often has the same loops with other bounds and strides. The
+numbers of a function without a duplicate stay constants.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-# what may come from a register as well: ends of loops, distances, arguments of further functions
+# numbers that may be registers: loop bounds, distances, arguments of calls
 NUMBER = re.compile(
     r"( = (?:add|mul|icmp s\w\w) i64 %\w+, (?=\d+\n)| = mul i64 (?=\d+, )"
     r"| = getelementptr i\d+, ptr %(?!s\d)\w+, i64 (?=\d+\n)"
@@ -18,20 +18,20 @@ NUMBER = re.compile(
 )
 NOTE = re.compile(r"\n  ;.*")
 CALL = re.compile(r"(call i32 @)(op\d+)(\(.*)\)")
-MOST = 6  # arguments: further ones would be loaded again and again
+MOST = 6  # arguments; further ones would be reloaded in each iteration
 
-Row: TypeAlias = tuple[int, ...]  # what stands at one place in each function that becomes one
-Member: TypeAlias = tuple[str, list[str]]  # a name, and the text in pieces: every third a number
+Row: TypeAlias = tuple[int, ...]  # the numbers at one place in all merged functions
+Member: TypeAlias = tuple[str, list[str]]  # a name, and pieces of text: each third is a number
 
 
 class Merged(NamedTuple):
-    """Definitions, and for the names of functions: which they became, and its further arguments."""
+    """Merged definitions, and for each function its new name and further arguments."""
 
     definitions: list[str]
     calls: dict[str, tuple[str, str]]
 
     def called(self, text: str) -> str:
-        """Lines of the main function, with their calls as they are now."""
+        """Return lines of the main function with updated calls."""
         return CALL.sub(self._call, text)
 
     def _call(self, found: re.Match[str]) -> str:
@@ -40,7 +40,7 @@ class Merged(NamedTuple):
 
 
 def merged(functions: Mapping[str, str]) -> Merged:
-    """`functions` are names by what follows a name: parameters and body."""
+    """Merge `functions`, a map from parameters and body to the name."""
     groups: dict[tuple[str, ...], list[Member]] = {}
     for body, name in functions.items():
         pieces = NUMBER.split(NOTE.sub("", body))
@@ -71,7 +71,7 @@ def _merge(group: list[Member], result: Merged) -> None:
 
 
 def _arguments(rows: Sequence[Row]) -> tuple[list[Row], list[str], dict[Row, str]]:
-    """Rows that become arguments, lines that compute others, names of all rows that differ."""
+    """Return rows that become arguments, lines that compute others, and names of all rows."""
     bases: list[Row] = []
     begin: list[str] = []
     names: dict[Row, str] = {}
@@ -90,7 +90,7 @@ def _arguments(rows: Sequence[Row]) -> tuple[list[Row], list[str], dict[Row, str
 
 
 def _fit(row: Row, base: Row) -> tuple[int, int] | None:
-    """What times the base and what more gives this row."""
+    """Return (factor, addend) such that base * factor + addend is the row; None if impossible."""
     first, other = base[0], next(n for n, number in enumerate(base) if number != base[0])
     times = (row[other] - row[0]) // (base[other] - first)
     more = row[0] - times * first

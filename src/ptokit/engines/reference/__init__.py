@@ -1,1 +1,1 @@
-"""The reference engine: runs a program with NumPy, instruction by instruction."""
+"""The reference engine: executes a program with NumPy, instruction by instruction."""

@@ -1,4 +1,4 @@
-"""The reference as an engine: functions of one core, and kernels of several."""
+"""The entry points of the reference engine, for functions of one core and kernels of several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptokit.machine.launchoptions import Options
 
 
 def prepare(launch: Launch, how: Options) -> InterpretedKernel | InterpretedFunction:
-    """The functions of a launch, ready to run again and again."""
+    """Return the functions of a launch, ready to run repeatedly."""
     return InterpretedKernel(launch, how) if launch.waits else InterpretedFunction(launch, how)
 
 

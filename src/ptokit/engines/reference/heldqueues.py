@@ -1,7 +1,7 @@
-"""The queues of a core whose pipes wait, each for itself: for flags, and for other cores.
+"""The queues of a core whose pipes wait separately, for flags and for other cores.
 
-The scalar unit goes on until it must wait itself; other cores run while all that is left waits for
-them.
+The scalar unit goes on until it must wait itself. Other cores run while all remaining entries wait
+for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptokit.order.schedule import Schedule, Wait, WaitingLine
 
 
 class NotYet(Exception):
-    """An entry waits for another core; it has done nothing so far, and is begun again."""
+    """Raised if an entry must wait for another core, before it has any effect; it is retried."""
 
     def __init__(self, wait: Wait) -> None:
         super().__init__(str(wait))
@@ -26,9 +26,9 @@ class NotYet(Exception):
 
 
 class HeldEntry(NamedTuple):
-    """What a queue takes when it is `ready`: a wait, if it has a `problem` where it never is.
+    """A queue entry that executes when `ready`; a wait has the `problem` of waiting forever.
 
-    `name` and `span` are of the instruction; `wait`: for another core.
+    `name` and `span` are those of the instruction. `wait` is set for a wait for another core.
     """
 
     act: Callable[[], None]
@@ -41,24 +41,24 @@ class HeldEntry(NamedTuple):
 
 
 class HeldQueues:
-    """The queues of a core, by their pipes; `schedule`: of its kernel."""
+    """The queues of a core, by pipe; `schedule` is that of its kernel."""
 
     def __init__(self, schedule: Schedule | None) -> None:
         self.schedule = schedule
         self.queues = defaultdict[Queue, deque[HeldEntry]](deque)
-        self.going = deque[Queue]()  # the queues that go on, the first one now
-        self.at: tuple[str, Span | None] = "", None  # the instruction that is issued
+        self.going = deque[Queue]()  # the active queues, the current one first
+        self.at: tuple[str, Span | None] = "", None  # the instruction being issued
 
     def held(self, queue: Queue) -> bool:
-        """Whether the queue of a pipe waits."""
+        """Return whether the queue of a pipe waits."""
         return bool(self.queues[queue])
 
     def put(self, queue: Queue, act: Callable[[], None]) -> None:
-        """Do it when the queue comes to it."""
+        """Execute `act` when the queue comes to it."""
         self.issue(queue, HeldEntry(act, lambda: True, *self.at))
 
     def issue(self, queue: Queue, entry: HeldEntry) -> None:
-        """An entry for the end of a queue; where that waits for other cores, these go on first."""
+        """Append an entry to a queue; if the queue waits for other cores, they run first."""
         self.queues[queue].append(entry)
         if len(self.queues[queue]) == 1:
             self.go_on(queue)
@@ -67,7 +67,7 @@ class HeldQueues:
             self._again()
 
     def go_on(self, queue: Queue) -> None:
-        """Execute what the queue holds up to the next wait, then what that lets go on."""
+        """Execute the queue up to its next wait, then the queues that it released."""
         if queue in self.going:
             return
         self.going.append(queue)
@@ -91,11 +91,11 @@ class HeldQueues:
 
     @property
     def waiting(self) -> bool:
-        """Whether any queue waits."""
+        """Return whether any queue waits."""
         return any(self.queues.values())
 
     def settle(self, queues: Sequence[Queue] | None = None) -> None:
-        """Go on when these queues, or all, are empty; PtoError where one waits for ever."""
+        """Wait until these queues, or all, are empty; PtoError if one waits forever."""
         while any(self.queues[queue] for queue in queues or self.queues):
             if not self._blocked():
                 heads = (self.queues[queue] for queue in queues or self.queues)
@@ -104,12 +104,12 @@ class HeldQueues:
             self._suspend(None)
 
     def until(self, wait: Wait) -> None:
-        """Go on when the scalar unit may; queues that wait for other cores go on meanwhile."""
+        """Wait until the scalar unit may go on; blocked queues go on meanwhile."""
         while not wait.met():
             self._suspend(wait)
 
     def _suspend(self, wait: Wait | None) -> None:
-        """Other cores go on until something here may."""
+        """Let other cores run until the scalar unit or a queue can go on."""
         assert self.schedule is not None
         every = ([wait] if wait else []) + [entry.wait for entry in self._blocked() if entry.wait]
         lines, met = partial(self._lines, wait), partial(_any_met, every)
@@ -117,18 +117,18 @@ class HeldQueues:
         self._again()
 
     def _again(self) -> None:
-        """What waits for other cores looks whether it still does."""
+        """Retry the queues that wait for other cores."""
         for queue in PIPES:
             if self.queues[queue] and self.queues[queue][0].wait is not None:
                 self.go_on(queue)
 
     def _blocked(self) -> list[HeldEntry]:
-        """The entries that wait for other cores, at the heads of their queues."""
+        """Return the entries at queue heads that wait for other cores."""
         heads = (self.queues[queue][0] for queue in PIPES if self.queues.get(queue))
         return [entry for entry in heads if entry.wait is not None]
 
     def _lines(self, wait: Wait | None) -> Iterator[WaitingLine]:
-        """All that waits on this core: the scalar unit, the heads of queues."""
+        """Yield all waits on this core: the scalar unit and the heads of queues."""
         if wait is not None:
             yield (*self.at, str(wait))
         for queue in PIPES:
@@ -137,7 +137,7 @@ class HeldQueues:
 
 
 class InnerSchedule(Schedule):
-    """The schedule inside of an instruction that waits in its own way; `of` switches cores."""
+    """A schedule for an instruction with its own way of waiting; `of` switches cores."""
 
     def __init__(self, of: Schedule) -> None:
         super().__init__(of.order)
@@ -154,14 +154,14 @@ class InnerSchedule(Schedule):
 
 
 class QueuedSchedule(InnerSchedule):
-    """The schedule as a core with queues sees it: an entry that waits holds up its queue alone."""
+    """The schedule of a core with queues: a waiting entry blocks its own queue only."""
 
     def __init__(self, of: Schedule, queues: HeldQueues) -> None:
         super().__init__(of)
         self.queues = queues
 
     def wait(self, wait: Wait) -> None:
-        """NotYet in an entry of a queue that has to wait; the scalar unit waits here."""
+        """Wait for the scalar unit, or raise NotYet in a queue entry that has to wait."""
         if not self.queues.going:
             self.queues.until(wait)
         elif not wait.met():

@@ -1,4 +1,4 @@
-"""FIFOs between cores as the reference keeps them."""
+"""FIFOs between cores in the reference engine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class InterpretedFifoEnd(EngineFifoEnd):
         self.tell_awaited(cell, least)
 
     def wait_for(self, cell: int, least: int) -> Wait:
-        """That a counter is that large."""
+        """Return the wait for a counter to be at least `least`."""
         counters = self.counters
         return Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
 
@@ -49,12 +49,12 @@ class InterpretedFifoEnd(EngineFifoEnd):
         self.core.schedule.pause()
 
     def tell_awaited(self, cell: int, least: int) -> None:
-        """The core goes on since a counter is that large."""
+        """Tell the clock that the core has awaited a counter."""
         if least > 0:
             self.core.clock.acquire(self._key(cell), least)
 
     def tell_set(self, cell: int) -> None:
-        """A counter goes up: the core lets others go on."""
+        """Tell the clock that the core signals by incrementing a counter."""
         if cell < self.fifo.cell + HEADERS:
             self.core.clock.release(self._key(cell))
 

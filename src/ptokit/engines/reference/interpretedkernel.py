@@ -1,4 +1,4 @@
-"""Kernels of several cores by the reference: interpreters that are coroutines."""
+"""Kernels of several cores in the reference engine: interpreters that are coroutines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ptokit.order.signalboard import SignalBoard
 
 
 class InterpretedKernel:
-    """The functions of cores that run at once, made ready to run again and again."""
+    """The functions of concurrent cores, ready to run repeatedly."""
 
     def __init__(self, launch: Launch, how: Options) -> None:
         self.how = how
@@ -37,12 +37,12 @@ class InterpretedKernel:
         funcs = launch.funcs
         self.waits_apart = waits_apart(funcs, how.target)
         self.prints = any(map(prints, funcs))
-        self.queued = False  # what waits for other cores holds up its queue alone
+        self.queued = False  # a wait for another core blocks its queue only
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run the cores of each block at once, block after block; those of several ranks all.
+        """Run the cores of each block concurrently, block after block; ranks all at once.
 
-        In the order of the text where that comes to its end, else as queues go on.
+        Program order is tried first. If it deadlocks, the cores run with queues.
         """
         self.queued |= self.waits_apart and (self.prints or any(o.stepwise for o in observers))
         try:
@@ -67,9 +67,9 @@ class InterpretedKernel:
         observers: Sequence[Observer],
         made: Callable[..., Interpreter] | None = None,
     ) -> Counter[str]:
-        """Run the cores on these handles; how often they executed each instruction.
+        """Run the cores on these handles; return the count of each instruction.
 
-        `made`: what interprets their functions; None: what each asks for.
+        `made`: the interpreter class for the functions; None: the class that each function needs.
         """
         places, count, done = [[*grid] for grid in self.grids], Counter[str](), list[int]()
         schedule, clocks = _watched(envs, [*chain(*places)], observers)
@@ -94,7 +94,7 @@ class InterpretedKernel:
     def _programs(
         self, grid: Grid, board: SignalBoard, run: Callable[[GroupedCore], Interpreter], block: int
     ) -> Sequence[Callable[[], Interpreter]]:
-        """Return the function of each core of a block."""
+        """Return the program of each core of a block."""
         shared = grid.shared_memories()
         board.fifos.append(shared)
         found = list[Callable[[], Interpreter]]()
@@ -114,7 +114,7 @@ class InterpretedKernel:
         rank: int,
         core: GroupedCore,
     ) -> Interpreter:
-        """One core's function, from its beginning to its end."""
+        """Run one core's function to its end; return its interpreter."""
         assert core.kind is not None
         one, plan = launch.ranks[rank][core.kind], self.planned[rank][core.kind]
         for observer in observers:
@@ -133,7 +133,7 @@ class InterpretedKernel:
 def _watched(
     envs: Envs, places: Sequence[CorePlace], observers: Sequence[Observer]
 ) -> tuple[Schedule, Clocks | None]:
-    """The order of the cores, and what follows their signals, where somebody looks for races."""
+    """Return the schedule of the cores, and the clocks of an observer that looks for races."""
     memories = {id(memory): memory for of_rank in envs for memory in memories_of(of_rank)}
     order = next((o.order for o in observers if o.order is not None), None)
     clocks = [o.launched(memories.values(), places) for o in observers]

@@ -1,7 +1,7 @@
-"""The interpreter: runs a function op by op, each through its page's body.
+"""The interpreter, which executes a function op by op through the bodies of the pages.
 
-Everything that can be known before the run is computed before it: which rules still depend on run
-time values, where operands come from, what constants attributes are.
+All that is known before the run is computed in advance: the rules that depend on run-time values,
+the sources of operands, and the constants of attributes.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ RegionBody: TypeAlias = "Callable[..., tuple[object, ...]]"
 
 
 class InterpretedMachine:
-    """One core as a program sees it: handles on its memories, here for the definition of `value`.
+    """A core as bodies see it: it makes handles on its memories, here for `value`.
 
-    No handle that the program gives an address has bytes of a tile in `planned`.
+    A handle at an address from the program must not overlap a tile in `planned`.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class InterpretedMachine:
         self.address_of, self.pointer_to = core.address_of, core.pointer_to
 
     def tile(self, kind: TileType | ConvTileType, address: int) -> Matrix:
-        """A handle on the bytes at `address` of the memory of the type's location."""
+        """Return a handle on the bytes at `address` of the memory of the type's location."""
         for problem in self.planned.conflict(kind, address, self.target, self.value):
             raise PtoError(problem)
         return self._handle(kind, address)
@@ -78,33 +78,33 @@ class InterpretedMachine:
         return Tile(kind, memory, address)
 
     def new(self, kind: TileType | ConvTileType) -> Matrix:
-        """A new tile at the planned address of the value: its content is undefined."""
+        """Return a tile at the planned address of the value, with undefined content."""
         assert self.value is not None
-        if isinstance(self.value.type, OpaqueType):  # nobody knows how large it is
+        if isinstance(self.value.type, OpaqueType):  # the size is unknown
             raise PtoError(unknown_type(self.value, self.value.type))
         address = self.planned.addresses[self.value]
         return (self._handle if self.value in self.planned.over else self.fresh)(kind, address)
 
     @staticmethod
     def nowhere(kind: GlobalType) -> GlobalView:
-        """A view without a place, until a pipe gives it a slot."""
+        """Return a view without an address, until a pop gives it a slot."""
         known = replace(kind, stride=kind.stride or (1,) * kind.rank)
         return GlobalView(known, Memory.nothing(), 0)
 
     @staticmethod
     def array(kind: ArrayType | StructType) -> Pointer:
-        """A new array or struct of the scalar unit, of zeros."""
+        """Return a new zeroed array or struct of the scalar unit."""
         return local_array(kind)
 
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
-        """A new tile at a planned address."""
+        """Return a new tile at a planned address, with undefined content."""
         handle = self._handle(kind, address)
         handle.memory.shadow[address : address + kind.nbytes] = 0
         return handle
 
 
 class InterpretedFlow:
-    """Loops and branches, as Python's own."""
+    """Loops and branches, executed by Python."""
 
     def loop(
         self, lower: int, upper: int, step: int, carried: tuple[object, ...], region: RegionBody
@@ -129,9 +129,9 @@ class InterpretedFlow:
 
 
 class Interpreter:
-    """Compiles blocks to lists of steps and runs them; `count` tells how many instructions ran.
+    """An interpreter that compiles blocks to lists of steps; `count` counts instructions.
 
-    `checks`: rules that depend on values are looked at.
+    `checks`: rules that depend on values are checked.
     """
 
     checks = True
@@ -153,8 +153,8 @@ class Interpreter:
         self.count = Counter[str]()
 
     def block(self, block: Block) -> Callable[[Env], tuple[object, ...]]:
-        """A function that runs the block and returns what its terminator passes on."""
-        steps = list[Step]()  # made when it first runs: few runs come to every branch
+        """Return a function that runs the block and returns its terminator's values."""
+        steps = list[Step]()  # made at the first run, since few runs reach every branch
         passed = block.outcome
 
         def run(env: Env) -> tuple[object, ...]:
@@ -167,7 +167,7 @@ class Interpreter:
         return run
 
     def ready(self, op: Op) -> ReadyOp:
-        """The op with the rules that depend on values; what it says of numbers and types counts."""
+        """Return the op with its undecided rules; facts about its results are recorded."""
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
         open = (rule for rule, _ in doubtful(rules, static) if self.checks)
@@ -176,23 +176,23 @@ class Interpreter:
         return made
 
     def counts(self, op: Op) -> bool:
-        """Whether it is one of the instructions that are limited."""
+        """Return whether the op counts towards the limit of instructions."""
         return op.page.reported
 
     def flow(self, op: Op) -> InterpretedFlow:
-        """What repeats the regions of an op and chooses between them."""
+        """Return the control flow operations for the regions of an op."""
         return InterpretedFlow()
 
     def execution(self, op: AnyOp) -> Step:
-        """One op made ready."""
+        """Return the step of an op."""
         return execution(op, self)
 
     def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
-        """The end of a FIFO as the body of an op sees it."""
+        """Return the FIFO end for the body of an op."""
         return InterpretedFifoEnd(fifo, core)
 
     def ended(self) -> None:
-        """The function has come to its end."""
+        """Finish the function; the plain interpreter has nothing left to do."""
 
     def _step(self, op: AnyOp) -> Step:
         step, core = self.execution(op), self.core
@@ -209,7 +209,7 @@ class Interpreter:
         return seen
 
     def region(self, op: Op, block: Block) -> Callable[..., tuple[object, ...]]:
-        """A region of `op` as a function of the environment and its arguments."""
+        """Return a region of `op` as a function of the environment and its arguments."""
         run, limits = self.block(block), self.limits
 
         def region(env: Env, *args: object, repeats: bool = False) -> tuple[object, ...]:
@@ -230,7 +230,7 @@ class Interpreter:
 
 
 def execution(op: AnyOp, run: Interpreter) -> Step:
-    """One op made ready."""
+    """Return the step of an op."""
     if isinstance(op, OpaqueOp):
         return _refuse(replace(unknown_op(op), severity=Severity.ERROR))
     core = run.core
@@ -245,7 +245,7 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
 
 
 class OpExecution:
-    """One op made ready: where its operands come from, which rules still depend on values."""
+    """A prepared op: the sources of its operands and its undecided rules."""
 
     def __init__(self, op: Op, run: Interpreter) -> None:
         self.op, self.page, self.run = op, op.page, run
@@ -257,7 +257,7 @@ class OpExecution:
 
     @cached_property
     def offer(self) -> Offer:
-        """What the body may use, whatever the operands are."""
+        """Return the resources for the body that do not depend on the operands."""
         if self.ready.standalone:
             return {}
         op, core = self.op, self.run.core
@@ -279,7 +279,7 @@ class OpExecution:
             self.define(env, outcome)
 
     def operands(self, env: Env) -> ByName:
-        """What it takes, as its rules want it, with the refined type of its result."""
+        """Return the operands for rules and body, with the refined type of the result."""
         if self.limited:
             self.run.limits.before(self.op)
         values = self.ready.values(env)
@@ -288,7 +288,7 @@ class OpExecution:
         return values
 
     def number(self, env: Env) -> None:
-        """The op, where it only computes one number."""
+        """Execute an op that only computes one number."""
         ready = self.ready
         values = ready.fixed.copy()
         for name, bound, _ in ready.inputs:
@@ -299,13 +299,13 @@ class OpExecution:
             self.execute(values, ())
 
     def _checked(self, values: ByName) -> ByName:
-        """Evaluate the rules that were open; the refined type of the result, if any."""
+        """Evaluate the undecided rules; return the refined type of the result, if any."""
         target = self.run.facts.target
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)
         if self.ready.result is not None:
             seen[self.ready.result] = stated(self.op.results[0], target)
         for rule in self.ready.broken(seen):
-            goes_on = tolerated(rule, seen)  # what types state was judged before the run
+            goes_on = tolerated(rule, seen)  # types were checked before the run
             made, where = taken if goes_on else violation, blamed(self.op, rule)
             problem = made(self.page, rule, seen, where)
             if problem.is_error:
@@ -316,7 +316,7 @@ class OpExecution:
         return {self.ready.result: refined(self.refine, seen, target)}
 
     def execute(self, values: ByName, regions: tuple[RegionBody, ...] = ()) -> Any:
-        """Run the body; what it gives."""
+        """Run the body; return its outcome."""
         if self.waits and isinstance(self.run.core, GroupedCore):
             self.run.core.schedule.at(self.op.name, self.op.span)
         offer = {**self.offer, REGIONS: regions} if regions else self.offer
@@ -337,21 +337,21 @@ class OpExecution:
         return outcome
 
     def define(self, env: Env, outcome: Any) -> None:  # Any: what its page gives
-        """Give the results their handles and numbers."""
+        """Assign handles and numbers to the results."""
         several = outcome if len(self.op.results) > 1 or self.regions else (outcome,)
         for result, given in zip(self.op.results, several, strict=True):
             value = self._kept(given) if isinstance(given, NumpyArray) else given
-            # what a region passes on keeps its name there: the result is another handle
+            # a value passed out of a region keeps its name there: copy the handle
             another = result.resized or (self.regions and isinstance(value, Matrix))
             env[result] = value = copy(value) if another else value
             if isinstance(value, Matrix):
                 value.label = f"%{result.name}"
 
     def _kept(self, given: NumpyArray) -> object:
-        """The number that the scalar unit keeps of an array of one element."""
+        """Return the number of an array with one element, for the scalar unit."""
         try:
             return given.kept()
-        except PtoError as problem:  # it has no value
+        except PtoError as problem:  # the element has no value
             raise problem.at(self.op.span) from None
 
 
@@ -363,7 +363,7 @@ def _refuse(problem: Diagnostic) -> Step:
 
 
 def within(problem: PtoError, block: Block, args: tuple[object, ...]) -> PtoError:
-    """Add the iteration: 'with %k = 3'."""
+    """Add the iteration to an error: 'with %k = 3'."""
     numbers = [
         f"%{a.name} = {v}" for a, v in zip(block.args, args, strict=True) if isinstance(v, int)
     ]

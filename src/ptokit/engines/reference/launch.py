@@ -1,4 +1,4 @@
-"""The reference engine: runs programs, block after block, and single instructions, with NumPy."""
+"""Runs of single-core functions by the reference engine, block after block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptokit.machine.undefinedstore import undefined_results
 
 
 class InterpretedFunction:
-    """A function made ready to run again and again, on arguments that differ in content only."""
+    """A function that runs repeatedly, on arguments that differ in content only."""
 
     def __init__(self, launch: Launch, how: Options, planned: Planned | None = None) -> None:
         self.how = how
@@ -57,7 +57,7 @@ class InterpretedFunction:
         return bound.outputs(last), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:
-        """Run the function on a core whose memories are blank; instructions add to `count`."""
+        """Run the function on a core with blank memories; instructions add to `count`."""
         env = shared | bound.local(InterpretedMachine(run.core), self.planned.addresses)
         run.block(bound.func.body)(env)
         run.ended()
@@ -66,5 +66,5 @@ class InterpretedFunction:
 
 
 def placed(bound: Bound, target: Target) -> Planned:
-    """Where the tiles of a function are placed."""
+    """Return the address plan of a function's tiles."""
     return facts_of(bound.func).on(target, bound.numbers).placement.planned

@@ -1,6 +1,6 @@
-"""FIFOs at a core whose queues wait: slots are numbered when an instruction is issued.
+"""FIFOs of a core with queues: slots are numbered when an instruction is issued.
 
-What waits for the other end, and what tells it, is done when the queue comes to it.
+Waits for the other end and signals to it execute when the queue comes to them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Act = Callable[[], None]
 
 
 class QueuedFifoEnd(InterpretedFifoEnd):
-    """One end; `issued` are its counters as they are when all that was issued is done."""
+    """One FIFO end; `issued` has its counters as if all issued entries were complete."""
 
     def __init__(self, fifo: Fifo, core: GroupedCore, issued: dict[int, int]) -> None:
         super().__init__(fifo, core)
         self.issued = issued
-        self.later: deque[Act] | None = None  # what is left to the queue; None: it is done at once
-        self.waits_now = False  # the scalar unit waits before it leaves anything to a queue
-        self.of_issue = core.clock.of_issue  # who follows the cores is told when it is issued
+        self.later: deque[Act] | None = None  # operations left to the queue; None: execute at once
+        self.waits_now = False  # the scalar unit waits before it issues
+        self.of_issue = core.clock.of_issue  # the clock records issues, not executions
 
     def announce(self, role: FifoRole | None, split: int, *, waits: bool) -> None:
-        """A push, a pop or a release of a tile is issued; `waits`: the scalar unit waits for it."""
-        end: Any = self  # what bodies take for one: a page's words on views say less
+        """Count an issued push, pop or free of a tile; `waits`: S waits for the other end."""
+        end: Any = self  # bodies use a narrower type of FIFO end
         if not idle_lane(end, split):
             if role is FifoRole.PUSHES:
                 least = self._goes_up(PUSHED) - self.fifo.slots
@@ -62,12 +62,12 @@ class QueuedFifoEnd(InterpretedFifoEnd):
             super().tell_set(self._cell(what))
 
     def _issued(self, what: int) -> int:
-        """A counter of this core when all that was issued is done."""
+        """Return a counter of this core as if all issued entries were complete."""
         cell = self._cell(what)
         return max(super().count(cell), self.issued.get(cell, 0))
 
     def _goes_up(self, what: int) -> int:
-        """The same after one more is issued."""
+        """Increment an issued counter and return the new value."""
         self.issued[self._cell(what)] = number = self._issued(what) + 1
         return number
 
@@ -103,20 +103,20 @@ class QueuedFifoEnd(InterpretedFifoEnd):
 
 
 class ReceivingMachine(InterpretedMachine):
-    """Makes the tile of a pop when it is issued; the body, in its queue, gets that one."""
+    """A machine that makes the tile of a pop when the pop is issued."""
 
     def __init__(self, of: InterpretedMachine) -> None:
         super().__init__(of.core, of.planned, of.value)
         self.promised = deque[Matrix]()
 
     def promise(self, kind: TileType | ConvTileType) -> Matrix:
-        """A handle on the planned bytes of the tile, which still hold what they held."""
+        """Return a handle on the planned bytes of the tile, whose content is unchanged."""
         assert self.value is not None
         self.promised.append(self._handle(kind, self.planned.addresses[self.value]))
         return self.promised[-1]
 
     def new(self, kind: TileType | ConvTileType) -> Matrix:
-        """The tile that was promised first: its content is undefined."""
+        """Return the first promised tile, with undefined content."""
         found = self.promised[0]
         if self.value not in self.planned.over and isinstance(found, Tile):
             found.shadow()[:] = 0
@@ -124,7 +124,7 @@ class ReceivingMachine(InterpretedMachine):
 
 
 def in_another_slot(handle: Matrix) -> None:
-    """A tile comes to lie in bytes of its own: what was popped into it before stays."""
+    """Move a tile to new bytes, so that the entry popped before is kept."""
     if isinstance(handle, Tile):
         here = handle.elements
         memory = Memory.blank(handle.memory.name, handle.address + handle.type.nbytes)

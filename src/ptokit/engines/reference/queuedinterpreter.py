@@ -1,8 +1,8 @@
-"""The interpreter of functions that await flags above the lines which raise them.
+"""The interpreter for functions whose program order has flag waits before their sets.
 
-The reference executes what is issued at once, as if each pipe were done before the next line. Here
-a wait for a flag that is down holds up the queue of its pipe: what this pipe gets is executed when
-another one, whose queue goes on, has raised the flag.
+The plain interpreter executes each instruction at once, as if each pipe were done before the next
+line. Here a wait for a flag that is down blocks the queue of its pipe, and the entries behind it
+execute after another queue has raised the flag.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ T = TypeVar("T")
 
 
 class QueuedFlags(Flags):
-    """The flags of a core whose queues hold entries up; `issued` are told of sets and waits."""
+    """The flags of a core with queues; `issued` is informed of sets and waits at issue."""
 
     def __init__(self, issued: Flags, queues: HeldQueues) -> None:
         super().__init__()
         self.issued = None if type(issued) is Flags else issued
         self.queues = queues
-        self.acquired, self.freed = Counter[int](), Counter[int]()  # how often each buffer was
+        self.acquired, self.freed = Counter[int](), Counter[int]()  # of each buffer
 
     def set(self, source: Queue, target: Queue, event: int) -> None:
         if self.issued is not None:
@@ -79,7 +79,7 @@ class QueuedFlags(Flags):
             self.queues.settle()
 
     def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
-        """Hold the queue of the pipe until the buffer was released as often as acquired."""
+        """Hold the queue of the pipe until each earlier acquire of the buffer was released."""
         if self.issued is not None:
             self.issued.acquire(pipe, buffer, mode)
         before, (name, span) = self.acquired[buffer], self.queues.at
@@ -108,10 +108,10 @@ class QueuedFlags(Flags):
 
 
 class QueuedInterpreter(Interpreter):
-    """Executes what the scalar unit does in the order of the text, and the rest as queues go on."""
+    """An interpreter that runs scalar ops in program order and queues the others."""
 
     def __init__(self, *how: Any) -> None:
-        """`how`: as `Interpreter` takes it."""
+        """Create the interpreter; `how` are the arguments of `Interpreter`."""
         super().__init__(*how)
         core, schedule = self.core, None
         if isinstance(core, GroupedCore):
@@ -122,16 +122,16 @@ class QueuedInterpreter(Interpreter):
             core.board = replace(core.board, schedule=core.schedule)
         core.state.flags = QueuedFlags(core.state.flags, self.queues)
         self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
-        self.counted: dict[int, int] = {}  # the counters of FIFOs, when all issued is done
-        self.popped = defaultdict[Fifo, deque[Queue]](deque)  # whose slots are not given back yet
-        # what is pushed and popped waits for the other core before it is issued
+        self.counted: dict[int, int] = {}  # FIFO counters as if all issued entries were complete
+        self.popped = defaultdict[Fifo, deque[Queue]](deque)  # of slots not freed yet
+        # the scalar unit waits for the other core before it issues a push or pop
         self.scalar_waits = core.target.chip and not core.target.separate
 
     def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
         return QueuedFifoEnd(fifo, core, self.counted)
 
     def execution(self, op: AnyOp) -> Step:
-        """One op made ready, for the queue of its pipe."""
+        """Return the step of an op, which goes to the queue of its pipe."""
         step, queues = self._step_of(op), self.queues
         if not isinstance(op, Op) or not (moves(op) or FLAGS in op.page.uses):
             return step
@@ -147,7 +147,7 @@ class QueuedInterpreter(Interpreter):
         step = super().execution(op)
         if not isinstance(op, Op) or op.page.uses == (FLAGS,):
             return step
-        if {FLAGS, SIGNALS} <= {*op.page.uses}:  # all pipes meet those of other cores
+        if {FLAGS, SIGNALS} <= {*op.page.uses}:  # a barrier of all pipes with other cores
             return self._settled(step)
         pipe = op.page.pipe_of(self.facts.environment(op)) if moves(op) else None
         if isinstance(step, OpExecution) and op in self.ends:
@@ -164,7 +164,7 @@ class QueuedInterpreter(Interpreter):
         return settled
 
     def _queued(self, op: Op, step: Step, pipe: Queue) -> Step:
-        """The op, when its queue comes to it: once it waits for nothing, it does all it does."""
+        """Return a step that queues the op, which executes as a whole when it can."""
         queues, values = self.queues, [value for _, value in op.values()]
         waits = step if isinstance(step, OpExecution) and _may_wait(op) else None
         clock = self.core.clock if isinstance(self.core, GroupedCore) else None
@@ -174,7 +174,7 @@ class QueuedInterpreter(Interpreter):
             if queues.held(queue) or waits is not None:
                 env = {value: _kept(env[value]) for value in values}
                 do = partial(step, env)
-                if waits is not None:  # then it is begun again
+                if waits is not None:  # such an op is retried
                     do = partial(waits.execute, waits.operands(env))
                 do = partial(self._resumed, op, env, do)
             if clock is not None and SIGNALS in op.page.uses:
@@ -189,7 +189,7 @@ class QueuedInterpreter(Interpreter):
         do()
 
     def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
-        """What is done at one end of a FIFO: tiles move in their queue, slots get a number now."""
+        """Return the step of a FIFO op: tiles move in their queue, slots are numbered at issue."""
         op = step.op
         role, entry = op.page.fifo_role, next(_entries(op), None)
         if role is FifoRole.OPENS:
@@ -223,11 +223,11 @@ class QueuedInterpreter(Interpreter):
         return popped
 
     def _keeps_slots(self) -> bool:
-        """Whether a pop leaves entries in their slots, which something issued may still read."""
+        """Return whether popped entries stay in slots that an issued op may still read."""
         return not self.core.target.releases and self.queues.waiting
 
     def _numbered(self, step: OpExecution, pipe: Pipe) -> Step:
-        """A view becomes a slot at once; its queue waits for the other end."""
+        """Return a step that gives a view its slot now and queues the waits for the other end."""
         end = step.offer[FIFO]
         assert isinstance(end, QueuedFifoEnd)
 
@@ -246,7 +246,7 @@ class QueuedInterpreter(Interpreter):
         return numbered
 
     def _caught_up(self, op: Op, left: deque[Callable[[], None]]) -> None:
-        """What is left of the op, in its order: it may be begun again where it has to wait."""
+        """Execute the remaining operations of the op in order; retried if one has to wait."""
         if isinstance(self.core, GroupedCore):
             self.core.schedule.at(op.name, op.span)
         while left:
@@ -254,7 +254,7 @@ class QueuedInterpreter(Interpreter):
             left.popleft()
 
     def _received(self, step: OpExecution, pipe: Pipe) -> Step:
-        """A pop that makes its tile."""
+        """Return the step of a pop that makes its tile."""
         machine = step.offer[MACHINE]
         assert isinstance(machine, InterpretedMachine)
         step.offer = {**step.offer, MACHINE: (promising := ReceivingMachine(machine))}
@@ -275,7 +275,7 @@ class QueuedInterpreter(Interpreter):
         made.promised.popleft()
 
     def _queue_of(self, op: Op, pipe: Queue) -> Queue:
-        """Its pipe; the pipe that popped gives the slot back."""
+        """Return the queue of an op: its pipe, or for a free the pipe that popped."""
         fifo, role = self.ends.get(op), op.page.fifo_role
         if fifo is not None and role is FifoRole.POPS:
             self.popped[fifo].append(pipe)
@@ -283,33 +283,33 @@ class QueuedInterpreter(Interpreter):
         return frees.popleft() if frees else pipe
 
     def ended(self) -> None:
-        """Nothing raises a flag any more."""
+        """Wait for all queues; an unset flag is now a deadlock."""
         self.queues.settle()
 
 
 def _may_wait(op: Op) -> bool:
-    """Whether it may wait for another core."""
+    """Return whether the op may wait for another core."""
     return not CORES.isdisjoint(op.page.uses)
 
 
 def _done() -> None:
-    """A wait that is over."""
+    """Do nothing: the wait is over."""
 
 
 def _kept(value: T) -> T:
-    """What an instruction gets when it is issued: a handle may name other bytes later."""
+    """Return the operand of an issued op; handles are copied, since they may change later."""
     return copy(value) if isinstance(value, Matrix) else value
 
 
 def _entries(op: Op) -> Iterator[Value]:
-    """What is pushed or popped: the tiles and views among results and operands."""
+    """Return the tiles and views that an op pushes or pops."""
     every = (*op.results, *(value for _, value in op.values()))
     return (v for v in every if isinstance(v.type, TileType | ConvTileType | GlobalType))
 
 
 def interpreter_of(func: Func, *, queued: bool = False) -> type[Interpreter]:
-    """What executes a function: in the order of the text, if flags are raised in that order.
+    """Return the interpreter class of a function: with queues if flags are awaited early.
 
-    `queued`: as its queues go on, if it has flags.
+    `queued`: with queues if the function has flags.
     """
     return QueuedInterpreter if waits_early(func) or (queued and has_flags(func)) else Interpreter

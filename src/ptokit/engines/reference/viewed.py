@@ -1,4 +1,4 @@
-"""How much of each array a function views: its scalar part runs, without any instruction."""
+"""The extents of arrays, from the views that the scalar part of a function makes of them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.tile import Pointer
 
-MOST_STEPS = 300_000  # iterations, of all blocks together
+MOST_STEPS = 300_000  # iterations, summed over all blocks
 
 
 class _DataDecides(Exception):
-    """What comes next follows from what an instruction gives, and none is executed."""
+    """Raised if control flow depends on the result of an instruction that is not executed."""
 
 
 class _Known(dict[Value, Any]):  # Any: handles and numbers
-    """The values so far; of others nobody knows anything."""
+    """The values known so far; a missing value raises _DataDecides."""
 
     def __missing__(self, value: Value) -> object:
         raise _DataDecides
 
 
 class _ScalarPart(Interpreter):
-    """Leaves out what the machine executes, and loops that neither move a pointer nor count."""
+    """An interpreter without machine instructions, and without loops that move no pointer."""
 
     def _step(self, op: AnyOp) -> Step:
         if isinstance(op, Op) and _without_effect(op):
@@ -44,7 +44,7 @@ class _ScalarPart(Interpreter):
             return step
         needed = [value for _, value in op.values()]
 
-        def known(env: Env) -> None:  # not the part of a tile that nobody has popped
+        def known(env: Env) -> None:  # skip handles on a tile that was not popped
             if all(value in env for value in needed):
                 step(env)
 
@@ -52,14 +52,14 @@ class _ScalarPart(Interpreter):
 
 
 def _without_effect(op: Op) -> bool:
-    """Whether no view follows from the op."""
+    """Return whether no view depends on the op."""
     inner = [o for region in op.regions for o in region.walk()]
     idle = bool(op.regions) and not op.results and not any(map(_places, inner))
     return op.page.executes or idle or not {*CORES, PRINTS}.isdisjoint(op.page.uses)
 
 
 def _places(op: AnyOp) -> bool:
-    """Whether the op takes a pointer, or an array of the scalar unit that tells where one goes."""
+    """Return whether the op takes a pointer, or a scalar array that may hold an offset."""
     if isinstance(op, OpaqueOp):
         return True
     kinds = {op.page.operand(name).kind for name, _ in op.values()}
@@ -67,14 +67,14 @@ def _places(op: AnyOp) -> bool:
 
 
 def _nothing(env: Env) -> None:
-    """An instruction of tiles decides no view."""
+    """Do nothing: an instruction on tiles decides no view."""
 
 
 def viewed(bound: Bound, unsized: Collection[str], how: Options) -> dict[str, int]:
-    """How many elements the views of each of these pointers reach, counted from its start.
+    """Return how many elements the views of each pointer in `unsized` reach, from its start.
 
-    One for a pointer that nothing uses; others without a view are missing. Where data decides, or
-    it takes too long, the views before that count: front ends declare those of whole arrays first.
+    The number is 1 for an unused pointer. A pointer without a view is missing. If data decides, or
+    the run takes too long, the views so far count: front ends declare views of whole arrays first.
     """
     target, env = how.target, bound.shared()
     pointers = {a.name: env[a] for a in bound.func.args if a.name in unsized}
@@ -87,14 +87,14 @@ def viewed(bound: Bound, unsized: Collection[str], how: Options) -> dict[str, in
             part = _ScalarPart(core, Facts(target, bound.every_number), places, limits)
             local = bound.local(InterpretedMachine(core), places.addresses)
             part.block(bound.func.body)(_Known(env | local))
-    except (PtoError, _DataDecides):  # the run itself says what is wrong, with sizes of arrays
+    except (PtoError, _DataDecides):  # the real run reports the fault, with array sizes
         least = 2  # one element may be the first of many
     found = {name: n for name, pointer in pointers.items() if (n := _elements(pointer)) >= least}
     return dict.fromkeys(_unused(bound.func) & pointers.keys(), 1) | found
 
 
 def _unused(func: Func) -> set[str]:
-    """The names of arguments that no op uses, as those that only the other core needs."""
+    """Return the names of arguments without a use, such as those for the other core only."""
     used = {value for op in func.ops for _, _, value in inner_uses(op)}
     return {arg.name for arg in func.args if arg not in used}
 
