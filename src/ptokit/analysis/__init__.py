@@ -1,1 +1,1 @@
-"""Questions about a program, each asked in one place: numbers, aliases, liveness, effects."""
+"""Analyses of programs, each computed in one place: numbers, aliases, liveness, effects."""

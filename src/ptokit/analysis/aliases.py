@@ -1,8 +1,8 @@
-"""Alias analysis: the storage that handles may name, through windows, reshapes, loops and branches.
+"""Alias analysis: the storage that handles may name through windows, reshapes, loops and branches.
 
-`PointsTo` is a forward data-flow analysis over the regions of a function, flow-sensitive. Analyses
-hook into its walk (`liveness.Interference`) or read what it found: `AliasClasses` forgets where in
-the program a handle names what, and adds equal addresses.
+`PointsTo` is a flow-sensitive forward data-flow analysis over the regions of a function. Other
+analyses hook into its walk (`liveness.Interference`) or read its result: `AliasClasses` drops the
+flow sensitivity and adds equal addresses.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
 
-Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle, and the storage it may name
+Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle -> the storage it may name
 NONE: frozenset[Value] = frozenset()
-STORAGE = frozenset((ALLOCATES, DERIVES, RECEIVES))  # what brings storage of its own
+STORAGE = frozenset((ALLOCATES, DERIVES, RECEIVES))  # traits of ops that create storage
 
 
 class PointsTo:
-    """Walks a function, with what each handle may name.
+    """A walk over a function with the storage that each handle may name; valid on every target.
 
-    Storage is called by the value that brings it: an argument, a tile that is allocated or given an
-    address, an output in SSA form. Subclasses are told where it is `defined`, several times where
-    there are loops. `written` is the storage that instructions write; in a flat program also the
-    free names that become handles of something else. It holds for every target.
+    A storage is identified by the value that creates it: an argument, a tile that is allocated or
+    has an address, or an output in SSA form. Subclasses get a call of `defined` for each creation,
+    several times in loops. `written` is the storage that instructions write; in a flat program also
+    the free names that become handles on other storage.
     """
 
     def __init__(self, func: Func) -> None:
         self.func = func
         self.written = set[Value]()
         self.views = _has_view_entries(func)
-        self.definitions: dict[Value, Op | None] = {}  # storage, and the op that brings it
-        self.namings: list[tuple[Value, frozenset[Value]]] = []  # a handle, and what it may name
-        self.ends: dict[Block, Names] = {}  # what handles may name at the end of each region
-        self.exposed = NONE  # the storage whose address some number may be
+        self.definitions: dict[Value, Op | None] = {}  # storage -> the op that creates it
+        self.namings: list[tuple[Value, frozenset[Value]]] = []  # handle, storage
+        self.ends: dict[Block, Names] = {}  # the names at the end of each region
+        self.exposed = NONE  # storage whose address may be held in a number
         names: Names = {}
         for arg in func.args:
             self._define(arg, names, None)
         self.grown = True
-        while self.grown:  # until no region's end gives its beginning something new
+        while self.grown:  # until the loop-carried names are stable
             self.grown = False
             self._block(func.body, dict(names))
 
     def defined(self, value: Value, op: Op | None, names: Names) -> None:
-        """New storage: an argument, or the result of an op."""
+        """Handle the creation of storage by an argument or by the result of an op."""
 
     def _name(self, handle: Value, storage: frozenset[Value], names: Names) -> None:
         names[handle] = storage
@@ -73,13 +73,13 @@ class PointsTo:
             self.passed(op, names)
 
     def passed(self, op: AnyOp, names: Names) -> None:
-        """Behind an op, its regions included; several times where there are loops."""
+        """Handle the end of an op with its regions; called several times in loops."""
 
     def _op(self, op: Op, names: Names) -> None:
         if self.func.flat or ALIASES not in op.page.traits:
             outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
             self.written |= union(names, outs)
-        if self.views and op.page.fifo_role is FifoRole.OPENS:  # its entries are views of them
+        if self.views and op.page.fifo_role is FifoRole.OPENS:  # entries are views
             self.written |= union(names, _memory(op))
         if ALIASES in op.page.traits:
             source = union(names, op.bound(op.page.ins()[0].name))
@@ -102,7 +102,7 @@ class PointsTo:
         names[value] = frozenset((value,))
 
     def _regions(self, op: AnyOp, names: Names) -> None:
-        """Arguments name what goes in and comes round, results what goes in or comes out."""
+        """Bind region arguments to incoming and carried values, results to outgoing values."""
         before, ways, begins = dict(names), list(flows(op)), list[Names]()
 
         def named(target: int, names: Names) -> None:
@@ -130,14 +130,14 @@ class PointsTo:
 
 
 def _has_view_entries(func: Func) -> bool:
-    """Return True if some entry of a FIFO is a view of global memory."""
+    """Return whether some entry of a FIFO is a view of global memory."""
     ops = (op for op in func.ops if isinstance(op, Op) and op.page.fifo_role)
     entries = (v.type for op in ops for v in (*op.results, *(v for _, v in op.values())))
     return any(isinstance(kind, GlobalType) for kind in entries)
 
 
 def flows(op: AnyOp) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
-    """See `Op.flows`; the regions of an unknown op may run in any order."""
+    """Yield the control flow edges of `Op.flows`; regions of an unknown op may run in any order."""
     if isinstance(op, Op):
         yield from op.flows()
         return
@@ -150,7 +150,7 @@ def flows(op: AnyOp) -> Iterator[tuple[int, int, list[tuple[Value, Value]]]]:
 
 
 def repeats(op: AnyOp, region: Block) -> bool:
-    """Whether a region of `op` may run again after itself."""
+    """Return whether a region of `op` may run again after itself."""
     start = op.regions.index(region)
     reached, new = set[int](), {start}
     while new:
@@ -160,43 +160,44 @@ def repeats(op: AnyOp, region: Block) -> bool:
 
 
 def redefined(op: AnyOp) -> Iterator[Value]:
-    """The handles that an op defines, or makes handles of something else."""
+    """Yield the handles that an op defines, or makes handles on other storage."""
     yield from op.results
     if isinstance(op, Op) and ALIASES in op.page.traits:
         yield from op.bound(op.page.outs()[0].name)
 
 
 def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
-    """All that these handles may name."""
+    """Return all storage that these handles may name."""
     return NONE.union(*[names[v] for v in handles if v in names])
 
 
 def _memory(op: Op) -> Iterator[Value]:
-    """The operands that are memory: no numbers."""
+    """Yield the operands that are memory, not numbers."""
     operand = op.page.operand
     values = ((operand(name), v) for name, v in op.values())
     return (v for o, v in values if o.in_memory or o.kind is Kind.ANY)
 
 
 def _join(names: Names, ways: Iterable[Names]) -> None:
-    """Control may come from here or from these ends of regions."""
+    """Merge the names at the ends of regions from which control may come."""
     for way in ways:
         for handle in names.keys() & way.keys():
             names[handle] |= way[handle]
 
 
 class AliasClasses:
-    """Values that may name the same bytes at some time: `of` gives the value that stands for all.
+    """Values that may name the same bytes at some time; `of` returns a representative.
 
-    Values of different classes share no byte, if tiles that ptokit places avoid those that the
-    program places. Addresses count as far as `facts` tell them; without facts not at all.
+    Values of different classes share no byte, provided that tiles placed by ptokit avoid those that
+    the program places. Addresses count if `facts` contain them; without facts, addresses are
+    ignored.
     """
 
     def __init__(self, points_to: PointsTo, facts: Facts | None = None) -> None:
         self.facts = facts
         self.parent: dict[Value, Value] = {}
         self.placed: dict[str, list[tuple[int, int, Value]]] = {}
-        self.anywhere: dict[str, Value] = {}  # memory -> a tile at an address nobody knows yet
+        self.anywhere: dict[str, Value] = {}  # memory -> a tile at an unknown address
         for handle, storage in points_to.namings:
             self._unite((handle, *storage))
         if facts is not None:

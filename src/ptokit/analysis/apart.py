@@ -1,7 +1,7 @@
-"""Operands of one instruction that share bytes although hardware wants them apart.
+"""No-alias checks: operands of one instruction that share bytes although they must not.
 
-Each tile is a piece of some storage: of a tile that is allocated, or of a memory where the program
-gives the address. What is not known to overlap is not reported.
+Each tile is a part of some storage: of an allocated tile, or of a memory if the program gives the
+address. Only overlaps that are certain are reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HELP = "use separate tiles"
 
 
 class Stretch(NamedTuple):
-    """Bytes of a tile, counted in the memory that the program places it in, if it does.
+    """The bytes of a tile, relative to the memory if the program gives the address.
 
     They are `lines` of `width` bytes, one each `pitch` bytes from `start` on.
     """
@@ -45,15 +45,15 @@ class Stretch(NamedTuple):
         return self.start + (self.lines - 1) * self.pitch + self.width
 
     def overlaps(self, other: Stretch, placed: bool) -> bool:
-        """Whether they share bytes; with `placed` as two tiles of one memory, too."""
+        """Return whether the stretches share bytes; `placed`: compare memory addresses, too."""
         together = placed and self.memory and self.memory == other.memory
         hull = self.start < other.end and other.start < self.end
         return (self.tile is other.tile or bool(together)) and hull and self._meets(other)
 
     def _meets(self, other: Stretch) -> bool:
-        """Return True if a line of one stretch shares bytes with a line of the other stretch."""
+        """Return whether a line of one stretch shares bytes with a line of the other stretch."""
         sizes = (self.width, self.lines, self.pitch, other.width, other.lines, other.pitch)
-        if not all(sizes):  # of a tile without rows or columns, which is another error
+        if not all(sizes):  # a tile without rows or columns is another error
             return False
         for start in range(other.start, other.start + other.lines * other.pitch, other.pitch):
             line = (start + other.width - 1 - self.start) // self.pitch
@@ -63,12 +63,12 @@ class Stretch(NamedTuple):
         return False
 
     def lies_as(self, other: Stretch) -> bool:
-        """Return True if the lines of both stretches begin at the same bytes."""
+        """Return whether the lines of both stretches begin at the same bytes."""
         pitch = self.pitch == other.pitch or 1 in (self.lines, other.lines)
         return self.start == other.start and pitch
 
     def trails(self, other: Stretch) -> bool:
-        """Return True if each element lies on one of the other stretch that comes no later."""
+        """Return whether each element lies on an element of the other stretch that is not later."""
         return self.start == other.start and self.pitch <= other.pitch and self.width <= other.width
 
 
@@ -76,7 +76,7 @@ Pieces: TypeAlias = "dict[Value, Stretch]"
 
 
 def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
-    """The instructions of a function with operands that share bytes and may not."""
+    """Yield a diagnostic for each instruction with operands that overlap and must not."""
     pieces = stretches(func, facts)
     for op in func.ops:
         if isinstance(op, Op):
@@ -84,7 +84,7 @@ def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def stretches(func: Func, facts: Facts) -> Pieces:
-    """Return the bytes that the handles of a function name, as far as the text shows them."""
+    """Return the bytes that the handles of a function name, as far as they are known."""
     pieces: Pieces = {}
     for op in (op for op in func.ops if isinstance(op, Op)):
         for result in op.results:
@@ -95,7 +95,7 @@ def stretches(func: Func, facts: Facts) -> Pieces:
 
 
 def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for operands that share bytes against the page, or against its body."""
+    """Yield a diagnostic for operands that overlap against the page, or against its body."""
     there = [(o, v) for o in op.page.operands if o.kind is Kind.TILE for v in _bound(op, o.name)]
     found = [(o, v, piece) for o, v in there if (piece := bytes_of(v, pieces, facts)) is not None]
     pairs = [
@@ -125,7 +125,7 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _on_hardware(op: Op, facts: Facts) -> bool:
-    """Return True if the vector unit executes the instruction: it may write before it reads all."""
+    """Return whether the vector unit executes the op, which may write before it reads all."""
     page = op.page
     if not (page.executes and facts.target.is_chip) or page.declared:
         return False
@@ -133,25 +133,25 @@ def _on_hardware(op: Op, facts: Facts) -> bool:
 
 
 def _idle(operand: Operand, facts: Facts) -> bool:
-    """Return True if the hardware does not use this scratch operand."""
+    """Return whether the hardware does not use this scratch operand."""
     return operand.role is Role.SCRATCH and facts.target.follows(operand.idle)
 
 
 def _among(some: Iterable[Operand], *operands: Operand) -> bool:
-    """Return True if the page lists all of these operands in one rule; `==` would be a formula."""
+    """Return whether the page lists all of these operands in one rule; `==` would be a formula."""
     return {o.name for o in operands} <= {o.name for o in some}
 
 
 def _in_place(
     op: Op, first: tuple[Operand, Value], second: tuple[Operand, Value], facts: Facts
 ) -> bool:
-    """Return True if one operand may be written over the other, from the first byte on."""
-    from ptokit.analysis.inplace import pointwise  # few programs need it, and it needs NumPy
+    """Return whether one operand may be written over the other, from the first byte on."""
+    from ptokit.analysis.inplace import pointwise  # rarely needed, needs NumPy
 
     (a, one), (b, two) = first, second
     if any(_among(some, a, b) for some in op.page.written_over):
         return True
-    if one is two:  # seen as if they were two tiles
+    if one is two:  # as if they were two tiles
         two = Value(f"{two.name} again", facts.type_of(two))
         op = dataclasses.replace(op, operands={**op.operands, b.name: two})
     found = pointwise(op, facts) or pointwise(op, _filled(op, facts))
@@ -159,7 +159,7 @@ def _in_place(
 
 
 def _filled(op: Op, facts: Facts) -> Facts:
-    """Return the stretches with whole tiles where the valid region is not known statically."""
+    """Return facts with full valid regions where these are not known statically."""
     whole = Facts(facts.target, dict(facts.numbers))
     for value in (*op.results, *(v for _, v in op.values())):
         kind = whole.types[value] = value.type
@@ -200,7 +200,7 @@ def _said(piece: Stretch) -> str:
 
 
 def bytes_of(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
-    """The bytes of the valid region of a tile, as far as types say it."""
+    """Return the bytes of the valid region of a tile, as far as types give it."""
     kind, piece = facts.type_of(value), _piece(value, pieces, facts)
     if piece is None or not isinstance(kind, TileType) or kind.layout != ND:
         return piece
@@ -211,7 +211,7 @@ def bytes_of(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
 
 
 def _piece(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
-    """What a handle names; a tile that nothing is known of is storage of its own."""
+    """Return the bytes of a handle; a tile without known bytes is storage of its own."""
     kind = facts.type_of(value)
     if value in pieces or not isinstance(kind, TileType):
         return pieces.get(value)
@@ -219,7 +219,7 @@ def _piece(value: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
 
 
 def _whole(tile: Value, memory: str, start: int, kind: TileType) -> Stretch:
-    """All bytes of a tile: its rows, or of another layout one line."""
+    """Return all bytes of a tile: its rows, or one line for a layout other than nd."""
     if kind.layout == ND:
         return Stretch(tile, memory, start, _pitch(kind), kind.rows, _pitch(kind))
     return Stretch(tile, memory, start, kind.nbytes, 1, kind.nbytes)
@@ -230,7 +230,7 @@ def _pitch(kind: TileType) -> int:
 
 
 def _made(op: Op, result: Value, pieces: Pieces, facts: Facts) -> Stretch | None:
-    """The bytes of a result that is a handle on those of an operand, or at an address."""
+    """Return the bytes of a result that is a handle on an operand's bytes or at an address."""
     kind, traits = facts.type_of(result), op.page.traits
     if not isinstance(kind, TileType):
         return None
@@ -257,7 +257,7 @@ def _pitch_of(value: Value, facts: Facts) -> int:
 
 
 def _window(op: Op, around: Stretch, source: Value, kind: TileType, facts: Facts) -> Stretch | None:
-    """From the first to the last byte of a window of a row-major tile, or all of another."""
+    """Return the bytes of a window of a row-major tile; all bytes of a tile for a full window."""
     whole = facts.type_of(source)
     corner = [facts.numbers.get(v) for name in ("row", "col") for v in op.bound(name)]
     if not isinstance(whole, TileType) or len(corner) != 2:

@@ -1,7 +1,7 @@
-"""The verifier: runs the rules of each page over a program, for one target at a time.
+"""The verifier: it evaluates the rules of each page over a program, for one target at a time.
 
-What the text tells is evaluated now; what depends on values known only at run time is left to the
-executor, which evaluates the very same rules.
+Rules on static facts are evaluated here. Rules on run-time values are deferred to the executor,
+which evaluates the same rules.
 """
 
 from __future__ import annotations
@@ -40,22 +40,21 @@ from ptokit.isa.model.types import Elided, OpaqueType, Type
 
 
 class Checker:
-    """Checks one function for one target and collects diagnostics in text order.
+    """A check of one function for one target that collects diagnostics in text order.
 
-    It executes control: bodies of loops and branches run on it (`isa.pages.control.ControlFlow`).
-    Code that constants keep from running is checked for types only. `facts` keep what it learns,
-    and by op the rules that the run has to look at again. `early` are those of `found` that do not
-    concern a run.
+    The bodies of loops and branches run on the checker (`isa.pages.control.ControlFlow`). Dead code
+    is checked for types only. `facts` collect the abstract state and, by op, the rules to evaluate
+    at run time. `early` are the diagnostics in `found` that do not concern a run.
     """
 
     def __init__(self, target: Target, numbers: Mapping[Value, Fact] | None = None) -> None:
         self.facts = Facts(target, dict(numbers or {}))
         self.found: list[Diagnostic] = []
         self.early: list[Diagnostic] = []
-        self.dead: set[Block] = set()  # regions that never run
-        self.rooms: set[Value] = set()  # tiles of parts of boxes: only their bytes count
+        self.dead: set[Block] = set()  # dead regions
+        self.rooms: set[Value] = set()  # tiles with partial boxes, which only name bytes
         self.whole: Func | None = None
-        self.threads = False  # whether what it looks at is run by threads
+        self.threads = False  # whether threads run the current code
 
     def func(self, func: Func) -> None:
         self.threads, self.whole = OF_THREADS in func.attrs, func
@@ -89,17 +88,17 @@ class Checker:
         self.found.append(unknown_op(op, self.threads))
 
     def attributes(self, op: Op) -> None:
-        """Report those that its page does not have."""
+        """Report attributes that the page does not have."""
         self.found += without_effect(op)
 
     def rules(self, op: Op) -> Iterable[Rule]:
         return op.page.rules_on(self.facts.target)
 
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
-        """A rule that does not hold, or of which it is not known."""
+        """Report a broken rule, or defer an undecided one."""
         again = self.facts.open.setdefault(op, [])
         told = outcome is False and told_before(op, rule, self.facts.target)
-        if not (told or rule.early or rule in again):  # or of an earlier walk over the same region
+        if not (told or rule.early or rule in again):  # already deferred
             again.append(rule)
         if outcome is False:
             behind = tolerated(rule, env) and not self.stated(op, rule)
@@ -108,14 +107,14 @@ class Checker:
             self.early += self.found[-1:] if rule.early else ()
 
     def stated(self, op: Op, rule: Rule) -> bool:
-        """Whether a rule breaks by what types state; compilers do not look behind a `?`."""
+        """Return whether a rule breaks by stated types alone; compilers ignore `?` extents."""
         unsettled = any(value in self.facts.types for _, value in op.values())
         if rule.slug != "shape" or not self.facts.target.chip or not unsettled:
             return True
         return rule.holds(self.facts.as_stated().environment(op)) is False
 
     def control(self, op: Op, env: Env) -> None:
-        """An op with regions: its body says when they run."""
+        """Check an op with regions; its body decides when they run."""
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(CheckedRegion(self, block) for block in op.regions)
         if op.page.run is None:
@@ -128,14 +127,14 @@ class Checker:
             self.facts.numbers[result] = number
 
     def unexecuted(self, regions: tuple[CheckedRegion, ...]) -> None:
-        """The regions of an op that no engine executes: nobody knows when they run."""
+        """Check the regions of an op that no engine executes: they may run or not."""
         for region in regions:
             self.maybe(region, *(UNKNOWN for _ in region.block.args))
 
     def loop(
         self, lower: Fact, upper: Fact, step: Fact, carried: tuple[Fact, ...], region: CheckedRegion
     ) -> tuple[Fact, ...]:
-        """A loop, for any of its iterations."""
+        """Check the body of a loop for any iteration."""
         if isinstance(lower, int) and isinstance(upper, int) and lower >= upper:
             self.never(region)
         else:
@@ -145,7 +144,7 @@ class Checker:
     def repeat(
         self, carried: tuple[Fact, ...], before: CheckedRegion, after: CheckedRegion
     ) -> tuple[Fact, ...]:
-        """A loop of which only the run knows how often it iterates, for any of its iterations."""
+        """Check a loop with an unknown trip count for any iteration."""
         more, *passed = before(*(UNKNOWN for _ in carried))
         if isinstance(more, int) and not more:
             self.never(after)
@@ -154,11 +153,11 @@ class Checker:
         return tuple(UNKNOWN for _ in passed)
 
     def maybe(self, region: CheckedRegion, *numbers: Fact) -> None:
-        """A region that only the run knows to run."""
+        """Check a region that may run or not."""
         region(*numbers)
 
     def branch(self, condition: Fact, regions: tuple[CheckedRegion, ...]) -> tuple[Fact, ...]:
-        """A branch: every side, but for what the condition excludes."""
+        """Check every side of a branch that the condition does not exclude."""
         for number, region in enumerate(regions):
             if isinstance(condition, int) and bool(condition) == bool(number):
                 self.never(region)
@@ -167,14 +166,14 @@ class Checker:
         return ()
 
     def never(self, region: CheckedRegion) -> None:
-        """Look at a region that never runs."""
+        """Check a region that never runs, for types only."""
         self.dead.add(region.block)
         before, self.facts.blind = self.facts.blind, True
         region()
         self.facts.blind = before
 
     def region(self, block: Block, numbers: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        """Walk over a region whose arguments are these numbers; what its terminator passes on."""
+        """Check a region with these arguments; return the values that its terminator passes."""
         for arg in block.args:
             self.value(arg)
         self.facts.numbers.update(zip(block.args, numbers, strict=False))
@@ -182,7 +181,7 @@ class Checker:
         return tuple(self.facts.numbers.get(value, UNKNOWN) for value in block.outcome)
 
     def in_boxes(self, op: Op) -> None:
-        """Report storage where rows and columns count."""
+        """Report operands that need whole boxes but only name bytes."""
         wrong = {v: n for n, v in op.values() if not op.page.operand(n).storage}
         for value in wrong.keys() & self.rooms:
             kind = cast(TileType, self.facts.type_of(value))  # as it is storage
@@ -190,14 +189,14 @@ class Checker:
             self.found += type_errors(kind, self.facts.target, label, where)
 
     def is_storage(self, value: Value, kind: Type) -> bool:
-        """Whether the value only names bytes that are not asked to be whole boxes."""
+        """Return whether the value only names bytes, which need not be whole boxes."""
         target, func = self.facts.target, self.whole
         if not target.kinds or func is None or not isinstance(kind, TileType):
             return False
         return _broken_rule(kind, target, False) in BOX_RULES and value in readings(func)
 
     def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
-        """Check the type of a newly defined value, or of a `part` with the lines of another.
+        """Check the type of a newly defined value, or of a `part` of another tile.
 
         `elsewhere` says where the value comes from, if not from an op that allocates it.
         """
@@ -216,14 +215,14 @@ class Checker:
 
 
 def readings(func: Func) -> set[Value]:
-    """Values that name the bytes of others, whatever their boxes are."""
+    """Return the values that name the bytes of other tiles, whatever their boxes are."""
     ops = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
     named = ((op.page, n, v) for op in ops for n, v in (*op.values(), *op.named_results()))
     return {v for page, n, v in named if page.operand(n).storage and page.operand(n).written}
 
 
 class CheckedRegion(NamedTuple):
-    """A region as control pages call it."""
+    """A region, callable from the bodies of control flow pages."""
 
     checker: Checker
     block: Block
@@ -243,7 +242,7 @@ def type_errors(
     part: bool = False,
     elsewhere: str | None = None,
 ) -> Iterator[Diagnostic]:
-    """The first rule of types of tiles and views that one breaks; see `Rule.of_allocations`."""
+    """Yield the first broken rule on a tile or view type; see `Rule.of_allocations`."""
     if (rule := _broken_rule(kind, target, part)) is not None:
         found = broken(label, rule, {"tile": kind, "view": kind, "machine": target}, span)
         unasked = elsewhere is not None and rule.of_allocations
@@ -260,6 +259,6 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
     return next((r for r in rules if empty or r.holds({"tile": kind}) is False), None)
 
 
-LINES = "tile-alignment"  # of the tile that a window is a part of
+LINES = "tile-alignment"  # a rule on the whole tile, not on a window
 GIVEN = "the assembler checks this for tiles allocated in the function; this tile is an argument"
 RECEIVED = "the assembler checks this for tiles allocated in the function; this tile is popped"

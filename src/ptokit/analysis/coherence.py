@@ -1,17 +1,15 @@
-"""Coherence of global memory: between ranks that signal one another, and inside of a core.
+"""Coherence of global memory, between ranks that signal each other and within a core.
 
-What pipes write may still be on its way when the scalar unit signals: a fence of global memory
-waits for the pipes and for the memory.
+Writes of pipes may be incomplete when the scalar unit signals; a fence of global memory waits for
+the pipes and for the memory. Scalar loads and stores of global memory go through a cache that is
+not visible to other cores or to the core's own pipes. Before another rank is told of scalar stores,
+or a pipe loads them, their lines must be invalidated, which writes them back, and a fence must wait
+until they are in memory. Data of another rank is visible only after its lines were invalidated.
+Pages declare which instructions signal, wait, invalidate and fence.
 
-Scalar loads and stores of global memory go through a cache that neither other cores see nor the
-core's own pipes. Before another rank is told of data, or a pipe loads them, their lines must be
-invalidated, which writes them back, and a fence must wait until they are in memory. Data that
-another rank wrote are found only after their lines were invalidated. Pages say which instructions
-signal, wait, invalidate and fence.
-
-This is a forward data-flow analysis of what may be so on some path. No program says which arrays
-others read, so all findings are warnings: where a function invalidates lines by their address, an
-array of which it invalidates none is taken for its own.
+This is a forward data-flow analysis of states that are possible on some path. Programs do not say
+which arrays others read, so all findings are warnings. If a function invalidates lines by address,
+an array of which it invalidates no line is considered private.
 """
 
 from __future__ import annotations
@@ -34,10 +32,10 @@ from ptokit.isa.model.words import Pipe
 
 
 class Cached(NamedTuple):
-    """Stores that may not be in memory yet, and waits after which the cache may hold old data.
+    """Stores that may not be in memory yet, and waits after which the cache may be stale.
 
-    With each store stands whether its line was invalidated since: then only the fence is missing.
-    What pipes wrote is not cached, and only waits for the fence.
+    Each store has a flag: its line was invalidated since, so that only the fence is missing. Writes
+    of pipes are not cached and only need the fence.
     """
 
     stores: frozenset[tuple[Op, bool]] = frozenset()
@@ -53,9 +51,9 @@ CLEAN = Cached()
 
 
 def incoherent(facts: FuncFacts, target: Target) -> list[Diagnostic]:
-    """Signals of stores that may not be in memory, and loads of what may be old in the cache.
+    """Return warnings for signals before stores are in memory, and for stale loads.
 
-    There are none where the target is no chip: its memory has no cache.
+    Empty for targets without core kinds, such as the CPU simulator, whose memory has no cache.
     """
     ops = [op for op in facts.func.ops if isinstance(op, Op)]
     if not target.kinds or not any(_matters(op) for op in ops):
@@ -70,7 +68,7 @@ def _matters(op: Op) -> bool:
 
 
 class _Walk:
-    """Follows the cache through a function; what it finds stands at the op it concerns."""
+    """A walk over a function with the state of the cache; findings are kept by op."""
 
     def __init__(self, storage: AliasClasses, target: Target, ops: Iterable[Op]) -> None:
         self.storage, self.target = storage, target
@@ -80,14 +78,14 @@ class _Walk:
         self.careless = not invalidating
 
     def block(self, block: Block, cached: Cached) -> Cached:
-        """What is cached behind a block that begins with this."""
+        """Return the state after a block that starts in state `cached`."""
         for op in block.ops:
             if op.regions:
                 cached = self._regions(op, cached)
             elif isinstance(op, Op) and CALLS not in op.page.traits:
                 cached = self._op(op, cached)
             else:
-                cached = CLEAN  # nobody knows what it does
+                cached = CLEAN  # the effects of a call are unknown
         return cached
 
     def _regions(self, op: AnyOp, cached: Cached) -> Cached:
@@ -101,7 +99,7 @@ class _Walk:
             return reduce(Cached.joined, before, CLEAN)
 
         known: dict[int, Cached] = {}
-        while known != ends:  # what one iteration leaves, the next one finds
+        while known != ends:  # until the loop-carried state is stable
             known = dict(ends)
             for number, region in enumerate(op.regions):
                 ends[number] = self.block(region, entering(number))
@@ -133,7 +131,7 @@ class _Walk:
         return cached._replace(written=written | {op}) if _writes_memory(op) else cached
 
     def _loaded(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> frozenset[tuple[Op, bool]]:
-        """Warn of a pipe that loads what may not be in memory; the stores it is warned of."""
+        """Warn of a pipe that loads stores not yet in memory; return these stores."""
         views = {self.storage.of(value) for value in _read(op)}
         open_ = frozenset(one for one in stores if not views.isdisjoint(self._arrays(one[0])))
         if open_:
@@ -141,11 +139,11 @@ class _Walk:
         return open_
 
     def _arrays(self, op: Op) -> Iterator[Value]:
-        """The arrays that the operands of an op lead to."""
+        """Yield the arrays that the operands of an op point to."""
         return (self.storage.of(value) for _, value in op.values())
 
     def _of(self, store: Op, lines: set[Value]) -> bool:
-        """Whether the invalidated lines may be those of a store; none are named where all are."""
+        """Return whether invalidated lines may belong to a store; an empty set means all lines."""
         return not lines or not lines.isdisjoint(self._arrays(store))
 
     def _signal(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> None:
@@ -207,13 +205,13 @@ class _Walk:
 
 
 def _writes_memory(op: Op) -> bool:
-    """Whether a pipe writes global memory, and no event of the op's own tells when it has."""
+    """Return whether a pipe writes global memory without an event for the completion."""
     apart = any(result.kind is Kind.HANDLE for result in op.page.results())
     return op.page.pipe is not Pipe.S and not apart and bool(_written(op))
 
 
 def _fence() -> str:
-    """What orders global memory, as text has it."""
+    """Return the text form of an instruction that fences global memory."""
     fences = (page for page in walk() if page.orders_memory({}))
     words = (
         f"`{p.example.replace('NAME', p.mnemonic())}`" for p in fences if type(p.example) is str
@@ -222,13 +220,13 @@ def _fence() -> str:
 
 
 def _written(op: Op) -> list[Value]:
-    """The views of global memory that an op writes."""
+    """Return the views of global memory that an op writes."""
     outs = (value for out in op.page.outs() for value in op.bound(out.name))
     return [value for value in outs if isinstance(value.type, GlobalType)]
 
 
 def _read(op: Op) -> list[Value]:
-    """The views of global memory that a pipe reads."""
+    """Return the views of global memory that a pipe reads."""
     if op.page.pipe is Pipe.S:
         return []
     ins = (value for operand in op.page.ins() for value in op.bound(operand.name))
@@ -236,11 +234,11 @@ def _read(op: Op) -> list[Value]:
 
 
 def _first(ops: Iterable[Op]) -> Op:
-    """The one that stands first in the text."""
+    """Return the op that is first in the text."""
     return min(ops, key=lambda op: 0 if op.span is None else op.span.start)
 
 
 def _element(op: Op) -> Value | None:
-    """The pointer to global memory through which an op reads or writes an element."""
+    """Return the pointer to global memory through which an op accesses an element."""
     pointers = (v for _, v in op.values() if isinstance(v.type, PtrType) and v.type.space == "gm")
     return next(pointers, None)

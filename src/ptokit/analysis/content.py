@@ -1,4 +1,4 @@
-"""Which tiles an op in DPS form reads, and which it overwrites: the input of liveness."""
+"""The tiles that an op in DPS form reads and overwrites: the input of liveness."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptokit.isa.lang.traits import ALIASES
 
 
 def written_tiles(op: AnyOp) -> dict[str, Value]:
-    """The tiles an op overwrites in place, by operand."""
+    """Return the tiles that an op overwrites in place, by operand."""
     if not isinstance(op, Op) or not op.dps:
         return {}
     outs = (o for o in op.page.outs() if o.kind in STORED)
@@ -20,8 +20,8 @@ def written_tiles(op: AnyOp) -> dict[str, Value]:
 
 
 def keeps(op: Op, name: str) -> bool:
-    """Whether the old content of an output may be seen in the new one."""
-    from ptokit.analysis.effects import overwrites  # who only checks needs no recorded bodies
+    """Return whether an output may keep some of its old content."""
+    from ptokit.analysis.effects import overwrites  # checks need no recordings
 
     replaced = ALIASES in op.page.traits or (
         op.page.operand(name).role is Role.OUT and overwrites(op, name)
@@ -30,7 +30,7 @@ def keeps(op: Op, name: str) -> bool:
 
 
 def read_tiles(op: AnyOp) -> Iterator[Value]:
-    """The tiles whose content the op itself reads, or leaves a part of."""
+    """Yield the tiles that the op itself reads, or overwrites only in part."""
     targets = written_tiles(op)
     if not targets or not isinstance(op, Op):
         yield from uses_of(op)
@@ -39,12 +39,12 @@ def read_tiles(op: AnyOp) -> Iterator[Value]:
 
 
 def overwritten(op: AnyOp) -> list[Value]:
-    """The tiles an op writes: what it does not read of them is gone."""
+    """Return the tiles that an op writes; their old content is lost unless read."""
     return list(written_tiles(op).values())
 
 
 def writes_inside(op: AnyOp) -> dict[Value, None]:
-    """The tiles that the regions of an op write, in text order."""
+    """Return the tiles that the regions of an op write, in text order."""
     found: dict[Value, None] = {}
     for region in op.regions:
         for inner in region.walk():

@@ -1,9 +1,9 @@
-"""Liveness of what tiles hold, part by part: it is killed where an op writes all of it anew.
+"""Liveness of tile contents by parts; an op that overwrites all of a part kills it.
 
-A tile that is overwritten before it is read in each iteration of a loop is not loop-carried: from
-its last read on others may have its bytes, though its handle is used again. Parts are the bytes
-that the instructions of a function do not tell apart: what none reads need not be overwritten
-either, and what is written part by part is killed part by part.
+A tile that each iteration of a loop overwrites before reading is not loop-carried: after its last
+read other tiles may use its bytes, though its handle is used again. Parts are sets of bytes that
+the instructions of a function do not distinguish. A part that is never read need not be
+overwritten, and a tile that is written part by part is killed part by part.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ptokit.isa.lang.traits import ALIASES, ALLOCATES, EXPOSES, RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
-Bytes: TypeAlias = int  # a set of bytes of a tile: bit n stands for byte n
+Bytes: TypeAlias = int  # a set of bytes of a tile: bit n is byte n
 Content: TypeAlias = "dict[Value, Bytes]"
-MOST_BYTES = 1 << 24  # of a tile: no memory holds more
-MOST_PARTS = 32  # of a tile: of more it is taken as a whole
-HANDLES = {ALIASES, ALLOCATES, RESIZES}  # what makes and changes handles reads no content
+MOST_BYTES = 1 << 24  # of a tile; larger than any memory
+MOST_PARTS = 32  # with more parts a tile is treated as a whole
+HANDLES = {ALIASES, ALLOCATES, RESIZES}  # ops on handles read no content
 
 
 class ContentLiveness(FirstUses):
-    """As first uses, and a tile holds nothing that is needed where no part of it is live.
+    """First uses, refined: a tile without a live part needs no bytes.
 
-    Tiles of which more may be used than instructions say live as long as their handles do: those
-    that a loop takes in turn, and those that unknown ops or numbers lead to.
+    Some tiles live as long as their handles, since they may be used in more ways than instructions
+    show: tiles that a loop uses in rotation, and tiles that unknown ops or numbers point to.
     """
 
     def __init__(self, func: Func, live: Liveness, target: Target) -> None:
@@ -68,7 +68,10 @@ class ContentLiveness(FirstUses):
                 yield from union(names, names)
 
     def _read(self, op: AnyOp) -> Content:
-        """What an op may read, of each tile: all, but by an instruction through a whole handle."""
+        """Return the bytes of each tile that an op may read.
+
+        These are all bytes, unless an instruction reads through a handle on the whole tile.
+        """
         if not isinstance(op, Op) or op.regions or HANDLES.intersection(op.page.traits):
             return {}
         known = effects(op, self.facts) if _instruction(op) else None
@@ -84,7 +87,7 @@ class ContentLiveness(FirstUses):
         return found
 
     def _written(self, op: AnyOp) -> Content:
-        """What an op overwrites in any case."""
+        """Return the bytes of each tile that an op overwrites in any case."""
         if not isinstance(op, Op) or not _instruction(op):
             return {}
         found: Content = {}
@@ -101,7 +104,7 @@ class ContentLiveness(FirstUses):
         return (1 << kind.nbytes) - 1
 
     def _divided(self, value: Value) -> dict[Value, Bytes]:
-        """The parts of a tile that are read, each under a value of its own."""
+        """Return the parts of a tile that are read, each with a value that stands for it."""
         read = {content[value] for content in self.reads.values() if value in content}
         written = {content[value] for content in self.writes.values() if value in content}
         every = _union(read)
@@ -136,7 +139,7 @@ class _PartLiveness(Liveness):
 
 
 class InPlaceLiveness(ContentLiveness):
-    """As that, and an instruction may write a tile over one whose content it needs last."""
+    """Content liveness in which an instruction may write a tile over one that it reads last."""
 
     def __init__(self, func: Func, live: Liveness, target: Target) -> None:
         super().__init__(func, live, target)
@@ -161,7 +164,7 @@ class InPlaceLiveness(ContentLiveness):
         super().swept()
         for op, pairs in self.over.items():
             for out, source in pairs if op in self.changed else ():
-                if source not in self.found[out].apart:  # it ends where the other begins
+                if source not in self.found[out].apart:  # the input ends where the output begins
                     self.present[op] -= {source}
                     written = self.found[out]
                     written.at = [(o, w - {source} if o is op else w) for o, w in written.at]
@@ -176,7 +179,7 @@ class InPlaceLiveness(ContentLiveness):
             tile.interferes = tile.interferes | tile.coincides
 
     def _pairs(self, op: Op) -> Iterator[tuple[Value, Value]]:
-        """Storage that an op may write over storage that nothing reads behind it."""
+        """Yield pairs of an output and an input storage that nothing reads after the op."""
         needed = self.living(op)
         for handles in in_place(op, self.facts):
             names = [self.named[op].get(h, NONE) & self.exact for h in handles if h in self.whole]
@@ -187,7 +190,7 @@ class InPlaceLiveness(ContentLiveness):
 
 
 def _known(func: Func, target: Target) -> Facts:
-    """What holds in every iteration and branch: of numbers that regions get nothing is known."""
+    """Return facts that hold in every iteration and branch; region arguments are unknown."""
     facts = Facts(target)
     for op in func.ops:
         if isinstance(op, Op) and not op.regions:
@@ -196,7 +199,7 @@ def _known(func: Func, target: Target) -> Facts:
 
 
 def _instruction(op: Op) -> bool:
-    """Whether its body says what it reads and writes."""
+    """Return whether the body of the op gives its reads and writes."""
     return op.page.executes and not op.page.declared
 
 
@@ -206,15 +209,15 @@ def _is_tile(facts: Facts, value: Value) -> bool:
 
 
 def _renamed(func: Func) -> set[Value]:
-    """Results that are handles on the bytes of others."""
+    """Return results that are handles on the bytes of other tiles."""
     aliases = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
     return {value for op in aliases for value in op.results}
 
 
 def _windows(func: Func, whole: set[Value]) -> set[Value]:
-    """Handles that may begin elsewhere than the tile that they name: windows, and handles on them.
+    """Return handles that may begin inside the tile that they name.
 
-    So may handles on what is not among the `whole`.
+    These are windows, handles on windows, and handles on values that are not `whole`.
     """
     aliases = [op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits]
     found, before = set[Value](), -1

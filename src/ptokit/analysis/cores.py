@@ -1,11 +1,11 @@
-"""Properties of whole functions: the level, the kind of core that runs them, legal entries.
+"""Properties of whole functions: the level, the kind of core, and legal entry points.
 
-A chip has cores with the cube unit and cores with the vector unit. A function, or a section of it,
-is for one kind. Where nothing says which, the assembler puts each statement at the top of the
-function into a section; a loop or branch at the top that has instructions of both kinds needs
-sections of its own.
+A chip has cube cores and vector cores. A function, or a section of it, is for one kind. Without a
+stated kind, the assembler puts each top-level statement of the function into a section; a loop or
+branch at the top level with instructions of both kinds needs explicit sections.
 
-Some values must not leave the region that declares them, and sections do not stand in others.
+Some values must not leave the region that declares them, and sections must not be nested in other
+sections.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ SAID = "put the setup into a section, or give the function a pto.kernel_kind"
 
 
 def level_of(module: Module) -> int | None:
-    """The level of a program: 3 if it gives a tile or the slots of a FIFO an address, else 2.
+    """Return the level of a program: 3 if it gives addresses to tiles or FIFO slots, else 2.
 
-    None where addresses are given to tiles that were allocated without: no compiler takes that.
+    None if addresses are given to tiles allocated without one, which no compiler accepts.
     """
     ops = [op for func in module.funcs for op in func.body.walk() if isinstance(op, Op)]
     if any(ALLOCATES in op.page.traits and op.bound("addr") for op in ops):
@@ -57,7 +57,7 @@ def level_of(module: Module) -> int | None:
 
 
 def core_of(op: Op) -> KernelKind | None:
-    """The kind of core that has the unit which executes an op; None: either, or not known."""
+    """Return the kind of core with the unit that executes an op; None: either, or unknown."""
     if op.page.core is not None or op.regions:
         return op.page.core
     if op.page.pipe is S:
@@ -68,7 +68,7 @@ def core_of(op: Op) -> KernelKind | None:
     if pipe in (MTE2, MTE3):
         return VECTOR if VEC in locations else CUBE if locations else None
     if pipe is V and VEC not in locations:
-        return None  # of what it does to other memories no page says the pipe
+        return None  # the pipe for other memories is not published
     return OF_PIPE.get(pipe) if pipe is not None else None
 
 
@@ -77,7 +77,7 @@ def _located(kind: Type) -> object:
 
 
 def misplaced(module: Module) -> Iterator[Diagnostic]:
-    """Instructions of one kind of core where the other one runs, and what needs sections."""
+    """Yield diagnostics for instructions on the wrong kind of core, and for missing sections."""
     for func in module.funcs:
         kind = kind_of(module, func)
         if kind is not None:
@@ -90,7 +90,7 @@ def misplaced(module: Module) -> Iterator[Diagnostic]:
 
 
 def _ends(block: Block) -> Iterator[Op]:
-    """What sets up an end of a FIFO outside of sections."""
+    """Yield the ops that set up an end of a FIFO outside of sections."""
     for op in block.ops:
         of_kind = isinstance(op, Op) and op.page.core is not None
         if isinstance(op, Op) and of_kind and op.page.fifo_role is FifoRole.OPENS:
@@ -100,12 +100,12 @@ def _ends(block: Block) -> Iterator[Op]:
 
 
 def kind_of(module: Module, func: Func) -> KernelKind | None:
-    """The kind of core that a function says it is for."""
+    """Return the kind of core that a function declares."""
     return KernelKind.named(_word(module.attributes(func).get(KIND, "")))
 
 
 def _word(value: object) -> str:
-    """`cube` of `#pto.kernel_kind<cube>`."""
+    """Return `cube` for `#pto.kernel_kind<cube>`."""
     return str(value).rpartition("<")[2].rstrip(">").strip()
 
 
@@ -123,7 +123,7 @@ def _foreign(block: Block, kind: KernelKind, why: str) -> Iterator[Diagnostic]:
 
 
 def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
-    """An op at the top of a function of no kind: a section, or one for each kind is needed."""
+    """Check a top-level op of a function without a kind: mixed kinds need sections."""
     if isinstance(op, Op) and op.page.core is not None and op.regions:
         for region in op.regions:
             yield from _foreign(region, op.page.core, f"this is a {op.page.core.text} section")
@@ -140,7 +140,7 @@ def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
 
 
 def _cores_in(op: AnyOp, found: dict[KernelKind, Op]) -> Iterator[Op]:
-    """The sections inside, and into `found` the first instruction of each kind outside of them."""
+    """Yield the sections inside an op; add the first instruction of each kind outside them."""
     if isinstance(op, Op) and (kind := core_of(op)) is not None:
         if op.regions:
             yield op
@@ -157,7 +157,7 @@ def _refusal(op: Op, seen: str, help: str = MOVE) -> Diagnostic:
 
 
 def unfit_entries(module: Module) -> Iterator[Diagnostic]:
-    """Functions that a launch runs and that return something, or have no body."""
+    """Yield launched functions that have results or no body."""
     for func in module.funcs:
         if not func.launched:
             continue
@@ -169,7 +169,7 @@ def unfit_entries(module: Module) -> Iterator[Diagnostic]:
 
 OF_THREADS = "pto.simt_entry"
 BACKEND, FOR_CALLERS = "pto.backend", "pto.ptodsl.logical_name"
-OF_REGISTERS = "pto.tileop.helper"  # a function that computes with registers, for a tile
+OF_REGISTERS = "pto.tileop.helper"  # a function on registers that implements a tile operation
 STAYS = "declare the struct in the outer region, and change its fields in the inner region"
 NO_MORE = "use the running threads, or start others outside"
 
@@ -181,7 +181,7 @@ OUTSIDE = "declare the struct in the function that uses it, and pass its fields"
 
 
 def misused(module: Module) -> Iterator[Diagnostic]:
-    """Storage that outlives its region, and threads that start threads, on any target."""
+    """Yield storage that outlives its region, and threads that start threads, on any target."""
     yield from _of_one_name(module)
     for func in module.funcs:
         yield from _escaping(func)
@@ -216,7 +216,7 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
 
 
 def _of_one_name(module: Module) -> Iterator[Diagnostic]:
-    """Where parts of a module have several back ends, a name for callers means one function."""
+    """Yield public functions with one caller-visible name in modules for several back ends."""
     parts = [part for part in module.modules() if BACKEND in part.attrs]
     if len({str(part.attrs[BACKEND]) for part in parts}) < 2:
         return
@@ -232,7 +232,7 @@ def _of_one_name(module: Module) -> Iterator[Diagnostic]:
 
 
 def _no_helper(func: Func) -> Iterator[Diagnostic]:
-    """Refuse what the assembler does not take in helpers, which compute with registers alone."""
+    """Yield ops that the assembler refuses in helpers, which compute with registers only."""
     ops = func.ops
     foreign = [op for op in ops if not isinstance(op, Op) and _moves(op.name)]
     tiles = [
@@ -254,7 +254,7 @@ def _moves(name: str) -> bool:
 
 
 def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:
-    """Sections of threads inside of what threads run already."""
+    """Yield thread sections inside code that threads run already."""
     for op in block.ops:
         inner = outer
         if isinstance(op, Op) and THREADS in op.page.traits:
@@ -266,7 +266,7 @@ def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:
 
 
 def _unfit(op: Op, funcs: Mapping[str, Func]) -> Iterator[Diagnostic]:
-    """A function that threads cannot run, or not on these values."""
+    """Yield a function that threads cannot run, or that does not accept these arguments."""
     name = str(op.attrs[op.page.attrs[0].name])
     func, given = funcs.get(name), [v.type for v in op.bound(op.page.operands[-1].name)]
     if func is None:

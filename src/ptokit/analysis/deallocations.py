@@ -1,7 +1,7 @@
-"""Buffers that end: uses behind the end, ends of what nothing allocated.
+"""Deallocation faults: uses after the end of a buffer, and ends of buffers never allocated.
 
-A may-analysis in text order: the regions of one op do not follow each other. What ends in a
-loop and is older than its iterations ends again in the next one.
+A may-analysis in text order; the regions of one op do not follow each other. A buffer that is
+allocated before a loop and ends inside it ends again in the next iteration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Storage(PointsTo):
 
 
 def deallocations(func: Func) -> Iterator[Diagnostic]:
-    """What is wrong with the ends of buffers; all are warnings."""
+    """Yield warnings about the ends of buffers."""
     places = dict(_places(func.body, ()))
     ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
     if not ends:
@@ -68,7 +68,7 @@ def _places(block: Block, before: Place) -> Iterator[tuple[AnyOp, Place]]:
 
 
 def _ends_again(end: Place, made: Place, at: Mapping[Place, AnyOp]) -> bool:
-    """Whether a loop is around an end, and not around what made the buffer."""
+    """Return whether a loop contains the end of a buffer but not its allocation."""
     for depth in range(1, len(end), 2):
         op, inner = at[end[:depth]], end[: depth + 1]
         again = isinstance(op, Op) and repeats(op, op.regions[inner[-1]])
@@ -78,7 +78,7 @@ def _ends_again(end: Place, made: Place, at: Mapping[Place, AnyOp]) -> bool:
 
 
 def _follows(place: Place, end: Place) -> bool:
-    """Whether an op runs behind another one, for all that the text says."""
+    """Return whether an op runs after another one in text order."""
     first = next((n for n, (a, b) in enumerate(zip(place, end, strict=False)) if a != b), None)
     return first is not None and first % 2 == 0 and place[first] > end[first]
 

@@ -1,4 +1,4 @@
-"""Elements that a store takes and no instruction computes: known before a run, if extents are."""
+"""Elements that are stored although no instruction computes them, if the extents are known."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ptokit.machine.memory import WRITTEN, Elements, Memory
 def undefined_part(
     tile: Value, writers: Iterable[Op], facts: Facts
 ) -> tuple[int, tuple[int, int]] | None:
-    """Return how many elements of a tile's valid region no writer computes, and the first.
+    """Return the number of undefined elements in a tile's valid region, and the first.
 
-    None: there are none, or what the writers compute is not known.
+    None if there are none, or if the elements that the writers compute are not known.
     """
     kind = facts.type_of(tile)
     assert isinstance(kind, TileType)

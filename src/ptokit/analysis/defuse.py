@@ -1,4 +1,4 @@
-"""Where values are defined and used in a structured program, and what is live after each write."""
+"""Definitions and uses of values in a structured program, and the values live after each write."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 
-Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and which of its regions
+Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and the index of a region
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramPoint:
-    """A place in the program: a position in text order and the regions around it."""
+    """A place in the program: a position in text order and the enclosing regions."""
 
     position: int
     frames: tuple[Frame, ...]
@@ -33,8 +33,8 @@ class DefUse(Liveness):
         self.used: dict[Value, list[ProgramPoint]] = {}
         self.written: dict[Value, Op] = {}  # SSA outputs
         self.clock = 0
-        self.undefined: dict[Value, None] = {}  # new tiles: without content
-        self.source: dict[Value, Value] = {}  # a handle to the tile whose bytes it names
+        self.undefined: dict[Value, None] = {}  # new tiles without content
+        self.source: dict[Value, Value] = {}  # a handle -> the tile whose bytes it names
         start = ProgramPoint(0, (), func.body, 0)
         self.defined |= dict.fromkeys(func.args, start)
         self._points(func.body, ())
@@ -57,7 +57,7 @@ class DefUse(Liveness):
                 self._results(op)
 
     def uses(self, op: AnyOp) -> Iterator[Value]:
-        """The values an op uses, and the tiles whose bytes they name."""
+        """Yield the values that an op uses, and the tiles whose bytes they name."""
         for value in self._needed(op):
             yield value
             if value in self.source:
@@ -70,7 +70,7 @@ class DefUse(Liveness):
         return ()
 
     def _needed(self, op: AnyOp) -> Iterator[Value]:
-        """The values an op uses; an undefined tile that it only writes to is not needed."""
+        """Yield the values that an op uses, except undefined tiles that it only writes."""
         if not (isinstance(op, Op) and op.ssa):
             yield from uses_of(op)
             return
@@ -91,5 +91,5 @@ class DefUse(Liveness):
                 self.source |= {v: root for v in op.results if is_tile(v)}
 
     def needed_after(self, value: Value, write: Value) -> bool:
-        """Whether `value` is used after the op that writes `write` has run."""
+        """Return whether `value` is used after the op that writes `write`."""
         return value is not write and value in self.after[self.written[write]]

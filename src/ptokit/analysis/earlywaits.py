@@ -1,7 +1,7 @@
-"""Flags that are awaited above the line that raises them: legal between the queues of two pipes.
+"""Flags that are awaited above the line that sets them, which is legal between two queues.
 
-The scalar unit only issues: a pipe that waits holds up its own queue, while the others go on to
-what raises the flag. Then the order of the text is not the order of what the pipes do.
+The scalar unit only issues. A waiting pipe blocks its own queue, while other queues go on and reach
+the set of the flag. In such a function pipes do not execute in program order.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 class _Flag(NamedTuple):
     source: Queue
     target: Queue
-    event: int | None  # None: only the run knows
+    event: int | None  # None: not known statically
 
     def may_be(self, other: _Flag) -> bool:
-        """Whether two are perhaps the same flag."""
+        """Return whether the two may be the same flag."""
         known = None not in (self.event, other.event)
         return self[:2] == other[:2] and (not known or self.event == other.event)
 
 
 class _Signal(NamedTuple):
-    """What an instruction does with a flag."""
+    """A set or a wait of a flag by an instruction."""
 
     flag: _Flag
     raises: bool
 
 
 class _Noted:
-    """The words of flags: those that an instruction raises and awaits are noted."""
+    """A recorder of the flags that an instruction sets and awaits."""
 
     def __init__(self) -> None:
         self.found: list[_Signal] = []
@@ -52,18 +52,18 @@ class _Noted:
             self.found.append(_Signal(_Flag(source, target, event), raises=False))
 
     def otherwise(self, *_: object) -> None:
-        """Nothing else raises or awaits a flag."""
+        """Ignore operations other than sets and waits."""
 
     join = barrier = acquire = release = otherwise
 
 
 class _Reader:
-    """Follows a function in the order of the text and counts how often each flag may be up."""
+    """A walk over a function in text order that counts the sets of each flag that may be up."""
 
     def __init__(self) -> None:
         self.up = Counter[_Flag]()
         self.early: list[_Flag] = []
-        self.late: list[_Flag] = []  # awaited early, and raised below
+        self.late: list[_Flag] = []  # awaited early, and set below
 
     def read(self, block: Block) -> None:
         for op in block.ops:
@@ -71,7 +71,7 @@ class _Reader:
                 for signal in _signals(op):
                     self._signal(*signal)
             before, after = self.up.copy(), Counter[_Flag]()
-            for region in op.regions:  # one of them runs, or none
+            for region in op.regions:  # at most one region runs
                 self.up = before.copy()
                 self.read(region)
                 after |= self.up
@@ -83,14 +83,14 @@ class _Reader:
             self.late += (one for one in self.early if flag.may_be(one))
             return
         perhaps = [other for other, times in self.up.items() if times and flag.may_be(other)]
-        if not perhaps and flag.target is not Pipe.S:  # the scalar unit issues nothing more
+        if not perhaps and flag.target is not Pipe.S:  # a waiting scalar unit issues nothing
             self.early.append(flag)
         if perhaps == [flag] and flag.event is not None:
             self.up[flag] -= 1
 
 
 def _signals(op: Op) -> list[_Signal]:
-    from ptokit.machine.execute import given  # it needs numpy, which most checks do without
+    from ptokit.machine.execute import given  # needs NumPy: imported late
 
     noted = _Noted()
     unknown = {name: () if op.page.operand(name).many else None for name, _ in op.values()}
@@ -100,15 +100,15 @@ def _signals(op: Op) -> list[_Signal]:
 
 @once
 def has_flags(func: Func) -> bool:
-    """Whether a function orders its pipes itself: else a compiler does."""
+    """Return whether a function orders its pipes itself; otherwise a compiler does."""
     return any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.ops)
 
 
 def waits_apart(funcs: Iterable[Func], target: Target) -> bool:
-    """Whether a queue that waits for another core may hold up less than the order of the text does.
+    """Return whether a queue that waits for another core may block less than program order.
 
-    So it is with cores that pop and push, where each queue waits for itself, and only flags order
-    them.
+    This holds on targets where each queue waits separately, for functions that push and pop and
+    order their queues by flags only.
     """
     return target.separate and any(has_flags(func) and _pops_and_pushes(func) for func in funcs)
 
@@ -120,7 +120,7 @@ def _pops_and_pushes(func: Func) -> bool:
 
 @once
 def waits_early(func: Func) -> bool:
-    """Whether a function awaits a flag that only a line below raises, in another queue."""
+    """Return whether a function awaits a flag that is only set below, in another queue."""
     if not has_flags(func):
         return False
     reader = _Reader()

@@ -1,7 +1,8 @@
-"""Effects: what an instruction reads and writes, as bytes of its operands' storage.
+"""Effects: the bytes of operand storage that an instruction reads and writes.
 
-A page's body is recorded once for each set of operand types; what no body shows is declared by the
-page: scratch operands, the pipe, the registers that hardware needs. Every analysis asks here.
+A page's body is recorded once for each set of operand types. Effects that no body shows are
+declared by the page: scratch operands, the pipe, and the registers that hardware needs. All
+analyses use this module.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ptokit.machine.record.definite import around, exactly, mark
 from ptokit.machine.record.expressions import UndefineStore
 from ptokit.machine.record.isolated import Isolated, recordings, spanned
 
-MOST_BYTES = 1 << 24  # of an operand: more than any memory holds
+MOST_BYTES = 1 << 24  # of an operand; larger than any memory
 Range: TypeAlias = tuple[int, int]
 Signature: TypeAlias = "tuple[tuple[str, tuple[tuple[int, Type, int | None], ...]], ...]"
 Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
@@ -41,9 +42,9 @@ Attributes: TypeAlias = "tuple[tuple[str, object], ...]"
 
 @dataclass(frozen=True)
 class ByteRanges:
-    """Bytes of one operand: disjoint ranges [start, stop), ascending, from its first element on.
+    """Bytes of one operand: disjoint ascending ranges [start, stop) from its first element.
 
-    None: they may be any of the memory the operand lies in.
+    None: any bytes of the memory that holds the operand.
     """
 
     ranges: tuple[Range, ...] | None = ()
@@ -52,7 +53,7 @@ class ByteRanges:
         return self.ranges != ()
 
     def within(self, start: int, stop: int) -> bool:
-        """Whether none lies outside of [start, stop)."""
+        """Return whether all bytes lie inside [start, stop)."""
         return self.ranges is not None and all(start <= a and b <= stop for a, b in self.ranges)
 
 
@@ -61,14 +62,14 @@ ANYWHERE = ByteRanges(None)
 
 @dataclass(frozen=True)
 class Effects:
-    """What one instruction does to the memory behind its values, and where it executes.
+    """The effects of one instruction on the memory of its values, and its pipe.
 
-    `reads` and `writes` hold every byte that it may read or write; `fills` those that it writes on
-    each way through its body, `defines` those that it may give a value. A value that is a view of a
-    part of another tile keeps that tile's strides: its bytes are counted as if it stood alone.
-    `scratch` are tiles that hardware may read and write as a whole, which is not repeated in the
-    other fields. `pipe`: None for a path that no
-    target has. Flags are a matter of their own: they order pipes and hold no data.
+    `reads` and `writes` hold every byte that it may access. `fills` are the bytes that it writes on
+    each path through its body; `defines` those to which it may give a value. A view of a part of
+    another tile has the strides of that tile; its bytes are counted as if the view stood alone.
+    `scratch` are tiles that hardware may read and write as a whole; they are not repeated in the
+    other fields. `pipe` is None for a path that no target has. Flags, which hold no data, are not
+    included.
     """
 
     reads: Mapping[Value, ByteRanges] = field(default_factory=dict[Value, ByteRanges])
@@ -82,10 +83,10 @@ class Effects:
 
 
 def effects(op: AnyOp, facts: Facts) -> Effects:
-    """What the op does itself, its regions aside; in SSA form its outputs are its results.
+    """Return the effects of the op without its regions; in SSA form the outputs are its results.
 
-    Where the body cannot be recorded, what it reads and writes are whole operands. An unknown op
-    may do anything to what it names.
+    If the body cannot be recorded, whole operands are read and written. An unknown op may do
+    anything to its operands.
     """
     if isinstance(op, Op) and CALLS in op.page.traits:
         used = [value for _, value in op.values()]
@@ -95,7 +96,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     if isinstance(op, OpaqueOp):
         return _anywhere(op.uses)
     env = facts.environment(op)
-    if not op.page.executes or ALIASES in op.page.traits:  # they make handles, and numbers
+    if not op.page.executes or ALIASES in op.page.traits:  # these ops make handles and numbers
         return Effects(pipe=op.page.pipe_of(env))
     values, signature = signature_of(op, facts)
     attrs = tuple(sorted(op.attrs.items()))
@@ -114,15 +115,15 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
 
 
 def _anywhere(values: Iterable[Value]) -> Effects:
-    """Anything that may be done to these values."""
+    """Return the effects of arbitrary accesses to these values."""
     every = dict.fromkeys(values, ANYWHERE)
     return Effects(every, every, {}, every)
 
 
 def _declared(op: Op, facts: Facts) -> Effects:
-    """What the page says is read or written: of one element its bytes, else any."""
+    """Return the declared effects: the bytes of one element, else any bytes."""
     used = [(op.page.operand(name), value) for name, value in op.values()]
-    slots = FIFO in op.page.uses  # a view of one is handed on, its bytes are not touched
+    slots = FIFO in op.page.uses  # views of slots are passed on, their bytes are not accessed
     memory = [
         (o, v) for o, v in used if o.in_memory and not (slots and isinstance(v.type, GlobalType))
     ]
@@ -137,7 +138,7 @@ def _declared(op: Op, facts: Facts) -> Effects:
 
 
 def _part(op: Op, value: Value, facts: Facts) -> ByteRanges:
-    """The bytes of one element, if it is known which."""
+    """Return the bytes of the accessed element, if it is known."""
     number = next((facts.numbers.get(v) for n, v in op.values() if n == "offset"), None)
     kind = facts.type_of(value)
     if ONE_ELEMENT not in op.page.traits or not isinstance(number, int):
@@ -148,7 +149,7 @@ def _part(op: Op, value: Value, facts: Facts) -> ByteRanges:
 
 
 def signature_of(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signature]:
-    """The values of an op, and its operands with them by number: alike for ops that do the same."""
+    """Return the values of an op, and its operands by number; equal for equivalent ops."""
     results = {n: (v,) for n, v in op.named_results()}
     bound = ((o.name, op.bound(o.name) or results.get(o.name, ())) for o in op.page.operands)
     named = [(name, some) for name, some in bound if some]
@@ -163,21 +164,21 @@ def signature_of(op: Op, facts: Facts | None = None) -> tuple[list[Value], Signa
 
 
 def _needed(op: Op, env: Env) -> frozenset[str]:
-    """The registers that hardware reads."""
+    """Return the registers that hardware reads."""
     if op.page.needs is None or UNKNOWN in env.values():
         return frozenset()
     return frozenset(call(op.page.needs, {k: v for k, v in env.items() if v is not ABSENT}))
 
 
 Found: TypeAlias = "tuple[tuple[int, ByteRanges], ...]"
-Shadows: TypeAlias = "dict[Value, Codes | None]"  # None: any byte of its memory
+Shadows: TypeAlias = "dict[Value, Codes | None]"  # None: any byte of the memory
 
 
 @lru_cache(maxsize=4096)
 def _recorded(
     page: type[Instr], signature: Signature, attrs: Attributes, target: Target
 ) -> tuple[Found, Found, Found, Found, frozenset[str]]:
-    """Reads, writes, fills and what is defined by number of the value; registers written."""
+    """Return reads, writes, fills and defines by value number, and the written registers."""
     op, numbers = rebuilt(page, signature, attrs)
     footprint, registers = _Footprint(op), set[str]()
     try:
@@ -194,9 +195,9 @@ def _recorded(
 
 
 def ways(op: Op, target: Target, numbers: dict[Value, int]) -> Iterator[Isolated]:
-    """The recordings of an instruction.
+    """Yield the recordings of an instruction, one for each path.
 
-    NotNative if it breaks rules, on which its body relies, or its tiles are too large to look at.
+    NotNative if it breaks rules on which its body relies, or its tiles are too large.
     """
     if any(_size(v.type) is None for _, v in op.values() if isinstance(v.type, TileType)):
         raise NotNative("a tile is larger than any memory")
@@ -210,7 +211,7 @@ def ways(op: Op, target: Target, numbers: dict[Value, int]) -> Iterator[Isolated
 def rebuilt(
     page: type[Instr], signature: Signature, attrs: Attributes
 ) -> tuple[Op, dict[Value, int]]:
-    """An op of this signature, in DPS form, and its known numbers."""
+    """Return an op of this signature in DPS form, and its known numbers."""
     values: dict[int, Value] = {}
     numbers: dict[Value, int] = {}
     op = Op(page, attrs=dict(attrs))
@@ -224,20 +225,23 @@ def rebuilt(
 
 
 def _bytes(shadow: Codes | None) -> ByteRanges:
-    """The bytes that are not 0 in a shadow."""
+    """Return the marked bytes of a shadow."""
     if shadow is None:
         return ANYWHERE
     return ByteRanges(marked(shadow))
 
 
 def marked(shadow: Codes) -> tuple[Range, ...]:
-    """The ranges of bytes that are not 0."""
+    """Return the ranges of bytes that are not 0."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], shadow != 0, [False]))))
     return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
 
 
 def _elements(op: Op) -> bool | None:
-    """Whether each output has elements: else nothing happens; None: only the run knows."""
+    """Return whether each output has elements; None if that is not known statically.
+
+    An instruction with an empty output does nothing.
+    """
     found: bool | None = True
     for operand in op.page.operands:
         kind = op.bound(operand.name)[0].type if op.bound(operand.name) else None
@@ -249,7 +253,7 @@ def _elements(op: Op) -> bool | None:
 
 
 class _Footprint:
-    """Shadows of an instruction's values, each counted from its own first element."""
+    """Shadows of an instruction's values, each relative to its own first element."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -280,7 +284,7 @@ class _Footprint:
         self._fill({v: np.where(s == WRITTEN, s, 0) for v, s in filled.items()})
 
     def _fill(self, filled: Shadows) -> None:
-        """What is filled on this way and on those before."""
+        """Intersect the filled bytes of this path with those of the paths before."""
         if self.ways:
             both = [(v, s, filled[v]) for v, s in self.fills.items() if v in filled]
             filled = {v: a & b for v, a, b in both if a is not None and b is not None}
@@ -305,7 +309,7 @@ class _Footprint:
         return None if size is None else np.zeros(size, np.uint8)
 
     def give_up(self) -> None:
-        """The body cannot be recorded: it may read and write all of its operands."""
+        """Assume that the body, which cannot be recorded, reads and writes all of its operands."""
         self.fills = {}
         for operand in self.op.page.operands:
             for value in self.op.bound(operand.name):
@@ -318,43 +322,42 @@ class _Footprint:
 
 
 def _size(kind: Type) -> int | None:
-    """The bytes of an operand's storage; None: not known, or too many to look at each."""
+    """Return the bytes of an operand's storage; None if unknown or too large for a shadow."""
     size = spanned(kind) if isinstance(kind, GlobalType) else getattr(kind, "nbytes", None)
     return size if size is not None and 0 <= size <= MOST_BYTES else None
 
 
 def overwrites(op: Op, name: str) -> bool:
-    """Whether the op writes every byte of its output `name`, on each way through its body.
+    """Return whether the op writes every byte of its output `name` on each path.
 
-    False where it may leave some: elements that no window has or no condition selects, an empty
-    valid region, extents known only when the program runs, a body that cannot be recorded. Numbers
-    may be anything that the rules let them be. True only if it holds on every target that takes the
-    instruction; one that no target takes never runs.
+    False if some bytes may be left: elements outside every window or condition, an empty valid
+    region, extents not known statically, or a body that cannot be recorded. Numbers may have any
+    value that the rules allow. True only if it holds on every target that accepts the instruction.
     """
     return name in _overwritten(op.page, signature_of(op)[1], tuple(sorted(op.attrs.items())))
 
 
 @lru_cache(maxsize=4096)
 def _overwritten(page: type[Instr], signature: Signature, attrs: Attributes) -> frozenset[str]:
-    """The outputs that an instruction overwrites on every target that may take it."""
+    """Return the outputs that an instruction overwrites on every target that accepts it."""
     op, _ = rebuilt(page, signature, attrs)
     outs = {o.name: op.bound(o.name)[0] for o in page.outs() if o.name in op.operands}
     outs = {name: v for name, v in outs.items() if page.operand(name).kind in STORED}
     if all(isinstance(v.type, Elided) and name in page.elided for name, v in outs.items()):
-        return frozenset(outs)  # completed to what the instruction writes
+        return frozenset(outs)  # inferred as the type that the instruction writes
     takers = [Facts(target) for target in _takers(op)]
     return frozenset(n for n, v in outs.items() if all(_fills(op, v, f) for f in takers))
 
 
 def _fills(op: Op, value: Value, facts: Facts) -> bool:
-    """Whether an instruction writes all of a tile."""
+    """Return whether an instruction writes all of a tile."""
     kind = facts.type_of(value)
     size = kind.nbytes if isinstance(kind, TileType | ConvTileType) else 0
     return effects(op, facts).fills.get(value) == ByteRanges(((0, size),))
 
 
 def _takers(op: Op) -> Iterator[Target]:
-    """The targets that may take an instruction."""
+    """Yield the targets that may accept an instruction."""
     for target in TARGETS.values():
         env = Facts(target).environment(op)
         rules = op.page.rules_on(target)

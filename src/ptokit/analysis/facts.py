@@ -1,8 +1,8 @@
-"""Facts: what analyses find out about a function, each once, when something asks for it.
+"""Facts: the analyses of a function, each computed once on demand.
 
-Nothing else constructs an analysis. Facts stay with their function (`ir.module.once`), so they hold
-as long as nothing changes the function: a pass makes a new function and a copy has no facts. What
-changes a function in place, the reader, the recorders and `launch.bind`, asks for none before.
+No other code constructs an analysis. Facts belong to their function (`ir.module.once`) and are
+valid as long as the function does not change: a pass makes a new function, and a copy has no facts.
+The reader, the recorders and `launch.bind` change functions in place, and use no facts before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value, once
 from ptokit.isa.model.targets import Target
 
-KEPT = 8  # targets, or numbers, of which a function keeps facts
+KEPT = 8  # number of targets and arguments with kept facts
 T = TypeVar("T")
 
 
@@ -55,12 +55,12 @@ class FuncFacts:
 
     @cached_property
     def classes(self) -> AliasClasses:
-        """The values that may name the same bytes, whatever the addresses are."""
+        """Return the classes of values that may name the same bytes, for any addresses."""
         return AliasClasses(self.interference)
 
     @property
     def written_args(self) -> tuple[Value, ...]:
-        """Arguments that some instruction writes, through whatever views and handles lead there."""
+        """Return the arguments that instructions write, directly or through handles."""
         written = self.interference.written
         return tuple(arg for arg in self.func.args if arg in written)
 
@@ -81,33 +81,33 @@ facts_of = once(FuncFacts)
 
 
 class TargetFacts:
-    """The facts of a function on a target, run with some numbers as arguments."""
+    """The facts of a function on a target, with some numbers as arguments."""
 
     def __init__(self, base: FuncFacts, target: Target, numbers: dict[Value, Fact]) -> None:
         self.func, self.base, self.target, self.numbers = base.func, base, target, numbers
 
     @cached_property
     def checker(self) -> Checker:
-        """The walk over the function with the rules of its pages."""
+        """Return the walk over the function with the rules of its pages."""
         checker = Checker(self.target, self.numbers)
         checker.func(self.func)
         return checker
 
     @property
     def known(self) -> Facts:
-        """The abstract state of the walk: numbers, types, and the rules it leaves open."""
+        """Return the abstract state of the walk: numbers, types, and undecided rules."""
         return self.checker.facts
 
     @cached_property
     def intervals(self) -> IntervalAnalysis:
-        """The walk with ranges for loop counters."""
+        """Return the walk with ranges for loop counters."""
         intervals = IntervalAnalysis(self.target, self.numbers)
         intervals.func(self.func)
         return intervals
 
     @cached_property
     def proved(self) -> Facts:
-        """The numbers and types that hold in every iteration."""
+        """Return the numbers and types that hold in every iteration."""
         facts = self.intervals.facts
         single: dict[Value, Fact] = {
             value: n for value, n in facts.numbers.items() if isinstance(n, int | float)
@@ -116,7 +116,7 @@ class TargetFacts:
 
     @cached_property
     def storage(self) -> AliasClasses:
-        """The values that may name the same bytes, with the addresses that are proved."""
+        """Return the alias classes, with proved addresses."""
         return AliasClasses(self.base.interference, self.proved)
 
     @cached_property
@@ -125,17 +125,17 @@ class TargetFacts:
 
     @cached_property
     def proved_placement(self) -> Placement:
-        """The placement of a function that is judged without running."""
+        """Return the placement of a function that is checked without running."""
         return Placement(self.base.interference, self.proved, self._shorter)
 
     @property
     def _shorter(self) -> tuple[Callable[[], FirstUses], ...]:
-        """Shorter and shorter lives of tiles."""
+        """Return the shorter and shorter lifetimes of tiles."""
         return lambda: self.base.first_uses, lambda: self.contents, lambda: self.in_place
 
     @cached_property
     def contents(self) -> FirstUses:
-        from ptokit.analysis.contentliveness import ContentLiveness  # it records bodies
+        from ptokit.analysis.contentliveness import ContentLiveness  # records bodies
 
         return ContentLiveness(self.func, self.base.live, self.target).swept()
 
@@ -146,9 +146,9 @@ class TargetFacts:
         return InPlaceLiveness(self.func, self.base.live, self.target).swept()
 
     def faults(self, *, running: bool = False) -> list[Diagnostic]:
-        """Return everything wrong with the function, as far as it is known before it runs.
+        """Return everything wrong with the function that is known before it runs.
 
-        `running`: without what concerns the text alone.
+        `running`: without faults that concern the text alone.
         """
         early = {id(problem) for problem in self.checker.early if running}
         found = [problem for problem in self.checker.found if id(problem) not in early]
@@ -157,7 +157,7 @@ class TargetFacts:
     def faults_of_run(self) -> list[Diagnostic]:
         """Return the faults of the function that end its run before it begins.
 
-        What is wrong in a region that never runs is not: ranges of counters may exclude it, too.
+        Faults in regions that never run do not count; ranges of counters may exclude a region, too.
         """
         found = [problem for problem in self.faults(running=True) if problem.is_error]
         if not found:

@@ -1,7 +1,7 @@
-"""FIFOs between the cores of a kernel: what both ends must agree on, and who may use one.
+"""Checks of FIFOs between cores: the agreement of both ends, and the uses of each FIFO.
 
-Pages say what their instructions are to a FIFO (`FifoRole`) and on which kind of core they run; the
-rules here look at all functions of a module at once.
+Pages declare the role of their instructions for a FIFO (`FifoRole`) and their kind of core. The
+rules here consider all functions of a module together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AGREED = ("dir_mask", "slot_size", "slot_num", "epilogue")
 
 
 def check_fifos(module: Module) -> Iterator[Diagnostic]:
-    """Everything wrong with the FIFOs of a module, on any target."""
+    """Yield everything wrong with the FIFOs of a module, on any target."""
     ends = {func: _End(func) for func in module.funcs}
     for end in ends.values():
         if end.every:
@@ -49,7 +49,7 @@ def check_fifos(module: Module) -> Iterator[Diagnostic]:
 
 
 class _End:
-    """What one function does with pipes."""
+    """The FIFO operations of one function."""
 
     def __init__(self, func: Func) -> None:
         self.func = func
@@ -60,11 +60,11 @@ class _End:
         return [op for op in self.every if op.page.fifo_role in kinds]
 
     def opened(self, number: int) -> list[Op]:
-        """The FIFOs that a number names."""
+        """Return the FIFOs that an id names."""
         return [op for op in self.of(FifoRole.OPENS) if fact(op, "id") == number]
 
     def using(self, opened: Op) -> list[Op]:
-        """What is done with a FIFO, which a number or a handle names."""
+        """Return the operations on a FIFO, which an id or a handle names."""
         number = fact(opened, "id")
         if number is None:
             handle = {*opened.results}
@@ -72,7 +72,7 @@ class _End:
         return [op for op in self.of(*USES) if fact(op, "id") == number]
 
     def check(self) -> Iterator[Diagnostic]:
-        """The rules of one function."""
+        """Yield broken rules on one function."""
         flags = 0
         for op in self.of(FifoRole.OPENS):
             flags += 4 if fact(op, "dir_mask") == BOTH else 2
@@ -96,7 +96,7 @@ class _End:
                 yield wrong(op, f"no FIFO with id {fact(op, 'id')}", help)
 
     def _labels(self) -> Iterator[Diagnostic]:
-        """Each buffer has a name of its own: peers import it by that."""
+        """Check that each buffer has a unique name, by which peers import it."""
         first: dict[str, Op] = {}
         for op in self.of(FifoRole.RESERVES):
             label = str(fact(op, "label"))
@@ -109,7 +109,7 @@ class _End:
                 )
 
     def _shared(self) -> Iterator[Diagnostic]:
-        """A buffer has the slots of one FIFO in each direction."""
+        """Check that a buffer holds the slots of at most one FIFO in each direction."""
         for buffer in self.of(FifoRole.RESERVES, FifoRole.IMPORTS):
             first: dict[int, Op] = {}
             for op in _opened_on(self, buffer):
@@ -119,7 +119,7 @@ class _End:
                         yield wrong(op, "another FIFO uses the same buffer", help, first[way])
 
     def _entries(self, opened: Op) -> Iterator[Diagnostic]:
-        """What goes through a FIFO is as the FIFO says."""
+        """Check that entries match the FIFO."""
         uses = self.using(opened)
         yield from check_slots(opened, uses)
         yield from check_sizes(opened, uses)
@@ -128,10 +128,10 @@ class _End:
         yield from check_parameters(self.func.body, opened, uses)
 
     def _uses(self, opened: Op) -> Iterator[Diagnostic]:
-        """A FIFO is used in its directions, whole where it says so."""
+        """Check that a FIFO is used in its directions, and with whole entries if it says so."""
         mask, whole = fact(opened, "dir_mask"), fact(opened, "nosplit")
         for op in self.using(opened):
-            core = op.page.core  # None: its page does not say
+            core = op.page.core  # None: the page declares none
             way = mask if core is None else direction_of(op, core)
             if mask in (TO_VECTOR, TO_CUBE) and way != mask:
                 message = f"wrong direction: the FIFO has dir_mask {mask}"
@@ -151,7 +151,7 @@ class _End:
 
 
 def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
-    """Shared with a remainder are tiles, in slots in global memory."""
+    """Check that splits with a remainder are of tiles with slots in global memory."""
     split, entry = fact(op, "split"), entry_of(op)
     if split not in (ODD_ROWS, ODD_COLUMNS):
         return
@@ -164,7 +164,7 @@ def _remainder(op: Op, opened: Op, way: int) -> Iterator[Diagnostic]:
 
 
 def _through_memory(opened: Op, way: int) -> bool:
-    """Whether its slots are in global memory, with copies where this direction ends."""
+    """Return whether the slots are in global memory, with copies at the consumer."""
     given = {name for name, _ in opened.values()}
     last = way == TO_CUBE and fact(opened, "dir_mask") == BOTH
     copies = ("v2c_consumer_buf" if way == TO_CUBE else "c2v_consumer_buf",)
@@ -174,14 +174,14 @@ def _through_memory(opened: Op, way: int) -> bool:
 
 
 def _meant(module: Module, func: Func, name: str) -> list[Func]:
-    """Who may be the peer of this name: a function beside it, else the visible ones of others."""
+    """Return the possible peers of this name: functions of the same module, else visible ones."""
     there = [other for other in module.funcs if other.name == name and not other.declared]
     own = [other for other in there if module.owner(other) is module.owner(func)]
     return own or [other for other in there if other.visibility != "private"]
 
 
 def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagnostic]:
-    """Each buffer that the function imports is reserved by its peer, for the same pipe."""
+    """Check that each imported buffer is reserved by its peer, for the same FIFO."""
     seen: set[tuple[str, str]] = set()
     for op in end.of(FifoRole.IMPORTS):
         label, name = str(fact(op, "label")), symbol_name(str(fact(op, "peer")))
@@ -230,7 +230,7 @@ def _calls(func: Func) -> bool:
 
 
 def _of_one_number(ends: list[_End]) -> Iterator[Diagnostic]:
-    """FIFOs with slots in global memory alone are told by number: each is split or is not."""
+    """Check that FIFOs with slots in global memory only are split alike at all ends."""
     first: dict[tuple[object, object], tuple[Op, bool]] = {}
     for end in ends:
         for op in end.of(FifoRole.OPENS):
@@ -248,14 +248,14 @@ def _of_one_number(ends: list[_End]) -> Iterator[Diagnostic]:
 
 
 def _opened_on(end: _End, buffer: Op) -> list[Op]:
-    """The FIFOs of a function that have their slots in a buffer."""
+    """Return the FIFOs of a function that have their slots in a buffer."""
     values = {*buffer.results}
     opens = end.of(FifoRole.OPENS)
     return [op for op in opens if not values.isdisjoint(v for _, v in op.values())]
 
 
 def _ways(opened: Op, buffer: Op) -> Iterator[int]:
-    """The directions whose slots a buffer has."""
+    """Yield the directions whose slots a buffer holds."""
     mask = fact(opened, "dir_mask")
     for name, value in opened.values():
         way = WAYS.get(name, TO_VECTOR if mask == BOTH else mask)
@@ -264,7 +264,7 @@ def _ways(opened: Op, buffer: Op) -> Iterator[int]:
 
 
 def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
-    """Both ends have one shape."""
+    """Check that both ends have the same parameters."""
     for name in AGREED:
         slots = name == "slot_num"
         here, there = (slots_of(op) if slots else fact(op, name) for op in (mine, other))
@@ -274,7 +274,7 @@ def _agree(mine: Op, other: Op) -> Iterator[Diagnostic]:
 
 
 def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
-    """What is pushed at one end is popped with the same split at the other."""
+    """Check that entries are pushed and popped with the same split."""
     for op in (op for op in mine if op.page.fifo_role in (FifoRole.PUSHES, FifoRole.POPS)):
         wanted = FifoRole.POPS if op.page.fifo_role is FifoRole.PUSHES else FifoRole.PUSHES
         for other in (o for o in others if o.page.fifo_role is wanted):
@@ -287,7 +287,7 @@ def _split(mine: list[Op], others: list[Op]) -> Iterator[Diagnostic]:
 
 
 def _room(reserved: Op, opened: Op) -> Iterator[Diagnostic]:
-    """A buffer holds at least one slot."""
+    """Check that a buffer holds at least one slot."""
     size, slot = fact(reserved, "size"), fact(opened, "slot_size")
     if isinstance(size, int) and isinstance(slot, int) and size < slot:
         message = f"{size} bytes are too few for a slot of {slot} bytes"

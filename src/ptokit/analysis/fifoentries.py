@@ -1,4 +1,4 @@
-"""What goes through a FIFO between cores: which way, shapes, element types, conversions."""
+"""Checks of the entries of FIFOs: directions, shapes, element types, conversions."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ IN_MEMORY = "an entry in global memory is a slot of the tensor given at setup"
 OF_BUFFER = "give flag_base, or the address of a buffer that is reserved or imported"
 
 
-def fact(op: Op, name: str) -> Any:  # Any: a number, a word, or None where it is not given
-    """An attribute of an op, or what its page says without it."""
+def fact(op: Op, name: str) -> Any:  # Any: a number, an enum member, or None
+    """Return an attribute of an op, or its default."""
     attr = next((a for a in op.page.attrs if a.name == name), None)
     return None if attr is None else op.attrs.get(name, None if attr.required else attr.default)
 
 
 def wrong(op: Op, message: str, help: str, other: Op | None = None) -> Diagnostic:
-    """What is wrong with an op of a FIFO; `other` is where that is set up, or its other end."""
+    """Return a diagnostic for a FIFO op; `other` is its setup, or the other end."""
     notes = () if other is None else (Note("the other end is here", other.span),)
     return Diagnostic("fifo-mismatch", f"{op.name}: {message}", op.span, help=help, notes=notes)
 
 
 def slots_of(opened: Op) -> int:
-    """The slots in each direction of a pipe."""
+    """Return the number of slots in each direction of a FIFO."""
     return fact(opened, "slot_num") or default_slots(fact(opened, "dir_mask"))
 
 
 def direction_of(op: Op, core: KernelKind) -> int:
-    """The direction that a use of a FIFO is about, on this kind of core."""
+    """Return the direction of a FIFO operation on this kind of core."""
     return TO_VECTOR if (op.page.fifo_role in SENDS) is (core is CUBE) else TO_CUBE
 
 
 def entry_of(op: Op) -> Value | None:
-    """What is pushed, popped, allocated or freed."""
+    """Return the value that is pushed, popped, allocated or freed."""
     found = [v for name, v in (*op.named_results(), *op.values()) if name == "entry"]
     return found[0] if found else None
 
 
 def entry_element(op: Op) -> DType | None:
-    """Its element type, where it is known."""
+    """Return the element type of the entry, if it is known."""
     entry = entry_of(op)
     kind = None if entry is None else entry.type
     return kind.dtype if isinstance(kind, TileType | GlobalType) else None
 
 
 def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
-    """Entries in global memory are as the tensor of slots says."""
+    """Check that entries in global memory match the slot tensor."""
     given = [v.type for name in ("gm_slot_tensor", "gm_addr") for v in opened.bound(name)]
     slot = next((kind for kind in given if isinstance(kind, GlobalType)), None)
     entries = ((op, entry_of(op)) for op in uses)
@@ -78,7 +78,7 @@ def check_slots(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def _sized(opened: Op, slot: GlobalType, halves: bool) -> Iterator[Diagnostic]:
-    """A slot has the bytes of its tensor, or of two: of both `halves`."""
+    """Check that a slot has the bytes of its tensor, or of two tensors if `halves` are allowed."""
     count, size = times(*slot.shape), fact(opened, "slot_size")
     nbytes = None if count is None else slot.dtype.nbytes(count)
     if nbytes is not None and size != nbytes and not (halves and size == 2 * nbytes):
@@ -87,9 +87,9 @@ def _sized(opened: Op, slot: GlobalType, halves: bool) -> Iterator[Diagnostic]:
 
 
 def check_sizes(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
-    """A slot has room for what is pushed and popped, where nothing converts it.
+    """Check that unconverted entries fit into a slot.
 
-    Assemblers do not compare these: a run ends at such a push.
+    Assemblers do not compare these sizes; a run ends at such a push.
     """
     slot = fact(opened, "slot_size")
     moves = (op for op in uses if op.page.fifo_role in (FifoRole.PUSHES, FifoRole.POPS))
@@ -110,9 +110,9 @@ def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
 
 
 def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
-    """The slots of a FIFO with a handle have a buffer, or its flags are given.
+    """Check that a FIFO with a handle has a buffer for its slots, or explicit flags.
 
-    Those that an epilogue writes always have one: its other end is known by it.
+    The slots of an epilogue always need a buffer, which identifies the other end.
     """
     places = [v for name in ("local_addr", "peer_local_addr") for v in opened.bound(name)]
     reserved = {v for op in buffers for v in op.results}
@@ -125,13 +125,13 @@ def check_places(opened: Op, buffers: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def mode_of(opened: Op) -> str | None:
-    """The conversion of its epilogue, where it has one."""
+    """Return the conversion of the epilogue, if there is one."""
     epilogue = fact(opened, "epilogue")
     return clause_value(epilogue, "quant") if isinstance(epilogue, str) else None
 
 
 def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
-    """Entries have the types that the conversion takes and makes, and are whole."""
+    """Check that entries are whole and have the types of the conversion."""
     mode = mode_of(opened)
     if (conversion := CONVERSIONS.get(mode or "")) is None:
         return
@@ -147,7 +147,7 @@ def check_conversion(opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def _check_room(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
-    """A slot has room for what the epilogue makes."""
+    """Check that converted entries fit into a slot."""
     slot = fact(opened, "slot_size")
     for op, entry in ((op, entry_of(op)) for op in pops):
         if entry is not None and isinstance(entry.type, TileType) and entry.type.nbytes > slot:
@@ -156,7 +156,7 @@ def _check_room(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def _check_layouts(opened: Op, pops: Sequence[Op]) -> Iterator[Diagnostic]:
-    """What is popped is stored as the epilogue says, always in one type."""
+    """Check that entries are popped in the layout of the epilogue, all with one type."""
     layout = LAYOUTS.get(clause_value(str(fact(opened, "epilogue")), "layout") or "")
     kinds = [(op, entry.type) for op in pops for entry in (entry_of(op),) if entry is not None]
     for op, kind in kinds:
@@ -186,7 +186,7 @@ def _types(op: Op, conversion: EpilogueMode) -> tuple[DType, ...]:
 
 
 def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> Iterator[Diagnostic]:
-    """Without a conversion what is pushed at one end is popped with the same type at the other."""
+    """Check that entries without a conversion are popped with the pushed type."""
     if mode_of(opened) != NO_CONVERT:
         return
     for op in (op for op in mine if op.page.fifo_role is FifoRole.PUSHES):
@@ -197,7 +197,7 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
 
 
 def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
-    """What sets parameters names one of the function's FIFOs, which multiplies by such."""
+    """Check that a parameter setting names a FIFO that uses such a parameter."""
     number, role = fact(setting, "number"), setting.page.fifo_role
     kind = SETS[role] if role is not None else ""
     meant = [op for op in fifos if fact(op, "id") in (number, None)]
@@ -211,7 +211,7 @@ def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
-    """What a conversion multiplies by is set before each push, in the same block."""
+    """Check that the parameters of a conversion are set before each push, in its block."""
     conversion = CONVERSIONS.get(mode_of(opened) or "")
     if conversion is None or not conversion.scale:
         return

@@ -1,7 +1,7 @@
-"""The FIFOs between the cores of a kernel, and the one that each instruction uses.
+"""The FIFOs between the cores of a kernel, and the FIFO that each instruction uses.
 
-docs/machine.md says what a FIFO, its slots and a pipe are. Both ends set a FIFO up: an id names it
-in the functions of both kinds, or a handle, which a function for both kinds makes once.
+docs/machine.md defines FIFOs, slots and pipes. Both ends set a FIFO up. It is identified by an id
+in the functions of both kinds, or by a handle in a function for both kinds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, parts
 
 LANES = 2  # vector cores of a block
-COUNTERS = 6  # of a FIFO: pushed, popped and freed, by each core of an end
+COUNTERS = 6  # per FIFO: pushed, popped and freed, for each core of an end
 ALIGNMENT = 64
 
 
@@ -26,10 +26,10 @@ ALIGNMENT = 64
 class Fifo:
     """A FIFO in one of its directions.
 
-    Its counters begin at `cell`, its slots at the byte `place`; those of views in global memory
-    `offset` bytes after their beginning there. `extents` are those of an entry where every push
-    has the same, else they are kept beside each slot. Slots are `stride` bytes apart. Both vector
-    cores take part in whole entries of one that `shares` them.
+    Its counters begin at `cell`, its slots at the byte `place`; slots of views begin `offset` bytes
+    into their global memory. `extents` are the extents of the entries if all pushes have the same;
+    otherwise they are stored next to each slot. Slots are `stride` bytes apart. Both vector cores
+    take part in whole entries if `shares` is set.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Fifo:
     place: int
     offset: int
     extents: tuple[int, int] | None
-    flags: tuple[int, ...] = ()  # the signals that it uses, where the program says so
+    flags: tuple[int, ...] = ()  # the signals that the program assigns to the FIFO
 
     @property
     def stride(self) -> int:
@@ -50,10 +50,10 @@ class Fifo:
 
 
 def lanes_of(funcs: Mapping[KernelKind, Func]) -> int:
-    """The vector cores of a block.
+    """Return the number of vector cores of a block.
 
-    A kernel of one kind has one, and one of both kinds whose entries go to the first one alone
-    where nothing asks for its number.
+    It is 1 for a kernel of one kind, and for one of both kinds whose entries go to the first vector
+    core only and that does not query the number of the core.
     """
     if len(funcs) == 1:
         return 1
@@ -69,7 +69,7 @@ Ends = Mapping[Op, Fifo]
 
 @dataclass(frozen=True)
 class KernelFifos:
-    """The FIFOs of a kernel: what its cores share besides global memory."""
+    """The FIFOs of a kernel: the memory that its cores share besides global memory."""
 
     ends: Mapping[KernelKind, Ends]
     counters: int
@@ -78,7 +78,7 @@ class KernelFifos:
 
 
 def kernel_fifos(funcs: Mapping[KernelKind, Func]) -> KernelFifos:
-    """The FIFOs of the functions that the cores of a kernel run."""
+    """Return the FIFOs of the functions that the cores of a kernel run."""
     opened = {kind: _opened(func) for kind, func in funcs.items()}
     made: dict[tuple[object, int], Fifo] = {}
     pushes = dict(_pushes(funcs, opened))
@@ -97,7 +97,7 @@ def kernel_fifos(funcs: Mapping[KernelKind, Func]) -> KernelFifos:
 
 
 def _opened(func: Func) -> dict[object, Op]:
-    """The FIFOs that a function sets up: by id, or by flags, or counted."""
+    """Return the FIFOs that a function sets up, by id, by flags or by position."""
     found: dict[object, Op] = {}
     for op in func.body.walk():
         if isinstance(op, Op) and op.page.fifo_role is FifoRole.OPENS:
@@ -115,7 +115,7 @@ def _ways(opened: Op) -> list[int]:
 def _pushes(
     funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
 ) -> Iterator[tuple[tuple[object, int], tuple[int, int] | None]]:
-    """The extents of the entries of a FIFO, where all that is pushed has the same."""
+    """Yield the extents of the entries of each FIFO; None if the pushes differ."""
     found: dict[tuple[object, int], set[tuple[int, int] | None]] = {}
     for kind, func in funcs.items():
         for op, key in _keyed(func, opened[kind]):
@@ -126,7 +126,7 @@ def _pushes(
 
 
 def _extents(op: Op, kind: KernelKind) -> tuple[int, int] | None:
-    """Rows and columns of the entry that a push makes, or adds a part to."""
+    """Return the rows and columns of the whole entry of a push."""
     entry = entry_of(op)
     valid = entry.type.valid if entry is not None and isinstance(entry.type, TileType) else None
     if valid is None or valid.rows is None or valid.cols is None:
@@ -138,7 +138,7 @@ def _extents(op: Op, kind: KernelKind) -> tuple[int, int] | None:
 def _views_of_both(
     funcs: Mapping[KernelKind, Func], opened: Mapping[KernelKind, Mapping[object, Op]]
 ) -> set[tuple[object, int]]:
-    """The FIFOs of views that a vector core uses whatever its number: the cube waits for both."""
+    """Return FIFOs of views that both vector cores use: the cube waits for both."""
     if VECTOR not in funcs:
         return set()
     uses = [
@@ -153,9 +153,9 @@ def _views_of_both(
 def _by_number(
     blocks: Iterable[Block], numbers: set[Value], *, chosen: bool = False
 ) -> Iterator[AnyOp]:
-    """What hangs on the number of a vector core: whether it runs, or how often.
+    """Yield ops that run, or repeat, depending on the number of the vector core.
 
-    `numbers`: the values that differ between the vector cores; filled.
+    `numbers` collects the values that differ between the vector cores.
     """
     for op in (op for block in blocks for op in block.ops):
         used = {v for _, v in op.values()} if isinstance(op, Op) else set(op.uses)
@@ -196,7 +196,7 @@ def _fifo(
 
 
 def _keyed(func: Func, opened: Mapping[object, Op]) -> Iterator[tuple[Op, object]]:
-    """What is done with FIFOs, and with which one."""
+    """Yield the FIFO operations of a function, and the key of the FIFO."""
     handles = {v: key for key, op in opened.items() for v in op.results}
     for op in func.body.walk():
         if isinstance(op, Op) and op.page.fifo_role in USES:
@@ -210,7 +210,7 @@ def _ends(
     opened: Mapping[object, Op],
     made: Mapping[tuple[object, int], Fifo],
 ) -> Iterator[tuple[Op, Fifo]]:
-    """The FIFO that each instruction of a core sets up or uses."""
+    """Yield the FIFO that each instruction of a core sets up or uses."""
     for key, op in opened.items():
         yield op, made[key, _ways(op)[0]]
     for op, key in _keyed(func, opened):

@@ -1,9 +1,9 @@
-"""Live ranges that begin where a tile is first used, not where it is allocated.
+"""Live ranges that begin at the first use of a tile instead of its allocation.
 
-Front ends allocate all tiles where a function begins. Until an op first touches a tile it holds
-nothing, and others may have its bytes. But a read before the first write then finds another tile's
-bytes and is not noticed, so placement asks this only where tiles do not fit otherwise. Where they
-still do not fit, it asks what tiles hold, too (see `contentliveness`).
+Front ends allocate all tiles at the start of a function. Until an op first accesses a tile, other
+tiles may use its bytes. But then a read before the first write finds bytes of another tile
+unnoticed, so placement uses these ranges only if tiles do not fit otherwise. If they still do not
+fit, it uses content liveness (see `contentliveness`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Storages = frozenset[Value]
 
 @dataclass
 class Touched:
-    """The ops that write a tile, each with the tiles that live there; and all that ever do."""
+    """The ops that write a tile, with the tiles live there; `apart` is their union."""
 
     at: list[tuple[AnyOp, Storages]] = field(default_factory=list[tuple[AnyOp, Storages]])
     apart: set[Value] = field(default_factory=set[Value])
 
 
 class FirstUses(Interference):
-    """The ops that write the tiles of a function, and which tiles live there: `found`.
+    """For each tile of a function the ops that write it and the tiles live there: `found`.
 
-    A tile that is carried into a region under another name is taken to hold something all the time.
+    A tile that enters a region under another name is assumed to hold content all the time.
     """
 
     def __init__(self, func: Func, live: Liveness) -> None:
@@ -46,14 +46,14 @@ class FirstUses(Interference):
         self.present: dict[AnyOp, Storages] = {}  # the tiles that live at an op
 
     def swept(self) -> FirstUses:
-        """With what is found in a walk over the function."""
+        """Return the analysis after its walk over the function."""
         for arg in self.func.args:
             self._part(arg, frozenset(self.func.args))
         self._sweep(self.func.body, {*self.definitions} - self.late)
         return self
 
     def shorten(self, tiles: Iterable[Storage]) -> None:
-        """Let the lives of tiles begin where they are first used."""
+        """Restrict the lifetimes of tiles to begin at their first use."""
         sizes = {tile.value: tile.kind.nbytes for tile in tiles}
         for tile in tiles:
             touched = self.found[tile.value]
@@ -66,11 +66,11 @@ class FirstUses(Interference):
             tile.ops = frozenset(op for op, there in self.present.items() if tile.value in there)
 
     def living(self, op: AnyOp) -> Storages:
-        """The tiles whose content may be needed at an op or behind it, if they hold any."""
+        """Return the tiles whose content may be needed at an op or later."""
         return self.alive[op]
 
     def replaced(self, op: AnyOp, value: Value) -> Storages:
-        """The tiles that share the bytes of one where an op writes the one over the other."""
+        """Return the tiles over which an op writes `value`, which then share its bytes."""
         return NONE
 
     def passed(self, op: AnyOp, names: Names) -> None:
@@ -83,13 +83,13 @@ class FirstUses(Interference):
             self.changed[op] = self.changed.get(op, NONE) | changed
 
     def _sweep(self, block: Block, holding: set[Value]) -> None:
-        """Visit ops in text order; `holding` are the tiles that may hold something by now."""
+        """Visit ops in text order; `holding` are the tiles that may have content."""
         for op in block.ops:
             made = {v for v in op.results if v in self.found}
             holding -= made & self.late
             touched = self.touched.get(op, NONE)
             around = self.living(op) & holding | touched
-            for value in touched | made:  # the bytes of a new tile are known to hold nothing
+            for value in touched | made:  # the bytes of a new tile are known to be empty
                 self._part(value, around - self.replaced(op, value))
             for value in self.changed.get(op, NONE) or touched:
                 self.found[value].at.append((op, around - {value}))
@@ -97,7 +97,7 @@ class FirstUses(Interference):
             holding |= touched
 
     def _inside(self, op: AnyOp, holding: set[Value]) -> Storages:
-        """Sweep over its regions; the tiles that hold something before them and live there."""
+        """Sweep the regions of an op; return the tiles with content before and inside."""
         before, begins = frozenset(holding), NONE
         for region in op.regions:
             holding |= self._touched_when_repeated(op, region)
@@ -106,7 +106,7 @@ class FirstUses(Interference):
         return before & begins
 
     def _touched_when_repeated(self, op: AnyOp, region: Block) -> set[Value]:
-        """What a region touches that may run again: its beginning finds it."""
+        """Return the tiles accessed in a region that may run again."""
         inside = region.walk() if repeats(op, region) else ()
         return {value for each in inside for value in self.touched.get(each, NONE)}
 
@@ -117,12 +117,12 @@ class FirstUses(Interference):
 
 
 def _outputs(op: AnyOp) -> Iterator[Value]:
-    """What an instruction writes in place."""
+    """Yield the values that an instruction writes in place."""
     if isinstance(op, Op):
         for operand in op.page.outs():
             yield from op.bound(operand.name)
 
 
 def _empty(op: Op | None) -> bool:
-    """Whether what an op brings holds nothing yet."""
+    """Return whether the storage that an op creates has no content yet."""
     return op is not None and ALLOCATES in op.page.traits

@@ -1,6 +1,6 @@
-"""Constant folding of floats: the body of a page on arrays of one element, as an executor runs it.
+"""Constant folding of floats: the body of a page runs on arrays of one element.
 
-Apart from `known`, because it needs NumPy, which most programs are checked without.
+Separate from `known`, because it needs NumPy, which most checks do not import.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ptokit.machine.execute import element_of
 
 
 def folded(op: Op, values: Env) -> Fact:
-    """The result of an op whose operands are these numbers; UNKNOWN of ranges.
+    """Return the result of an op on these numbers; UNKNOWN for ranges.
 
-    So is that of one whose types break a rule: its body is written for those that do not.
+    Also UNKNOWN if the types break a rule, since the body relies on the rule.
     """
     about_types = (rule for rule in op.page.all_rules if rule.slug == "element-type")
     if any(rule.targets is None and rule.holds(values) is False for rule in about_types):

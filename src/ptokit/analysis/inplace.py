@@ -1,7 +1,7 @@
-"""Elementwise instructions: each element of the output depends on the inputs at its own place.
+"""Elementwise instructions, whose output elements depend on inputs at the same place only.
 
-So an output may be written over an input that begins at the same address, in any order of elements.
-And a column may be computed as the row of the same bytes.
+Such an output may be written over an input at the same address, in any order of elements, and a
+column may be computed as the row of the same bytes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ptokit.machine.record.expressions import (
 )
 from ptokit.machine.record.isolated import Isolated
 
-MASKS = ("pack", "bits")  # words that put truth values into bits, and take them out
+MASKS = ("pack", "bits")  # words that pack truth values into bits and unpack them
 Pairs = frozenset[tuple[int, int]]
 
 
 def in_place(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
-    """Each output with an input that it may be written over.
+    """Return pairs of an output and an input that it may be written over.
 
-    None of an instruction that computes in scratch, or whose page keeps the two apart.
+    Empty for an instruction that uses scratch; pairs that the page keeps no-alias are excluded.
     """
     if any(op.bound(name) for name in scratch_of(op, facts.target)):
         return set()
@@ -46,7 +46,7 @@ def in_place(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
 
 
 def pointwise(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
-    """Each output with an input of which it takes elements from the same places alone."""
+    """Return pairs of an output and an input of which it reads the same places only."""
     if not op.page.executes or op.page.declared:
         return set()
     values, signature = signature_of(op, facts)
@@ -56,7 +56,7 @@ def pointwise(op: Op, facts: Facts) -> set[tuple[Value, Value]]:
 
 @lru_cache(maxsize=4096)
 def _pointwise(page: type[Instr], signature: Signature, attrs: Attributes, target: Target) -> Pairs:
-    """The same pairs by number of the value, on every way through the body."""
+    """Return the pairs by value number that hold on every path through the body."""
     op, numbers = rebuilt(page, signature, attrs)
     try:
         found = [set(_pairs(way)) for way in ways(op, target, numbers)]
@@ -80,12 +80,12 @@ def _pairs(way: Isolated) -> Iterator[tuple[int, int]]:
 
 
 def _of_elements(parts: Iterable[Traced]) -> bool:
-    """Whether each element follows from elements at its own place."""
+    """Return whether each element depends on elements at its own place only."""
     return all(isinstance(leaf, Known | Scalar | WindowRead) for leaf in _leaves(parts))
 
 
 def _leaves(parts: Iterable[Traced], words: tuple[str, ...] = ()) -> Iterator[Traced]:
-    """Return the operands that elementwise words, and the given other words, are applied to."""
+    """Yield the leaves under elementwise words, and under the given other words."""
     left, seen = [*parts], set[int]()
     while left:
         part = left.pop()
@@ -99,10 +99,10 @@ def _leaves(parts: Iterable[Traced], words: tuple[str, ...] = ()) -> Iterator[Tr
 
 @lru_cache(maxsize=1024)
 def elementwise(page: type[Instr], signature: Signature, attrs: Attributes) -> bool:
-    """True if every element that an instruction writes depends on its own place alone.
+    """Return whether each written element depends on its own place alone.
 
-    A bit of a mask has the place of the element that it stands for. The operands have several rows
-    and columns: else what is spread along them would seem to stay in its place.
+    A bit of a mask has the place of the element that it stands for. The operands must have several
+    rows and columns, because a broadcast over a single one would look elementwise.
     """
     op, numbers = rebuilt(page, signature, attrs)
     for target in TARGETS.values():
@@ -116,7 +116,7 @@ def elementwise(page: type[Instr], signature: Signature, attrs: Attributes) -> b
 
 
 def _own_places(store: WindowStore) -> bool:
-    """Return True if a store computes each element from its own place, or from numbers."""
+    """Return whether a store computes each element from its own place, or from numbers."""
     fixed = isinstance(store.rows.start, int) and isinstance(store.cols.start, int)
     if isinstance(store, ScatterStore) or not fixed:
         return False
@@ -125,7 +125,10 @@ def _own_places(store: WindowStore) -> bool:
 
 
 def _at(store: WindowStore, leaf: Traced, bits: bool) -> bool:
-    """Whether a leaf is one number, or is read where it is stored; of `bits` columns are bytes."""
+    """Return whether a leaf is one number, or is read at the place of the store.
+
+    With `bits`, the columns of the store are bytes of bits.
+    """
     if isinstance(leaf, WindowRead):
         first = leaf.col_span.start == store.cols.start
         return leaf.row_span == store.rows and (leaf.col_span == store.cols or (bits and first))

@@ -1,8 +1,8 @@
 """Interval analysis of rules: one walk over a function, with ranges for loop counters.
 
-A rule that is True over ranges holds in every iteration. One that breaks with constants alone is an
-error. Where only the iteration decides, `open` keeps it for `analysis.search`; where a number does
-that only the running program knows, `left` says which.
+A rule that is true over ranges holds in every iteration. A rule that breaks on constants is an
+error. If the outcome depends on the iteration, `open` keeps the rule for `analysis.search`; if it
+depends on a run-time number, `left` names the number.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ GUARDED = "an enclosing condition or loop bound is not known statically"
 
 
 class UndecidedRule(NamedTuple):
-    """A rule that is deferred to run time, and why."""
+    """A rule that is deferred to run time, and the reason."""
 
     span: Span | None
     instruction: str
     rule: str
     why: str
-    by: tuple[Judge, ...] = ()  # the judges that refuse what breaks it; empty: all
+    by: tuple[Judge, ...] = ()  # the judges that enforce the rule; empty: all
 
     def __str__(self) -> str:
         place = "" if self.span is None else f"{self.span}: "
         return f"{place}{self.instruction}: {self.rule}: {self.why}"
 
     def to_json(self) -> dict[str, object]:
-        """The same facts for other tools."""
+        """Return the rule as JSON data."""
         place = {} if self.span is None else self.span.to_json()
         return {**place, "instruction": self.instruction, "rule": self.rule, "why": self.why}
 
 
 class IntervalAnalysis(Checker):
-    """The rules of a function over ranges of its counters."""
+    """A check of the rules of a function over ranges of its counters."""
 
     def __init__(self, target: Target, numbers: Mapping[Value, Fact] | None = None) -> None:
         super().__init__(target, numbers)
         self.open: dict[Op, list[Rule]] = {}
         self.left: list[UndecidedRule] = []
-        self.guards = 0  # regions around that run if the running program wants it
+        self.guards = 0  # enclosing regions that a run-time condition guards
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
@@ -75,7 +75,7 @@ class IntervalAnalysis(Checker):
             self.left.append(undecided_rule(op, rule, why or GUARDED))
 
     def postponed(self, op: Op, rule: Rule, env: Env, why: str) -> None:
-        """A rule that breaks where compilers do not look: a warning, and the run refuses it."""
+        """Report a broken rule that compilers do not check as a warning; a run fails at it."""
         found = violation(op.page, rule, env, blamed(op, rule))
         self.found.append(replace(found, severity=Severity.WARNING, help=why))
         if not self.facts.blind:
@@ -113,7 +113,7 @@ class IntervalAnalysis(Checker):
     def guarded(
         self, regions: tuple[CheckedRegion, ...], *numbers: Fact, guard: bool
     ) -> list[tuple[Fact, ...]]:
-        """What regions pass on that run, with `guard`, only if the running program wants it."""
+        """Return the results of regions; with `guard`, a run-time condition decides if they run."""
         self.guards += guard
         passed = [region(*numbers) for region in regions]
         self.guards -= guard
@@ -121,7 +121,7 @@ class IntervalAnalysis(Checker):
 
 
 def counter(lower: Fact, upper: Fact, step: Fact) -> Fact | None:
-    """The values of a loop counter as a range; None if there are none, UNKNOWN if not known."""
+    """Return the values of a loop counter as a range; None: no iteration; UNKNOWN: not known."""
     if not (isinstance(lower, int | Range) and isinstance(upper, int | Range)):
         return UNKNOWN
     if not isinstance(step, int) or step <= 0:
@@ -133,12 +133,12 @@ def counter(lower: Fact, upper: Fact, step: Fact) -> Fact | None:
 
 
 def widened(carried: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """What passes round a loop, in any iteration: constants decide it if they decide the first."""
+    """Return loop-carried values for any iteration: numbers become unbounded ranges."""
     return tuple(EVERY if isinstance(n, int | Range) else UNKNOWN for n in carried)
 
 
 def same_value(op: Op, formula: Expr) -> bool:
-    """Whether a formula asks for one tile where the text gives one value."""
+    """Return whether a formula compares the storage of operands that are one value."""
     if not isinstance(formula, SameStorage):
         return False
     sides = [op.bound(side.operand) for side in (formula.left, formula.right)]
@@ -150,7 +150,7 @@ def undecided_rule(op: Op, rule: Rule, why: str) -> UndecidedRule:
 
 
 def unknowns(op: Op, rule: Rule, env: Env) -> str:
-    """What the running program must tell before the rule is decided."""
+    """Return the run-time numbers that decide the rule."""
     return "; ".join(dict.fromkeys(_unknown(op, rule, env)))
 
 

@@ -1,4 +1,4 @@
-"""What is known of a program's values before it runs: numbers, and types in more detail."""
+"""The static knowledge about a program's values: numbers and refined types."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from ptokit.isa.model.types import Elided, OpaqueType, Type
 
 @dataclass
 class Facts:
-    """What is known of values before the program runs: numbers, and types with more detail.
+    """The abstract state before the program runs: numbers, and types with more detail.
 
-    `numbers` starts with the scalar arguments that were bound. A number may be a Range; `varying`
-    are values whose types would say more if it were one number. `open`: by op, the rules that do
-    not hold or may not, where a walk has collected them. `blind`: the code never runs, so
-    only its types are checked.
+    `numbers` starts with the scalar arguments that were bound; a number may be a Range. `varying`
+    are values whose types depend on a range. `open` has by op the rules that are, or may be,
+    broken. `blind`: the code never runs, so only its types are checked.
     """
 
     target: Target
@@ -34,7 +33,7 @@ class Facts:
     blind: bool = False
 
     def as_stated(self) -> Facts:
-        """The same numbers, and types with no more detail than the text states."""
+        """Return the same numbers with the types that the text states."""
         return replace(self, types={})
 
     def type_of(self, value: Value) -> Type:
@@ -42,7 +41,7 @@ class Facts:
         return self.target.resolve_any(kind)
 
     def of(self, operand: Operand, value: Value) -> Type | Fact:
-        """A tile's type, a scalar's number, or UNKNOWN."""
+        """Return a tile's type, a scalar's number, or UNKNOWN."""
         kind = self.type_of(value)
         if isinstance(kind, Elided | OpaqueType):
             return UNKNOWN
@@ -51,7 +50,7 @@ class Facts:
         return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
 
     def environment(self, op: Op) -> ByName:
-        """Operand name -> type or number, outputs in either form included."""
+        """Return the type or number of each operand, with outputs in either form."""
         given: dict[str, object] = {o.name: () for o in op.page.operands if o.many}
         bound = dict(zip(_defined(op), op.results, strict=False)) | op.operands
         for name, values in bound.items():
@@ -83,13 +82,13 @@ class Facts:
             self._fold(op, env)
 
     def forget(self, value: Value) -> None:
-        """The value is about to be defined again."""
+        """Drop the facts of a value that is about to be redefined."""
         self.numbers.pop(value, None)
         self.types.pop(value, None)
         self.varying.discard(value)
 
     def varies(self, op: Op, env: Env) -> bool:
-        """Whether an operand is a range, or has a type that depends on one."""
+        """Return whether an operand is a range, or has a type that depends on one."""
         if self.varying and any(value in self.varying for _, value in op.values()):
             return True
         return any(isinstance(number, Range) for number in _numbers(env))
@@ -104,10 +103,10 @@ class Facts:
         try:
             found = _evaluated(op, {**inputs, **{n: v.type for n, v in results.items()}})
         except ZeroDivisionError:
-            return  # reported when it runs
+            return  # reported at run time
         several = found if isinstance(found, tuple) else (found,)
         for value, number in zip(results.values(), several, strict=True):
-            if number is not UNKNOWN and number is not None:  # None: a type does not say it
+            if number is not UNKNOWN and number is not None:  # None: the types do not determine it
                 self.numbers[value] = number
 
 
@@ -120,7 +119,7 @@ def _evaluated(op: Op, values: Env) -> Fact | tuple[Fact, ...] | None:
 
 
 def _sources_known(op: Op, env: Env) -> bool:
-    """Whether the types of all tiles and views that the op reads are known."""
+    """Return whether the types of all tiles and views that the op reads are known."""
     return not any(o.in_memory and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
@@ -130,12 +129,12 @@ def _numbers(env: Env) -> Iterator[object]:
 
 
 def _defined(op: Op) -> Iterator[str]:
-    """The operands that the results of an op stand for."""
+    """Yield the operands that the results of an op stand for."""
     return (o.name for o in (op.page.outs() if op.ssa else op.page.results()))
 
 
 def _single(value: object) -> object:
-    """A number or a type; None where a range of numbers is all that is known, or nothing."""
+    """Return a number or a type; None for a range or an unknown value."""
     if isinstance(value, Many):
         return tuple(_single(v) for v in value.values)
     return None if isinstance(value, Range) else none_if_unknown(value)

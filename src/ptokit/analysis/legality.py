@@ -1,4 +1,4 @@
-"""The verdict on a program, for each target: legal, refused or undecided, with the reasons."""
+"""The verdict on a program for each target: legal, refused or undecided, with the reasons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPAQUE = frozenset({"unknown-op", "foreign-op"})
 
 
 class Outcome(Enum):
-    """What is known of a program on a target before it runs."""
+    """The static knowledge about the legality of a program on a target."""
 
     LEGAL = "legal"
     REFUSED = "refused"
@@ -41,13 +41,12 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Verdict(Rich):
-    """What `check` says of a program on one target.
+    """The verdict of `check` on a program for one target.
 
-    `word`: refused if there is an error; else undecided if something in it is not known (an op or
-    a type that was allowed to be unknown, a rule that waits for a number of the running program, a
-    tile that nothing in its function writes); else legal. `reason` says why in a line, empty if
-    legal. `left` are the checks deferred to run time, `judge` whose verdict it is (None: the
-    strictest).
+    `word`: refused if there is an error; else undecided if something is not known (a permitted
+    unknown op or type, a rule deferred to run time, a tile that its function never writes); else
+    legal. `reason` is a one-line explanation, empty if legal. `left` are the rules deferred to run
+    time. `judge` is the source whose verdict decides (None: the strictest).
     """
 
     target: str
@@ -58,7 +57,7 @@ class Verdict(Rich):
     judge: Judge | None = None
 
     def also(self, further: Iterable[Diagnostic]) -> Verdict:
-        """The verdict when more was found on the same target; nothing changes a refusal."""
+        """Return the verdict after further findings on the same target; a refusal stays."""
         if self.word is Outcome.REFUSED:
             return self
         every = (*self.diagnostics, *further)
@@ -70,7 +69,7 @@ class Verdict(Rich):
         return f"{self.word.value}{mark}{self.reason}"
 
     def to_json(self) -> dict[str, object]:
-        """The word and the reasons, for other tools; diagnostics are listed elsewhere."""
+        """Return the word and the reasons as JSON data, without diagnostics."""
         return {
             "target": self.target,
             "as": None if self.judge is None else self.judge.value,
@@ -91,10 +90,11 @@ def verdicts(
     of_cores: Sequence[Diagnostic] = (),
     executed: Mapping[Func, Func] = MappingProxyType({}),
 ) -> list[Verdict]:
-    """A verdict for each target; `known` is wrong on all, `of_cores` where cores have kinds.
+    """Return a verdict for each target.
 
-    `judge`: the source whose verdict decides; None: a program is refused that any of them refuses.
-    `executed`: the form in which a run places the tiles of a function, where it is another.
+    `known` are faults on all targets, `of_cores` those on targets with core kinds. `judge`: the
+    source whose verdict decides; None: a program is refused if any source refuses it. `executed`:
+    the form of a function in which a run places its tiles, if it differs.
     """
 
     def verdict(target: Target) -> Verdict:
@@ -107,7 +107,7 @@ def verdicts(
 
 
 def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
-    """Everything wrong; what several targets refuse alike is said once."""
+    """Return all diagnostics; those that several targets share are merged."""
     together: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in (d for verdict in found for d in verdict.diagnostics):
         d = diagnostic
@@ -120,7 +120,7 @@ def merged(found: Iterable[Verdict]) -> list[Diagnostic]:
 
 
 def without_instructions(module: Module) -> Iterator[Diagnostic]:
-    """Nothing but comments, or nothing at all: some other tool may have written no program."""
+    """Yield a warning for a program without any instruction or function."""
     if not any(not func.flat or func.body.ops or func.blocks for func in module.funcs):
         help = "check the tool that wrote the file, or give another file"
         title = CATALOGUE["empty-program"].title
@@ -153,7 +153,7 @@ def _verdict(
 
 
 def once(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Unknown ops with one diagnostic for each name, at the first of them: the others are noted."""
+    """Yield diagnostics; unknown ops of one name are merged into one with a count."""
     alike: dict[object, list[Diagnostic]] = {}
     for number, d in enumerate(found):
         alike.setdefault(d.message if d.slug in OPAQUE else number, []).append(d)
@@ -171,7 +171,7 @@ def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tupl
     unknown = [d.message for d in found if d.slug in UNKNOWN_SLUGS | OPAQUE and not d.rule]
     elided = [d.message for d in found if d.slug == "type-omitted"]
     unwritten = [d.message for d in found if d.slug == "uninitialised-read"]
-    crowded = [d.message for d in found if d.slug == "out-of-memory"]  # by a caller's tiles
+    crowded = [d.message for d in found if d.slug == "out-of-memory"]  # of a caller
     reasons = [*unknown[:1], *elided[:1], *unwritten[:1], *crowded[:1]]
     if left:
         reasons.append(f"{counted(len(left), 'check')} deferred to run time, {left[0].why}")
@@ -181,7 +181,7 @@ def _outcome(found: Sequence[Diagnostic], left: Sequence[UndecidedRule]) -> tupl
 def judged(
     of: TargetFacts, executed: TargetFacts, trial: Trial
 ) -> tuple[list[Diagnostic], list[UndecidedRule]]:
-    """Everything wrong with a function on a target, and what is deferred to run time.
+    """Return the faults of a function on a target, and the rules deferred to run time.
 
     `executed` is the form of the function in which a run places its tiles.
     """
@@ -192,11 +192,11 @@ def judged(
         search.search(func)
         found, left = found + search.found, left + search.left
     unwritten, waiting = uninitialised(of, trial)
-    if waits_early(func):  # what is above in the text may come later
+    if waits_early(func):  # text order is not execution order
         unwritten = []
     else:
         unwritten += undefined_stores(of)
-    # nobody else looks at data
+    # only hardware reads data
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found += [*incoherent(of.base, target), *deallocations(func)]
@@ -209,7 +209,7 @@ def judged(
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
-    """Tiles that a caller gave: on hardware their valid regions are the caller's."""
+    """Yield errors for resized arguments, whose valid regions belong to the caller."""
     changes = (op for op in func.ops if isinstance(op, Op) and RESIZES in op.page.traits)
     for op in changes if target.kinds and not func.flat else ():
         (tile,) = op.bound(op.page.operands[0].name)
@@ -226,7 +226,7 @@ def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
 
 
 def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
-    """Windows that leave open what their tile does not: older text does not state their type."""
+    """Yield errors for dynamic windows of static tiles, which older text cannot state."""
     windows = (op for op in func.ops if isinstance(op, Op) and WINDOW in op.page.traits)
     for op in windows if target.chip else ():
         stated = any(op.bound(o.name) for o in op.page.ins() if o.many and not o.required)
@@ -249,7 +249,7 @@ def _open_windows(func: Func, target: Target) -> Iterator[Diagnostic]:
 
 
 def _perhaps_overlapping(of: TargetFacts) -> Iterator[UndecidedRule]:
-    """Tiles at addresses that vary or only the run knows, in a memory where others are placed."""
+    """Yield undecided overlaps of tiles at varying or run-time addresses."""
     for op in of.func.ops:
         address = next(iter(op.bound("addr")), None) if isinstance(op, Op) else None
         numbers = of.intervals.facts.numbers
@@ -258,7 +258,7 @@ def _perhaps_overlapping(of: TargetFacts) -> Iterator[UndecidedRule]:
             continue
         kind = of.proved.type_of(op.results[0])
         if not isinstance(kind, TileType | ConvTileType):
-            continue  # its type is left out, or unknown: said elsewhere
+            continue  # an omitted or unknown type is reported elsewhere
         for start, end in of.proved_placement.planned.ranges(kind):
             if not isinstance(number, Range) or (
                 low(number) < end and start < high(number) + kind.nbytes

@@ -1,9 +1,9 @@
-"""Liveness, and the interference of tiles that follows: which may not share bytes.
+"""Liveness, and the resulting interference of tiles: pairs that must not share bytes.
 
-Backward data flow over the regions of a function: a value is live where it may still be used before
-it is defined again. What uses and defines mean is told by `Liveness`, of handles, and by its
-refinements, of the content of tiles. A tile is live where a live handle may name it, and two tiles
-interfere if one is live where the other is defined.
+Backward data flow over the regions of a function: a value is live if it may be used before its next
+definition. `Liveness` defines uses and definitions of handles; its subclasses those of tile
+contents. A tile is live while a live handle may name it. Two tiles interfere if one is live at the
+definition of the other.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ptokit.isa.model.types import Kind
 
 
 class Liveness:
-    """For each op the handles live `after` it; refinements say so of other values.
+    """The handles live `after` each op; subclasses compute the liveness of other values.
 
-    An op ends the life of what it `kills`, before it and its regions, and starts that of what it
-    `uses`. `kept` values are live at the end of the function. A region with arguments of its own,
-    or of an unknown op, may run again.
+    An op ends the lifetime of the values that it `kills`, before the op and its regions, and starts
+    that of the values that it `uses`. `kept` values are live at the end of the function. A region
+    with arguments, or of an unknown op, may run again.
     """
 
     def __init__(self, func: Func) -> None:
@@ -42,11 +42,11 @@ class Liveness:
         return redefined(op)
 
     def kept(self, func: Func) -> Iterable[Value]:
-        """The arguments and the results of a flat program: they are looked at after the run."""
+        """Return the arguments, and for a flat program the results, which are read after a run."""
         return (*func.args, *(v for op in func.body.ops for v in op.results if func.flat))
 
     def _block(self, block: Block, live: frozenset[Value]) -> frozenset[Value]:
-        """What is live before the block where `live` is live after it."""
+        """Return the values live before the block, given those `live` after it."""
         for op in reversed(block.ops):
             self.after[op] = live
             live = live.difference(self.kills(op))
@@ -61,7 +61,7 @@ class Liveness:
         return NONE.union(*ways, *((live,) if skipped else ()))
 
     def needs(self, region: Block) -> frozenset[Value]:
-        """What is used in a region before it defines it."""
+        """Return the values that a region uses before it defines them."""
         if region not in self.exposed:
             self.exposed[region] = self._block(region, NONE)
         return self.exposed[region]
@@ -69,13 +69,14 @@ class Liveness:
 
 @dataclass(eq=False)
 class Storage:
-    """The bytes of one tile. `explicit`: the program gives the address, None if only the run does.
+    """The bytes of one tile.
 
-    `beside` are the tiles that are live where it is defined, or at the op where it is `fullest` of
-    those that write it; `interferes` also those that are defined where it is live: it may not share
-    bytes with them, but for those that it `coincides` with if both begin at one address. `ops`:
-    where it lives, if not as long as handles may name it. `outlives`: its content is still needed
-    where the next iteration of a loop defines it again. `idle`: hardware does without it.
+    `explicit`: the program gives the address, which is None if not known statically. `beside` are
+    the tiles live at its definition, or at the op where it is `fullest` of those that write it.
+    `interferes` also has the tiles defined during its lifetime, with which it must not share bytes,
+    except those that it `coincides` with at equal addresses. `ops` is the lifetime if it is shorter
+    than that of the handles. `outlives`: its content is needed when the next iteration of a loop
+    defines it again. `idle`: hardware does not use it.
     """
 
     value: Value
@@ -95,23 +96,23 @@ class Storage:
 
     @property
     def space(self) -> str:
-        """The memory that it lies in."""
+        """Return the memory that holds the tile."""
         return SPACES[self.kind.loc]
 
     @property
     def start(self) -> int:
-        """Its first byte, where that is known."""
+        """Return the first byte, which must be known."""
         assert self.address is not None
         return self.address
 
     @property
     def end(self) -> int:
-        """The first byte after it."""
+        """Return the first byte after the tile."""
         return self.start + self.kind.nbytes
 
 
 class Interference(PointsTo):
-    """Which storage is live where other storage is defined, on any target."""
+    """The storage that is live at each definition of other storage, on any target."""
 
     def __init__(self, func: Func, live: Liveness) -> None:
         self.args = frozenset(func.args)
@@ -125,7 +126,7 @@ class Interference(PointsTo):
         self.beside.setdefault(value, set()).update(others)
 
     def tiles(self, facts: Facts, *, received: bool = False) -> dict[Value, Storage]:
-        """The tiles of the function, in text order; with `received` those that pipes give too."""
+        """Return the tiles of the function in text order; `received`: with popped tiles."""
         found: dict[Value, Storage] = {}
         for value, op in self.definitions.items():
             kind = facts.type_of(value)
@@ -147,13 +148,13 @@ class Interference(PointsTo):
 
 
 def scratch_of(op: Op, target: Target) -> list[str]:
-    """The operands that hardware of a target computes in."""
+    """Return the operands that hardware of a target uses as scratch."""
     scratch = (o for o in op.page.operands if o.role is Role.SCRATCH)
     return [o.name for o in scratch if not target.follows(o.idle)]
 
 
 def spoiled(op: Op, facts: Facts) -> list[str]:
-    """The tiles that are undefined behind an op: what hardware computes in, and may not keep."""
+    """Return the tiles that are undefined after an op: scratch, and tiles not preserved."""
     target, page = facts.target, op.page
     scratch = scratch_of(op, target) if target.is_chip else []
     names = [name for name in scratch if page.operand(name).kind is Kind.TILE]
@@ -164,7 +165,7 @@ def spoiled(op: Op, facts: Facts) -> list[str]:
 
 
 def _idle(func: Func, target: Target) -> set[Value]:
-    """What is only scratch, of instructions that do without it on the target."""
+    """Return values that are only scratch of instructions that do not use it on the target."""
     idle, busy = set[Value](), {*func.args}
     for op in func.ops:
         if isinstance(op, OpaqueOp):
@@ -178,7 +179,7 @@ def _idle(func: Func, target: Target) -> set[Value]:
 
 
 class LiveRanges(Interference):
-    """Interference, and the `last` of the ops by `number`, in text order, where storage is live."""
+    """Interference, with the number in text order of the `last` op where a storage is live."""
 
     def __init__(self, func: Func, live: Liveness) -> None:
         self.number = {op: number for number, op in enumerate(func.ops)}
@@ -192,7 +193,7 @@ class LiveRanges(Interference):
 
 
 def used(op: AnyOp) -> Iterator[Value]:
-    """What an op looks at: a handle that becomes a view is not looked at."""
+    """Yield the values that an op reads; a handle that becomes a view is not read."""
     if not isinstance(op, Op):
         yield from op.uses
         return

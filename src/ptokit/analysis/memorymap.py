@@ -1,4 +1,4 @@
-"""Memory maps: where each tile of a function lies and when it is live, and the peak."""
+"""Memory maps: the address and live range of each tile of a function, and the peak."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ptokit.isa.model.targets import Target
 
 @dataclass(frozen=True)
 class TileLiveRange:
-    """One tile: its bytes, and the instructions, counted in text order, where it is live.
+    """One tile: its bytes, and the instructions in text order during which it is live.
 
-    `first` to `last`; of `parts` of that where others have its bytes in between, as (first, last).
-    `start`: None if only the run knows the address. `line` of the text defines it, if any does.
-    `explicit`: the program gives the address.
+    The range is `first` to `last`, or its `parts` if other tiles use the bytes in between. `start`
+    is None if the address is not known statically. `line` is the line of the definition, if there
+    is one. `explicit`: the program gives the address.
     """
 
     name: str
@@ -34,7 +34,7 @@ class TileLiveRange:
 
     @property
     def end(self) -> int | None:
-        """The first byte after it."""
+        """Return the first byte after the tile."""
         return None if self.start is None else self.start + self.nbytes
 
 
@@ -42,9 +42,9 @@ class TileLiveRange:
 class MemoryMap(Rich):
     """One memory of a function on a target, in bytes.
 
-    `live` are the tiles at the peak: there instruction number `moment` defines or writes `peak_at`.
-    They have `peak` bytes. `usable` is what front ends leave of the capacity. `lines` are those of
-    the instructions, `line` that of the peak.
+    `live` are the tiles at the peak, where instruction number `moment` defines or writes `peak_at`.
+    They have `peak` bytes. `usable` is the part of the capacity that front ends leave. `lines` are
+    those of the instructions, `line` that of the peak.
     """
 
     function: str
@@ -62,11 +62,11 @@ class MemoryMap(Rich):
 
     @property
     def end(self) -> int:
-        """The first byte after all tiles at addresses that are known."""
+        """Return the first byte after all tiles at known addresses."""
         return max((tile.end for tile in self.tiles if tile.end is not None), default=0)
 
     def to_json(self) -> dict[str, object]:
-        """The same facts for other tools."""
+        """Return the map as JSON data."""
         return {
             **{name: getattr(self, name) for name in ("function", "target", "space", "capacity")},
             **{name: getattr(self, name) for name in ("usable", "peak", "end")},
@@ -77,7 +77,7 @@ class MemoryMap(Rich):
 
 
 def memory_maps(func: Func, target: Target) -> Iterator[MemoryMap]:
-    """A map of each memory that a function in DPS form has tiles in, in order of their first."""
+    """Yield a map of each memory in which a function in DPS form has tiles."""
     facts = facts_of(func)
     ranges, (tiles, _) = facts.ranges, facts.on(target).placement.beside_slots
     lines = tuple(op.span.line if op.span else None for op in ranges.number)

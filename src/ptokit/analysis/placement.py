@@ -1,14 +1,14 @@
-"""Placement: an address for every tile that the program does not place itself.
+"""Placement: an address for every tile to which the program gives none.
 
-Tiles share bytes only where they do not all fit, and then only those that are never live at the
-same time (see `tileallocator`, `liveness`). Where even so they do not fit, lives begin at the first
-use of a tile (see `firstuse`); where that is not enough, they are those of what tiles hold (see
-`contentliveness`), and at last instructions write their output over an input (see `inplace`).
-Addresses that the program gives are its own: tiles there may overlap one
-another. No placed tile ever lies there: a known address is kept free for the whole function, and a
-tile at an address that only the run knows is compared with the placed tiles when it is made
-(`Planned.conflict`, in both engines). Where there are such tiles the others are placed from the end
-of the memory, as close as they go, because programs count from 0.
+Tiles share bytes only if they do not all fit, and then only tiles that are never live together (see
+`tileallocator`, `liveness`). If they still do not fit, lifetimes begin at the first use of a tile
+(see `firstuse`), then are those of the contents (see `contentliveness`), and finally instructions
+write outputs over inputs (see `inplace`).
+
+Tiles at addresses from the program may overlap each other. No placed tile overlaps them: a known
+address is kept free for the whole function, and a tile at a run-time address is compared with the
+placed tiles when it is made (`Planned.conflict`, in both engines). If there are such tiles, the
+others are placed compactly at the end of the memory, because programs count from 0.
 """
 
 from __future__ import annotations
@@ -40,17 +40,16 @@ from ptokit.isa.model.targets import MEMORY_RULES, PLANNED, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 SPACIOUS = 1 << 62  # larger than any memory
-LISTED = 8  # most tiles that a diagnostic names
+LISTED = 8  # maximum number of tiles in a diagnostic
 
 
 @dataclass
 class Planned:
-    """The placed tiles of a function: addresses by value, and whose bytes are whose.
+    """The placed tiles of a function: addresses by value, and tiles by memory.
 
-    `over` are those that an instruction may write over another, and those that hardware does
-    without: where such a tile is allocated, its bytes may still hold another. `behind` is where
-    each memory ends that must have room behind what the target has: for tiles that lie in slots of
-    FIFOs on hardware.
+    `over` are tiles that an instruction may write over another tile, and tiles that hardware does
+    not use: their bytes may hold another tile when they are allocated. `behind` is the end of each
+    memory that is extended beyond its capacity, for tiles that hardware keeps in FIFO slots.
     """
 
     addresses: dict[Value, int] = field(default_factory=dict[Value, int])
@@ -61,7 +60,7 @@ class Planned:
     def conflict(
         self, kind: TileType | ConvTileType, address: int, target: Target, value: Value | None
     ) -> Iterator[Diagnostic]:
-        """A placed tile that has bytes of a tile at an address of the program's own."""
+        """Yield the first placed tile that overlaps a tile at an address from the program."""
         end = address + kind.nbytes
         for other in self.tiles.get(SPACES[kind.loc], ()):
             if address < other.end and other.start < end:
@@ -69,24 +68,25 @@ class Planned:
                 return
 
     def fits(self, target: Target) -> bool:
-        """Whether each placed tile lies inside its memory."""
+        """Return whether each placed tile lies inside its memory."""
         return all(_inside(tile, target) for there in self.tiles.values() for tile in there)
 
     def ranges(self, kind: TileType | ConvTileType) -> list[Extent]:
-        """The bytes of the placed tiles in the memory of a type's location, neighbours joined."""
+        """Return the bytes of placed tiles in the memory of a type, adjacent ranges merged."""
         return merged((o.start, o.end) for o in self.tiles.get(SPACES[kind.loc], ()))
 
 
 def _inside(tile: Storage, target: Target) -> bool:
-    """Whether it is inside of its memory; of one that the target has not, something else tells."""
+    """Return whether the tile is inside its memory; a memory of size 0 is reported elsewhere."""
     capacity = target.capacity[tile.space]
     return not capacity or (tile.start >= 0 and tile.end <= capacity)
 
 
 class Placement:
-    """Where the tiles of a function lie on a target; each part is worked out when asked for.
+    """The addresses of a function's tiles on a target, computed on demand.
 
-    `shorter` gives lives of tiles for where those of their handles are too long, one after another.
+    `shorter` gives shorter and shorter lifetimes, for tiles that do not fit with those of the
+    handles.
     """
 
     def __init__(
@@ -100,15 +100,15 @@ class Placement:
 
     @cached_property
     def _own(self) -> tuple[dict[Value, Storage], Planned]:
-        """The tiles but for those that FIFOs give."""
+        """Return the tiles without those that pops return, and their plan."""
         tiles = self.interference.tiles(self.facts)
         return tiles, self._placed(tiles)
 
     @cached_property
     def beside_slots(self) -> tuple[dict[Value, Storage], Planned]:
-        """The tiles at their places; those that FIFOs give are among them if all have room.
+        """Return the tiles and their plan; popped tiles are included if all fit.
 
-        On hardware these lie in the buffers of their FIFOs.
+        On hardware popped tiles lie in the buffers of their FIFOs.
         """
         made = filter(None, self.interference.definitions.values())
         if any(RECEIVES in op.page.traits for op in made):
@@ -121,7 +121,7 @@ class Placement:
 
     @cached_property
     def planned(self) -> Planned:
-        """An address for each tile without one, and for those that FIFOs give: of a run."""
+        """Return the address plan of a run: for placed tiles and for popped tiles."""
         tiles, planned = self.beside_slots
         every = self.interference.tiles(self.facts, received=True)
         further = by_memory(tile for value, tile in every.items() if value not in tiles)
@@ -138,7 +138,7 @@ class Placement:
         return planned
 
     def _placed(self, tiles: Mapping[Value, Storage]) -> Planned:
-        """An address for each of the tiles that has none."""
+        """Return addresses for the tiles without one."""
         planned, target = Planned(), self.target
         touched = cache(lambda: pipes_of_use(self.interference, self.facts))
         slots = {s: sum(sizes.values()) for s, sizes in reserved(self.func).items()}
@@ -160,7 +160,7 @@ class Placement:
         return planned
 
     def slots(self) -> dict[Op, int]:
-        """A place for each buffer of slots, where no tile ever lies; PtoError if there is none."""
+        """Return addresses for the FIFO buffers, free of tiles; PtoError if they do not fit."""
         tiles, _ = self.beside_slots
         places = _places_of_slots(self.func, tiles.values(), self.target)
         if problems := [*_without_room(places, self.target)]:
@@ -168,16 +168,16 @@ class Placement:
         return {op: at for op, (_, at, _) in places.items()}
 
     def faults(self, given: Collection[Value] = ()) -> Iterator[Diagnostic]:
-        """The tiles that ptokit places fit together, each at one address.
+        """Yield faults of the placement: tiles that do not fit or have no fixed address.
 
-        Where only the tiles `given` by a caller are too many it is a warning: the caller places
-        them.
+        If only the tiles `given` by a caller are too many it is a warning, because the caller
+        places them.
         """
         tiles, target = self._own[0], self.target
         for tile in tiles.values():
             yield from memory_errors(tile.kind, target, f"%{tile.value.name}", tile.value.span)
             brought = self.interference.definitions[tile.value]
-            computed = brought is not None and brought.page.executes  # a value: it has no address
+            computed = brought is not None and brought.page.executes  # an SSA value has no address
             if tile.outlives and not tile.explicit and not computed:
                 yield _outlives(tile)
         yield from _received(self.interference, self.facts)
@@ -192,23 +192,23 @@ class Placement:
 
 @dataclass(frozen=True)
 class LiveSet:
-    """The tiles of a memory, in text order, that are live where one of them is defined."""
+    """The tiles of a memory, in text order, that are live at the definition of one of them."""
 
     defined: Storage
     live: tuple[Storage, ...]
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the live tiles; what tiles at known addresses share counts once."""
+        """Return the bytes of the live tiles; overlapping tiles at known addresses count once."""
         given = [t for t in self.live if t.explicit and t.address is not None]
         others = sum(t.kind.nbytes for t in self.live if not (t.explicit and t.address is not None))
         return others + sum(end - start for start, end in merged((t.start, t.end) for t in given))
 
 
 def peak_live_set(there: Iterable[Storage]) -> LiveSet:
-    """The live set of the most bytes, of the tiles of one memory; the first of several.
+    """Return the largest live set of the tiles of one memory; the first of several.
 
-    Tiles begin to live where they are defined, so there is no larger one between.
+    Tiles become live at their definition, so no larger set exists in between.
     """
     tiles = {tile.value: tile for tile in there}
     order = {value: number for number, value in enumerate(tiles)}
@@ -221,7 +221,7 @@ def peak_live_set(there: Iterable[Storage]) -> LiveSet:
 
 
 def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
-    """The tiles of each memory, in the same order."""
+    """Return the tiles of each memory, in the same order."""
     found: dict[str, list[Storage]] = {}
     for tile in tiles:
         found.setdefault(tile.space, []).append(tile)
@@ -229,7 +229,7 @@ def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
 
 
 def reserved(func: Func) -> dict[str, dict[Op, int]]:
-    """The bytes of each buffer for slots of FIFOs that the program does not place, by memory."""
+    """Return the bytes of each FIFO buffer without an address, by memory."""
     found: dict[str, dict[Op, int]] = {}
     for op in func.ops:
         if isinstance(op, Op) and op.page.fifo_role is FifoRole.RESERVES and _unplaced(op):
@@ -244,7 +244,7 @@ def _unplaced(op: Op) -> bool:
 def _without_room(
     places: Mapping[Op, tuple[str, int, int]], target: Target
 ) -> Iterator[Diagnostic]:
-    """The buffers that end behind their memory."""
+    """Yield errors for buffers that exceed their memory."""
     for op, (space, at, end) in places.items():
         if end > target.capacity[space] > 0:
             yield Diagnostic(
@@ -260,7 +260,7 @@ def _without_room(
 def _places_of_slots(
     func: Func, tiles: Iterable[Storage], target: Target
 ) -> dict[Op, tuple[str, int, int]]:
-    """The memory of each of those buffers, and its first byte and the one behind its last."""
+    """Return the memory, first byte and end of each buffer without an address."""
     places = dict[Op, tuple[str, int, int]]()
     there = by_memory(tile for tile in tiles if tile.address is not None)
     for space, sizes in reserved(func).items():
@@ -279,7 +279,7 @@ def _places(
     target: Target,
     touched: Callable[[], PipesOfUse],
 ) -> Places:
-    """Where the tiles of one memory go that are placed, beside those that the program places."""
+    """Return addresses for the tiles of one memory, beside tiles at given addresses."""
     if not own:
         return {}
     space, line = own[0].space, target.alignment
@@ -310,7 +310,7 @@ def _overlap(
 
 
 def _received(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
-    """Each tile that a FIFO gives fits its memory, as one of its slots does."""
+    """Yield errors for popped tiles that are larger than their memory."""
     for value, op in interference.definitions.items():
         kind = facts.type_of(value)
         if op is None or op.page.fifo_role is not FifoRole.POPS or not isinstance(kind, TileType):
@@ -331,7 +331,7 @@ def _received(interference: Interference, facts: Facts) -> Iterator[Diagnostic]:
 def _overflowing(
     there: list[Storage], target: Target, given: Collection[Value]
 ) -> Iterator[Diagnostic]:
-    """The tiles of one memory do not fit: who lives there at the peak."""
+    """Yield an error if the tiles of one memory do not fit, with the tiles at the peak."""
     own, space = [tile for tile in there if not tile.explicit], there[0].space
     if all(_inside(tile, target) for tile in own):
         return
@@ -357,14 +357,14 @@ def _overflowing(
 
 
 def _when(peak: LiveSet) -> Iterator[Note]:
-    """The op of the peak, where that is not the one that makes a tile."""
+    """Yield a note on the op of the peak, if it is not the definition of the tile."""
     op, made = peak.defined.fullest, peak.defined.value.span
     if op is not None and op.span is not None and made is not None and op.span.line != made.line:
         yield Note(f"the peak is where {op.name} writes %{peak.defined.value.name}", op.span)
 
 
 def _who(peak: LiveSet) -> Iterator[Note]:
-    """The largest tiles that live at the peak, and the count of the others."""
+    """Yield notes on the largest tiles that live at the peak, and the count of the others."""
     others = [tile for tile in peak.live if tile is not peak.defined]
     others.sort(key=lambda tile: -tile.kind.nbytes)
     for tile in others[:LISTED]:
@@ -377,7 +377,7 @@ def _who(peak: LiveSet) -> Iterator[Note]:
 
 
 def _crowded(tiles: Iterable[Storage], target: Target) -> Iterator[Diagnostic]:
-    """A warning for each memory of which the tiles fill what front ends keep for themselves."""
+    """Yield warnings for memories in which tiles use the part reserved by front ends."""
     for space, usable in target.usable.items():
         there = [t for t in tiles if t.space == space and t.address is not None]
         last = max(there, key=lambda tile: tile.end, default=None)
@@ -410,7 +410,7 @@ def _outlives(tile: Storage) -> Diagnostic:
 def memory_errors(
     kind: TileType | ConvTileType, target: Target, label: str, span: Span | None
 ) -> Iterator[Diagnostic]:
-    """SA-0351: the target has the memory of the location."""
+    """Yield an error (SA-0351) if the target lacks the memory of the location."""
     env = {"tile": kind, "machine": target}
     for rule in MEMORY_RULES:
         if rule.holds(env) is False:

@@ -1,8 +1,8 @@
-"""Numbers of which only a range is known: loop counters, and what is computed from them.
+"""Ranges of numbers: loop counters, and numbers computed from them.
 
-A Range stands for the integers low, low + step, ..., high (strided intervals). Arithmetic gives a
-range that holds every result, so a comparison that is True or False is so for all of the numbers;
-otherwise it is MAYBE. Ranges take part in bodies and formulas as `isa.lang.scalars` asks.
+A Range stands for the integers low, low + step, ..., high (strided intervals). The range of a
+result holds every possible result, so a comparison that is True or False holds for all numbers;
+otherwise it is MAYBE. Ranges implement the protocol of `isa.lang.scalars` for bodies and formulas.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ptokit.isa.formula.formulas import UNKNOWN, Missing
 from ptokit.values.scalars import WORDS, quotient, wrapped
 
 Number: TypeAlias = "int | Range"
-Fact: TypeAlias = "Number | float | Missing"  # what is known of a number; UNKNOWN: nothing
+Fact: TypeAlias = "Number | float | Missing"  # static knowledge of a number
 
 
 class Maybe:
-    """A condition that holds for some of the numbers, as far as is known."""
+    """A condition that may hold for some of the numbers and not for others."""
 
     def __and__(self, other: object) -> object:
         return False if other is False else self
@@ -101,20 +101,20 @@ class Range:
         return EVERY if self.low <= 0 <= self.high else _corners(other, self, divide, 1)
 
     def quotient_of(self, a: Number, b: Number) -> Number:
-        """Division toward zero, of which this range is a side."""
+        """Return a / b truncated toward zero; this range is one of the two."""
         if isinstance(a, Range):
             return a._divided(b, quotient)
         return self._dividing(a, quotient)
 
     def remainder_of(self, a: Number, b: Number) -> Number:
-        """What division toward zero leaves, of which this range is a side."""
+        """Return the remainder of a / b truncated toward zero; this range is one of the two."""
         if not isinstance(b, int) or b == 0:
             return a - self.quotient_of(a, b) * b
         most = abs(b) - 1
         return between(max(min(low(a), 0), -most), min(max(high(a), 0), most))
 
     def __and__(self, other: Number) -> Number:
-        ends = [high(n) for n in (self, other) if low(n) >= 0]  # no bit that such a one has not
+        ends = [high(n) for n in (self, other) if low(n) >= 0]  # bounds of the set bits
         return between(0, min(ends)) if ends else EVERY
 
     def __or__(self, other: Number) -> Number:
@@ -132,7 +132,7 @@ class Range:
         return between(max(self.low, low(other)), max(self.high, high(other)), _shared(self, other))
 
     def bitwise(self, word: str, a: Number, b: Number) -> Number:
-        """What processors do with the bits of two numbers, of which this range is a side."""
+        """Return a bitwise or unsigned operation on two numbers, of which this range is one."""
         if word == "urem" and isinstance(b, int) and b > 0 and low(a) < 0:
             return between(0, b - 1)
         if low(a) < 0 or low(b) < 0:
@@ -148,11 +148,11 @@ class Range:
         return wrapped(_corners(a, b, shift, 1), 64)
 
     def choice(self, yes: Fact, no: Fact, _: object = None) -> Fact:
-        """One or the other."""
+        """Return a range with both alternatives."""
         return joined(yes, no)
 
     def wrapped(self, bits: int) -> Number:
-        """As a signed integer of so many bits; one bit is 0 or 1."""
+        """Return the number as a signed integer of `bits` bits; one bit is 0 or 1."""
         half = 1 << (bits - 1)
         least, most = (0, 1) if bits == 1 else (-half, half - 1)
         return self if least <= self.low and self.high <= most else Range(least, most)
@@ -189,7 +189,7 @@ EVERY = Range(-(1 << 63), (1 << 63) - 1)
 
 
 def between(low: int, high: int, step: int = 1) -> Number:
-    """The numbers from `low` to `high` by `step`; of one number, the number."""
+    """Return the range from `low` to `high` by `step`, or a single number."""
     return low if low == high else Range(low, high, step)
 
 
@@ -202,19 +202,19 @@ def high(number: Number) -> int:
 
 
 def step(number: Number) -> int:
-    """How far neighbours are apart; 0 of a single number, as `gcd` wants it."""
+    """Return the distance between neighbours; 0 for a single number, as `gcd` expects."""
     return 0 if isinstance(number, int) else number.step
 
 
 def joined(a: Fact, b: Fact) -> Fact:
-    """A number that is one of two."""
+    """Return a range that contains both numbers."""
     if not (isinstance(a, int | Range) and isinstance(b, int | Range)):
         return UNKNOWN
     return between(min(low(a), low(b)), max(high(a), high(b)), _shared(a, b))
 
 
 def counter_values(lower: Number, upper: Number, by: int) -> Number:
-    """The values of a loop counter; the loop runs for at least some of the bounds."""
+    """Return the values of a loop counter; the loop runs for some of the bounds."""
     last = high(upper) - 1
     if isinstance(lower, int):
         return between(lower, lower + (last - lower) // by * by, by)
@@ -227,11 +227,11 @@ def _decided(yes: bool, no: bool) -> Truth:
 
 
 def _shared(a: Number, b: Number) -> int:
-    """A step that leads from any number of either to any other."""
+    """Return a step that leads from any number of either to any other."""
     return gcd(step(a), step(b), low(a) - low(b))
 
 
 def _corners(a: Number, b: Number, f: Callable[[int, int], int], apart: int) -> Number:
-    """The range of a function that is monotonic in both arguments."""
+    """Return the range of a function that is monotonic in both arguments."""
     ends = [f(x, y) for x, y in product((low(a), high(a)), (low(b), high(b)))]
     return between(min(ends), max(ends), apart)

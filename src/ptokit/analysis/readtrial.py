@@ -1,4 +1,4 @@
-"""Runs one instruction on memory that was never written, to see whether it reads any."""
+"""A trial of one instruction on unwritten memory, to see whether it reads undefined elements."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ptokit.machine.tile import GlobalView, Matrix, Tile
 from ptokit.values.arrays import Number
 from ptokit.values.fixpipe import CPU_READING
 
-LARGEST = 1 << 24  # bytes of a tile or a view; larger ones, which are reported, are not tried
+LARGEST = 1 << 24  # bytes of a tile or view; larger ones are not tried
 
 
 class UnknownOperand(Exception):
-    """An operand is not known well enough to try the instruction."""
+    """Raised if an operand is not known well enough to try the instruction."""
 
 
 def first_uninitialised_read(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
-    """What the reference says where `unwritten` tiles were never written and all else was.
+    """Return the error of the reference if `unwritten` tiles are undefined.
 
-    None if it reads none of them, or if operands are known only when the program runs. Rules are
+    None if the instruction reads none of them, or if operands are not known statically. Rules are
     not checked.
     """
     try:
@@ -76,7 +76,7 @@ def _handle(value: Value, written: bool, facts: Facts) -> Matrix | Number:
 
 
 def _view(value: Value, kind: GlobalType) -> GlobalView:
-    """A view of written memory. All of its elements are one: only which tile is read counts."""
+    """Return a view of written memory, whose elements are all the same element."""
     shape = [n for n in kind.shape if n is not None]
     if len(shape) < kind.rank or not kind.matrix.static:
         raise UnknownOperand

@@ -1,8 +1,8 @@
-"""The first iteration that breaks a rule, found without trying all of them.
+"""A search for the first iteration that breaks a rule, without trying all iterations.
 
-A loop is walked for all its iterations at once, with a range as its counter. Where that does not
-prove the open rules it is cut in half, down to single iterations, in the order in which they run:
-what is left to find is found in a number of steps that grows with the logarithm of the loop.
+A loop is walked for all its iterations at once, with a range as its counter. If that does not prove
+the open rules, the range is halved, down to single iterations in execution order. The number of
+steps grows with the logarithm of the trip count.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
 
-STEPS = 10_000  # instructions looked at before the rest is deferred to run time
+STEPS = 10_000  # walked instructions before the rest is deferred to run time
 TOO_LONG = f"too many iterations to enumerate in {STEPS} steps"
 
 
 class Unproven(Exception):
-    """A rule does not hold for a whole range, as far as is known."""
+    """Raised if a rule is not proved for a whole range."""
 
 
 class Exhausted(Exception):
-    """The steps are used up."""
+    """Raised if the steps are used up."""
 
 
 class Iteration(NamedTuple):
-    """An iteration: the counter and its value, and the number of the iteration from 0."""
+    """An iteration: the name and value of the counter, and the iteration number from 0."""
 
     counter: str
     value: int
@@ -50,7 +50,7 @@ class Iteration(NamedTuple):
 
 
 class Search(IntervalAnalysis):
-    """Looks for iterations that break rules of `wanted`; `path` are the ops that matter."""
+    """A search for iterations that break rules of `wanted`; `path` are the relevant ops."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Search(IntervalAnalysis):
         super().__init__(target, numbers)
         self.wanted = wanted
         self.path = slice_of(func, wanted)
-        self.exact = True  # one iteration of every loop around, and it runs on every path
+        self.exact = True  # a single iteration of each loop, executed on every path
         self.frames: list[Iteration] = []
         self.steps = 0
 
@@ -87,10 +87,10 @@ class Search(IntervalAnalysis):
         super().op(op)
 
     def value(self, value: Value, part: bool = False, elsewhere: str | None = None) -> None:
-        """Types were checked before."""
+        """Do nothing, since types were checked before."""
 
     def attributes(self, op: Op) -> None:
-        """Attributes were checked before."""
+        """Do nothing, since attributes were checked before."""
 
     def rules(self, op: Op) -> tuple[Rule, ...]:
         return tuple(self.wanted.get(op, ()))
@@ -100,10 +100,10 @@ class Search(IntervalAnalysis):
             raise Unproven
         self.wanted[op].remove(rule)
         if outcome is False:
-            goes_on = tolerated(rule, env)  # what varies stands behind a `?`
+            goes_on = tolerated(rule, env)  # a varying extent belongs to a `?`
             found = (taken if goes_on else violation)(op.page, rule, env, blamed(op, rule))
             self.found.append(self._at(found))
-            if goes_on:  # another iteration may go further
+            if goes_on:  # a later iteration may break the rule worse
                 self.left.append(undecided_rule(op, rule, UNDEFINED))
         else:
             why = unknowns(op, rule, env) or "a number is not known statically"
@@ -118,7 +118,7 @@ class Search(IntervalAnalysis):
             together = counter(lower, upper, step)
             return carried if together is None else self._together(together, carried, region)
         iterations = range(lower, upper, step)
-        for first in range(0, -((lower - upper) // step), sys.maxsize):  # as many as `len` counts
+        for first in range(0, -((lower - upper) // step), sys.maxsize):  # limit of `len`
             some = iterations[first : first + sys.maxsize]
             carried = self._iterations(some, range(first, first + len(some)), carried, region)
         return carried
@@ -126,7 +126,7 @@ class Search(IntervalAnalysis):
     def _iterations(
         self, iterations: range, numbers: range, carried: tuple[Fact, ...], region: CheckedRegion
     ) -> tuple[Fact, ...]:
-        """Iterations in order; `numbers` are theirs."""
+        """Run iterations in order; `numbers` are their numbers."""
         if len(iterations) == 0 or not self._matters(region.block):
             return carried
         if len(iterations) == 1:
@@ -148,13 +148,13 @@ class Search(IntervalAnalysis):
     def _together(
         self, iterations: Fact, carried: tuple[Fact, ...], region: CheckedRegion
     ) -> tuple[Fact, ...]:
-        """All iterations at once."""
+        """Run all iterations at once."""
         around = widened(carried)
         self._loosely(region, iterations, *around)
         return around
 
     def _loosely(self, region: CheckedRegion, *numbers: Fact) -> tuple[Fact, ...]:
-        """A region that stands for many ways to run it, or may not run."""
+        """Run a region that stands for several executions, or that may not run."""
         before, self.exact = self.exact, False
         try:
             return region(*numbers)
@@ -177,7 +177,7 @@ class Search(IntervalAnalysis):
         return ()
 
     def _matters(self, block: Block) -> bool:
-        """Whether something open stands in a block, or it passes on what is needed."""
+        """Return whether a block contains an open rule, or passes on a needed value."""
         ops = self.path.get(block, ())
         return any(
             self.wanted.get(op)
@@ -187,7 +187,7 @@ class Search(IntervalAnalysis):
         )
 
     def _at(self, found: Diagnostic) -> Diagnostic:
-        """The iteration in the numbers that were seen."""
+        """Add the iteration to the numbers in a diagnostic."""
         if not self.frames:
             return found
         values = ", ".join(f"%{f.counter} = {f.value}" for f in self.frames)
@@ -197,7 +197,7 @@ class Search(IntervalAnalysis):
 
 
 def slice_of(func: Func, wanted: Mapping[Op, object]) -> dict[Block, list[Op]]:
-    """The ops that the operands of `wanted` depend on, and those around them, by block."""
+    """Return the ops that the operands of `wanted` depend on, and those around them, by block."""
     made: dict[Value, Op] = {}
     ends: dict[Value, list[Op]] = {}
     around: dict[Op, Op | None] = {}
@@ -227,7 +227,7 @@ def _placed(
     ends: dict[Value, list[Op]],
     around: dict[Op, Op | None],
 ) -> Iterator[tuple[Block, Op]]:
-    """Every op with its block; who makes values, what ends regions that pass them on."""
+    """Yield every op with its block; collect definitions, terminators and enclosing ops."""
     for op in block.ops:
         if not isinstance(op, Op):
             continue

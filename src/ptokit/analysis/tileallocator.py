@@ -1,8 +1,8 @@
-"""Where the tiles of one memory go: apart as long as all fit, else on bytes that are free again.
+"""Addresses for the tiles of one memory: disjoint while all fit, else on bytes that are free again.
 
-Bytes that two tiles share order the pipes that use them: the second waits for the first. So nothing
-is shared while there is room. Then the ways of sharing are tried one after another, until one ends
-within what front ends leave of the memory: first the one that makes the fewest pipes wait.
+Tiles that share bytes order the pipes that use them, since the second pipe waits for the first. So
+nothing is shared while there is room. Otherwise strategies are tried in turn until one stays within
+the part of the memory that front ends leave: first the strategy with the fewest waits.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ptokit.analysis.liveness import Storage
 from ptokit.ir.module import Op, Value
 from ptokit.isa.model.words import Pipe
 
-Places: TypeAlias = dict[Value, int]  # the first byte of each tile
+Places: TypeAlias = dict[Value, int]  # the address of each tile
 PipesOfUse: TypeAlias = "Mapping[Value, tuple[Pipe | None, Pipe | None]]"
-Extent: TypeAlias = tuple[int, int]  # of bytes: the first, and the first after them
+Extent: TypeAlias = tuple[int, int]  # the first byte, and the first byte after
 
-FREE, TAKEN, USED = 0, 1, 2  # lines of a memory; of pipes from `USED` on
+FREE, TAKEN, USED = 0, 1, 2  # states of a line; pipe numbers start at `USED`
 LAST_BY: dict[Pipe | None, int] = {pipe: n for n, pipe in enumerate((None, *Pipe), USED)}
 
 ANY_PIPE = frozenset(LAST_BY.values())
 
 
 def pipes_of_use(points_to: PointsTo, facts: Facts) -> PipesOfUse:
-    """The pipes of the first and the last instruction, in text order, that uses each storage."""
+    """Return the pipes of the first and last instruction that use each storage."""
     storage = {value: frozenset((value,)) for value in points_to.definitions}
     for handle, named in points_to.namings:
         storage[handle] = storage.get(handle, NONE) | named
@@ -42,19 +42,19 @@ def pipes_of_use(points_to: PointsTo, facts: Facts) -> PipesOfUse:
 
 
 def _pipe(op: Op, facts: Facts) -> Pipe | None:
-    """The pipe of an instruction; where it is one for all operands, they are not looked at."""
+    """Return the pipe of an instruction; operands matter only if the pipe depends on them."""
     page = op.page
     return page.pipe if isinstance(page.pipe, Pipe) else page.pipe_of(facts.environment(op))
 
 
 @cache
 def _busy(harmless: frozenset[int]) -> bytes:
-    """For `bytes.translate`: 0 for lines that are free, or whose last use is harmless."""
+    """Return a table for `bytes.translate` with 0 for free lines and for harmless last uses."""
     return bytes(number != FREE and number not in harmless for number in range(256))
 
 
 def merged(extents: Iterable[Extent]) -> list[Extent]:
-    """The same bytes as ascending extents, neighbours joined."""
+    """Return the same bytes as ascending extents, with adjacent ones joined."""
     joined: list[Extent] = []
     for start, end in sorted(extents):
         if joined and start <= joined[-1][1]:
@@ -64,7 +64,7 @@ def merged(extents: Iterable[Extent]) -> list[Extent]:
 
 
 def in_gaps(sizes: Iterable[int], used: list[Extent], alignment: int) -> Iterator[int]:
-    """The first bytes of pieces of these sizes, one after another in what extents leave free."""
+    """Yield the addresses of pieces of these sizes, one after another in the free gaps."""
     at, left = 0, used[::-1]
     for size in sizes:
         while left and left[-1][0] < at + size:
@@ -74,9 +74,10 @@ def in_gaps(sizes: Iterable[int], used: list[Extent], alignment: int) -> Iterato
 
 
 class TileAllocator:
-    """Finds a place for each of the tiles (in text order) of one memory, beside bytes in use.
+    """An allocator of addresses for the tiles (in text order) of one memory.
 
-    Tiles should end within `limit`; `touched` tells the pipes, if they matter.
+    `used` are bytes that are not free. Tiles should end within `limit`. `touched` returns the pipes
+    of use, if they matter.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class TileAllocator:
         self.sizes = {t.value: self._lines(t.kind.nbytes) * alignment for t in tiles}
 
     def best(self) -> Places:
-        """The first way that ends within the limit, else the shortest."""
+        """Return the first strategy's result that ends within the limit, else the shortest."""
         for way in (self.one_by_one, self.by_pipe, self.in_text_order, self.largest_first):
             places = way()
             if places is not None and self.end(places) <= self.limit:
@@ -100,25 +101,25 @@ class TileAllocator:
         return self.shortest()
 
     def shortest(self) -> Places:
-        """The most compact way, whatever pipes wait."""
+        """Return the most compact result, without regard to pipes."""
         return min(self.in_text_order(), self.largest_first(), key=self.end)
 
     def end(self, places: Places) -> int:
-        """The first byte after all of them."""
+        """Return the first byte after all tiles."""
         return max((places[t.value] + t.kind.nbytes for t in self.tiles), default=0)
 
     def one_by_one(self) -> Places:
-        """Each tile behind the one before: nothing is shared."""
+        """Place each tile after the one before; nothing is shared."""
         sizes = [self.sizes[tile.value] for tile in self.tiles]
         found = in_gaps(sizes, self.used, self.alignment)
         return {tile.value: at for tile, at in zip(self.tiles, found, strict=True)}
 
     def by_pipe(self) -> Places | None:
-        """First fit, where a tile may: after tiles that its own first pipe was the last to use.
+        """Place first-fit after tiles whose last pipe is the first pipe of the new tile.
 
-        Where there is no such place within the limit, after any; None if there is none either. The
-        memory is a string of lines, each with the number of the pipe that used it last: lines in a
-        row that are free are found fast.
+        If there is no such place within the limit, use any place; None if there is none. The memory
+        is a string of lines with the number of the pipe that used each last, so that runs of free
+        lines are found fast.
         """
         touched, places = self.touched(), Places()
         lines = bytearray(self.limit // self.alignment)
@@ -138,7 +139,7 @@ class TileAllocator:
     def _free(
         self, lines: bytearray, tile: Storage, places: Places, harmless: frozenset[int]
     ) -> int | None:
-        """The first place of a tile on lines that are free, or whose last use is harmless."""
+        """Return the first place of a tile on lines that are free or have a harmless last use."""
         size = self.sizes[tile.value]
         if size > self.limit:
             return None
@@ -149,11 +150,11 @@ class TileAllocator:
         return None if at < 0 else at * self.alignment
 
     def in_text_order(self) -> Places:
-        """First fit: a tile may follow any other."""
+        """Place first-fit in text order, without regard to pipes."""
         return self._first_fit(self.tiles)
 
     def largest_first(self) -> Places:
-        """First fit, large tiles before small ones."""
+        """Place first-fit, large tiles before small ones."""
         return self._first_fit(sorted(self.tiles, key=lambda tile: -tile.kind.nbytes))
 
     def _first_fit(self, order: Iterable[Storage]) -> Places:
@@ -174,7 +175,7 @@ class TileAllocator:
         return places
 
     def _over(self, tile: Storage, near: set[Value], places: Places) -> int | None:
-        """The first address of a tile that it may be written over, beside all others."""
+        """Return the first address at which the tile may be written over another tile."""
         size = self.sizes[tile.value]
 
         def free(at: int, other: Value) -> bool:
@@ -185,7 +186,7 @@ class TileAllocator:
         return next((at for at in starts if all(free(at, other) for other in near)), None)
 
     def _mark(self, lines: bytearray, start: int, end: int, number: int) -> None:
-        """Give a number to the lines of some bytes, as far as there are such lines."""
+        """Set the number of the lines of some bytes, within the memory."""
         first = max(start // self.alignment, 0)
         count = min(self._lines(end), len(lines)) - first
         if count > 0:

@@ -1,14 +1,14 @@
-"""Definite initialisation: tiles that are always read before anything was written to them.
+"""Definite initialisation: tiles that are always read before anything is written to them.
 
-A read is suspect where no instruction before it in the text writes a value that may name the same
-bytes. What comes later in a loop is no excuse: the first iteration finds nothing. A suspect read
-is reported if the first iteration of every loop around it gets there on every path, and if the
-instruction's body, run on unwritten memory, says so: scratch operands are named, not read. It is a
-warning where only the run knows whether a loop around it has an iteration. A part
-of a tile that was never written while another was is deferred to run time.
+A read is suspect if no earlier instruction in the text writes a value that may name the same bytes.
+Later writes in a loop do not count, because the first iteration precedes them. A suspect read is
+reported if the first iteration of every enclosing loop reaches it on every path, and if the body of
+the instruction, run on unwritten memory, reads the tile; scratch operands are not read. The report
+is a warning if the trip count of an enclosing loop is not known statically. A read of a partly
+written tile is deferred to run time.
 
-It is an error, but in an excerpt: where a function reads tiles that nothing in it fills, whoever
-runs it has to, and what it reads first is a warning (dispute X62).
+The report is an error, except in an excerpt: if a function reads tiles that no instruction in it
+fills, the caller has to fill them, and the first read is a warning (dispute X62).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CALLS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
-# Tries an instruction where some tiles are unwritten; see `analysis.readtrial`.
+# `Trial` runs an instruction with some unwritten tiles; see `analysis.readtrial`.
 ELSEWHERE = "use a separate scratch tile, or use the scratch tile before the other is written"
 EXCERPT = "the function reads tiles that it never writes: the caller has to fill them"
 MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
@@ -46,26 +46,26 @@ Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 
 def uninitialised(of: TargetFacts, trial: Trial) -> tuple[list[Diagnostic], list[UndecidedRule]]:
-    """The tiles that are always read first, and those that are if a condition holds."""
+    """Return the reads of tiles that are never written before, and undecided ones."""
     func, storage, dead, facts = of.func, of.storage, of.intervals.dead, of.proved
     suspects = {op: some for op, some in _suspects(func, storage, dead, facts) if some}
     if not suspects:
         return [], []
     walk = FirstIterations(func, facts, suspects, storage, trial)
     walk.search(func)
-    tiles = of.base.classes  # what another tile writes at the same address fills no input
+    tiles = of.base.classes  # by handle: a write to another tile at the same address does not count
     if {tiles.of(value) for value in walk.read} <= _ever_written(func, tiles):
         return walk.found, walk.left
     return [replace(d, severity=Severity.WARNING, help=EXCERPT) for d in walk.found], walk.left
 
 
 def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
-    """The storage that some instruction fills, wherever it stands."""
+    """Return the storage that some instruction of the function fills."""
     ops = (op for op in func.ops if isinstance(op, Op))
     writing = [op for op in ops if op.page.executes and ALIASES not in op.page.traits]
     filled = {(op, storage.of(value)) for op in writing for _, value in _written(op)}
     if not any(op.results or not any(True for _ in _read(op)) for op, _ in filled):
-        # no tile comes from elsewhere: what is only changed in place has to come from elsewhere
+        # without other sources, a tile that is only updated in place comes from the caller
         filled -= {(op, storage.of(value)) for op in writing for _, value in _read(op)}
     return {value for _, value in filled}
 
@@ -73,12 +73,12 @@ def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
 def _suspects(
     func: Func, storage: AliasClasses, dead: Container[Block], facts: Facts
 ) -> Iterator[tuple[Op, dict[str, Suspect]]]:
-    """Instructions with the operands that nothing before them wrote, or that something spoiled."""
+    """Yield instructions with operands that are unwritten, or spoiled by an earlier op."""
     written = {storage.of(arg) for arg in func.args}
     spoils: dict[Value, _Spoiling] = {}
     for op, path in _living(func.body, dead, ()):
         if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
-            return  # it may write anything
+            return  # a call may write any tile
         if op.page.executes and ALIASES not in op.page.traits:
             read = {n: (v, spoils.get(storage.of(v))) for n, v in _read(op)}
             yield (
@@ -100,14 +100,14 @@ def _suspects(
 
 
 class Suspect(NamedTuple):
-    """A tile that is read where nothing wrote it; or `by` used its bytes as scratch since."""
+    """A tile that is read unwritten, or after the op `by` used its bytes as scratch."""
 
     tile: Value
     by: Op | None = None
 
 
 class _Spoiling(NamedTuple):
-    """An instruction that computes in a tile, on the way to what stands behind it."""
+    """An instruction that uses a tile as scratch, with its place in the regions."""
 
     op: Op
     tile: Value
@@ -115,7 +115,7 @@ class _Spoiling(NamedTuple):
     piece: Callable[[Value], Stretch | None]
 
     def ruins(self, value: Value, path: tuple[Block, ...]) -> bool:
-        """Whether it is executed before what stands on this path, and shares bytes with a tile."""
+        """Return whether the op runs before the code on `path` and its tile overlaps `value`."""
         before = path[: len(self.path)] == self.path
         one, two = (self.piece(v) for v in (self.tile, value)) if before else (None, None)
         return one is not None and two is not None and one.overlaps(two, placed=True)
@@ -124,7 +124,7 @@ class _Spoiling(NamedTuple):
 def _living(
     block: Block, dead: Container[Block], path: tuple[Block, ...]
 ) -> Iterator[tuple[AnyOp, tuple[Block, ...]]]:
-    """Every op that may run, in text order, with the blocks around it."""
+    """Yield every op that may run, in text order, with the enclosing blocks."""
     path = (*path, block)
     for op in block.ops:
         yield op, path
@@ -134,7 +134,7 @@ def _living(
 
 
 def _read(op: Op) -> Iterator[tuple[str, Value]]:
-    """The tiles an instruction may read."""
+    """Yield the tiles that an instruction may read."""
     for operand in op.page.operands:
         if operand.role in (Role.IN, Role.INOUT):
             tiles = (
@@ -144,7 +144,7 @@ def _read(op: Op) -> Iterator[tuple[str, Value]]:
 
 
 def _written(op: Op) -> Iterator[tuple[str, Value]]:
-    """The tiles an instruction writes, in either form."""
+    """Yield the tiles that an instruction writes, in either form."""
     yield from op.named_results()
     for operand in op.page.outs():
         if operand.kind in STORED:
@@ -152,7 +152,7 @@ def _written(op: Op) -> Iterator[tuple[str, Value]]:
 
 
 class FirstIterations(Search):
-    """Walks through the first iteration of every loop and tries the suspects it gets to."""
+    """A walk through the first iteration of every loop that tries the suspects."""
 
     def __init__(
         self,
@@ -164,9 +164,9 @@ class FirstIterations(Search):
     ) -> None:
         super().__init__(facts.target, {}, func, {op: [] for op in suspects})
         self.suspects, self.storage, self.trial = suspects, storage, trial
-        self.said: dict[bool, set[Value]] = {True: set(), False: set()}  # by: it is certain
-        self.loops = 0  # around, of which only the run knows whether they have an iteration
-        self.read: set[Value] = set()  # the tiles that those stand for
+        self.said: dict[bool, set[Value]] = {True: set(), False: set()}  # by certainty
+        self.loops = 0  # enclosing loops that may have no iteration
+        self.read: set[Value] = set()  # the tiles of reported reads
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
@@ -223,10 +223,10 @@ class FirstIterations(Search):
 
 
 def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
-    """Warn of stores that take elements which no instruction of the function computes.
+    """Yield warnings for stored elements that no instruction of the function computes.
 
-    What is stored is the valid region of a tile of known extents, that has one handle. Where such
-    elements come from further away, the run finds them.
+    Only valid regions of tiles with known extents and a single handle are checked. Other cases are
+    detected at run time.
     """
     facts, points_to = of.proved, of.base.interference
     living = [op for op, _ in _living(of.func.body, of.intervals.dead, ())]
@@ -249,7 +249,7 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
 
 
 def _stored(op: Op) -> Iterator[Value]:
-    """The tile whose valid region an instruction stores in global memory."""
+    """Yield the tile whose valid region an instruction stores to global memory."""
     written = (v for o in op.page.operands if o.written for v in op.bound(o.name))
     if op.page.executes and any(isinstance(v.type, GlobalType) for v in written):
         tiles = [value for _, value in _read(op) if isinstance(value.type, TileType)]
@@ -257,12 +257,12 @@ def _stored(op: Op) -> Iterator[Value]:
 
 
 def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
-    """Whether what an instruction reads is smaller than the valid region of a tile it writes."""
+    """Return whether an instruction reads less than the valid region of a tile that it writes."""
     kind = facts.type_of(tile)
     if not isinstance(kind, TileType) or not kind.valid.static or not kind.nbytes <= MOST_BYTES:
         return False
     if (kind.valid.rows or 0) > kind.rows or (kind.valid.cols or 0) > kind.cols:
-        return False  # another error: some of its elements lie nowhere
+        return False  # reported as another error
     kinds = [facts.type_of(value) for _, value in _read(op) if value is not tile]
     return any(
         (n or 0) < (m or 0)
@@ -273,7 +273,7 @@ def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
 
 
 def _undefined_store(op: Op, tile: Value, writers: list[Op], facts: Facts) -> Iterator[Diagnostic]:
-    from ptokit.analysis.definedparts import undefined_part  # few programs need it
+    from ptokit.analysis.definedparts import undefined_part  # imported here: few programs need it
 
     found = undefined_part(tile, writers, facts)
     if found is not None:

@@ -1,6 +1,6 @@
-"""A rule that does not hold, as a diagnostic: where, which rule, the numbers in it, what to do.
+"""Diagnostics of broken rules: the place, the rule, the numbers and the remedy.
 
-So are ops, attributes and types that this version does not know.
+Also of unknown ops, attributes and types.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from ptokit.isa.model.types import Elided, OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
-# attributes of the fix-pipe, without case and `_`, that the assembler refuses at FIFOs by name
+# attributes of the fix-pipe (without case and `_`) that the assembler refuses at FIFO ops
 UNPUBLISHED = frozenset(
     ("stphase", "atomictype", "subblockid", "cliprelumode", "ischannelsplit", "channelsplit")
 )
 BELOW = "not checked: below the level of tiles"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
-# dialects of MLIR that text has before buffers are tiles, and that are read as they stand
+# MLIR dialects of text before buffers become tiles; their ops are read unchecked
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
 
 
 def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
-    """Say what is not known of an op; ops of threads are of the level below tiles."""
+    """Return the diagnostic of an unknown op; ops of threads are below the level of tiles."""
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
@@ -74,10 +74,10 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
 
 
 def without_effect(op: Op) -> Iterator[Diagnostic]:
-    """Attributes that its page does not have. One with a dot is some other tool's."""
+    """Yield warnings for unknown attributes; a name with a dot belongs to another tool."""
     known = {a.name: a.key for a in op.page.attrs}
     for name, value in op.attrs.items():
-        promise = str(value).startswith("#arith.")  # of what an optimiser may assume
+        promise = str(value).startswith("#arith.")  # a promise to an optimiser
         if name not in known and "." not in name and not promise:
             message = f"{op.name} has no attribute {name!r}; it is ignored"
             takes = f"it takes {', '.join(known.values())}" if known else "it takes no attributes"
@@ -108,7 +108,7 @@ def elided(value: Value) -> Diagnostic:
 
 
 def elided_values(func: Func) -> Iterator[Value]:
-    """The arguments and results of known ops whose types are left out."""
+    """Yield the arguments and the results of known ops whose types are omitted."""
     ops = (op for op in func.ops if isinstance(op, Op))
     results = (value for op in ops for value in op.results)
     return (value for value in (*func.args, *results) if isinstance(value.type, Elided))
@@ -121,7 +121,7 @@ UNDEFINED = (
 
 
 def tolerated(rule: Rule, env: Env) -> bool:
-    """Whether chips go on where a rule breaks behind a `?` of a type."""
+    """Return whether chips accept a broken rule, because a `?` of a type hides it."""
     return rule.enough is not None and env["machine"].chip and rule.enough.eval(env) is True
 
 
@@ -144,7 +144,7 @@ def fault(rule: Rule, env: Env) -> str:
 def broken(
     label: str, rule: Rule, env: Env, span: Span | None, help: str | None = None
 ) -> Diagnostic:
-    """The diagnostic of a rule that does not hold under `env`, of what `label` names."""
+    """Return the diagnostic of a rule that is broken under `env`; `label` names the subject."""
     return Diagnostic(
         slug=rule.slug,
         message=f"{label}: {fault(rule, env)}",
@@ -160,24 +160,24 @@ def broken(
 
 
 def told_before(op: Op, rule: Rule, target: Target) -> bool:
-    """Whether a rule only warns and is broken by types and attributes alone: the check says so."""
+    """Return whether a rule only warns and is broken statically, so that `check` reports it."""
     return rule.warns and rule.holds(Facts(target).environment(op)) is False
 
 
 def violation(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
-    """The diagnostic of a page's rule that does not hold under `env`; see also `taken`."""
+    """Return the diagnostic of a page's rule that is broken under `env`; see also `taken`."""
     help = f"`ptokit explain {page.name}` lists what each target supports"
     return broken(page.mnemonic(), rule, env, span, help)
 
 
 def taken(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
-    """The warning of a rule that is `tolerated`."""
+    """Return the warning of a rule that is `tolerated`."""
     found = violation(page, rule, env, span)
     return replace(found, severity=Severity.WARNING, help=UNDEFINED)
 
 
 def blamed(op: Op, rule: Rule) -> Span | None:
-    """Where to point: at what a rule speaks of first, an attribute or index before a tile."""
+    """Return the span to point at: the rule's first attribute or index, before its tiles."""
     mentioned = list(fields(rule.formula))
     attrs = {a.name for a in op.page.attrs} if rule.slug == "attribute" else set[str]()
     for part in sorted(mentioned, key=lambda f: (f.operand not in attrs, bool(f.path))):
