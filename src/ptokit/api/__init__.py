@@ -1,1 +1,1 @@
-"""What Python programs call: programs, eager instructions, tiles and tensors, settings."""
+"""The interface of Python programs: programs, eager instructions, tiles and tensors, settings."""

@@ -1,8 +1,8 @@
-"""A launch on a Dask cluster: ranges of blocks run apart, their writes are put together in order.
+"""Launches on a Dask cluster: ranges of blocks run separately, then their writes are merged.
 
-Blocks that one process keeps in order, that wait for one another or read what others wrote, and
-programs that print or only the reference can run, run whole on one worker. So bytes, counts and
-diagnostics are those of one process.
+One worker runs the whole program if blocks must run in order, wait for each other or read what
+others wrote, or if the program prints or needs the reference engine. So bytes, counts and
+diagnostics equal those of one process.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from ptokit.engines.native.blockrange import RangeResult, Sizes
     from ptokit.order.sharedbytes import SharedArrays
 
-RANGES = 4  # for each thread of the cluster: one that lags, or dies, costs little
+RANGES = 4  # per thread of the cluster: a slow or lost range costs little
 _executables = Recent[Executable]()  # a worker's
-_printing = Lock()  # a worker's: text that a run prints is taken from its standard output
+_printing = Lock()  # of a worker: prints are captured from its standard output
 
-# blocks, how large the first one made outputs, arrays that blocks read and write
+# blocks, sizes of outputs after the first block, arrays that blocks read and write
 Task: TypeAlias = "tuple[range, Sizes | None, frozenset[str]]"
 
 
@@ -54,7 +54,7 @@ def launched(
     options: Options,
     observers: Sequence[Observer] = (),
 ) -> Run:
-    """`Executable.execute` on the workers of a cluster, a `dask.distributed.Client`."""
+    """Run `Executable.execute` on the workers of a cluster, a `dask.distributed.Client`."""
     limits = RunLimits(options.max_instructions, options.timeout)
     if options.engine not in (None, DEFAULT_ENGINE):
         raise ValueError(
@@ -84,7 +84,7 @@ class Blank(NamedTuple):
 
 
 class Work:
-    """What every worker gets, once: the function, its arguments, its limits."""
+    """The data that every worker gets once: the function, its arguments, its limits."""
 
     def __init__(
         self, made: bytes, arrays: Mapping[str, object], most: int | None, ends: Ending
@@ -96,13 +96,13 @@ class Work:
 
     @cached_property
     def ready(self) -> tuple[Launch, Any]:  # Any: a function that the native engine prepared
-        """The function made ready, once for each worker and kind of arguments."""
+        """Return the prepared function, made once for each worker and kind of arguments."""
         made: Executable = _executables.get(self.made, lambda: pickle.loads(self.made))
         arrays = self.arrays.items()
         return made.prepared({n: np.zeros(*a) if isinstance(a, Blank) else a for n, a in arrays})
 
     def limits(self) -> RunLimits:
-        """The limits of the launch; a run also ends when nobody waits for it any more."""
+        """Return the limits of the launch; a run also ends when its task is cancelled."""
         limits = Attended(self.most, self.ends.seconds)
         if self.ends.time is not None:
             limits.deadline = time.monotonic() + self.ends.time - time.time()
@@ -110,7 +110,7 @@ class Work:
 
 
 class Ending(NamedTuple):
-    """How long a launch may take, and when that will be over."""
+    """The time that a launch may take, and the time of day at which it is over."""
 
     seconds: float | None
     time: float | None
@@ -118,7 +118,7 @@ class Ending(NamedTuple):
 
 @dataclass(frozen=True)
 class WholeRun:
-    """What a run of all blocks did: of arrays that were given the changes, of others all."""
+    """The result of a run of all blocks: changes of given arrays, and other outputs as a whole."""
 
     printed: str
     outputs: Mapping[str, Patch | AnyArray] | PtoError
@@ -144,7 +144,7 @@ class ClusterLaunch:
             observer.begins(lambda: self.done)
 
     def run(self, function: PreparedFunction) -> Outcome:
-        """Outputs and counts."""
+        """Return outputs and counts."""
         from ptokit.engines.native.blockrange import divided
 
         bound, found = self.bound, None
@@ -154,10 +154,10 @@ class ClusterLaunch:
         return self._whole() if found is None else found
 
     def _by_ranges(self, bound: Launch, shared: frozenset[str]) -> Outcome | None:
-        """Run ranges of blocks apart; None where they have to run together.
+        """Run ranges of blocks separately; None if they have to run together.
 
-        `shared`: arrays that blocks read and write. Where ranges meet in one, what they computed,
-        and what is wrong with them, may not be what it is in order.
+        `shared`: arrays that blocks read and write. If ranges conflict in one of them, their
+        results and errors may differ from those of a run in order.
         """
         growing = any(memory.growable for memory in bound.targets(bound.inputs).values())
         parts: list[RangeOutcome] = []
@@ -187,7 +187,7 @@ class ClusterLaunch:
     def _together(
         self, bound: Launch, parts: Sequence[RangeOutcome], shared: frozenset[str]
     ) -> Outcome | None:
-        """The arrays, with what the blocks wrote in ascending order; None where ranges meet."""
+        """Return the arrays with the writes in ascending block order; None if ranges conflict."""
         from ptokit.order.sharedbytes import blocks_meet
 
         count, memories = Counter[str](), bound.targets(bound.inputs)
@@ -205,7 +205,7 @@ class ClusterLaunch:
         return bound.outputs(bound.inputs), count
 
     def _whole(self) -> Outcome:
-        """All blocks on one worker."""
+        """Run all blocks on one worker."""
         self.done, self.whole = 0, True
         with Workers(self.client, self._work()) as workers:
             [found] = workers.call(_run_whole, [None])
@@ -222,7 +222,7 @@ class ClusterLaunch:
         return outputs, found.count
 
     def _work(self, blank: Sequence[Value] = ()) -> Work:
-        """`blank`: arguments of which no worker needs to know what is in them."""
+        """Return the work for the workers; `blank`: arguments whose content no worker needs."""
         arrays = dict(self.bound.arrays)
         for arg in blank:
             if arrays.get(arg.name) is not None:
@@ -239,14 +239,14 @@ def _is_problem(found: object) -> bool:
 
 
 class RangeOutcome(NamedTuple):
-    """What the blocks of a range did; `shared`: to arrays that blocks read and write."""
+    """The result of a range of blocks; `shared`: its accesses to shared arrays."""
 
     done: RangeResult
     shared: SharedArrays
 
 
 def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
-    """On a worker: what these blocks wrote, or what is wrong; None where they must run together."""
+    """Run these blocks on a worker; return an error, or None if blocks must run together."""
     from ptokit.machine.record.code import NotNative
     from ptokit.order.sharedbytes import shared_bytes
 
@@ -262,7 +262,7 @@ def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
 
 
 def _run_whole(work: Work, _: None) -> WholeRun:
-    """On a worker: what all blocks did."""
+    """Run all blocks on a worker."""
     bound, function = work.ready
     with _printing, redirect_stdout(StringIO()) as printed:
         try:

@@ -1,4 +1,4 @@
-"""An output beside the array that was expected: where and how they differ."""
+"""Comparison of an output with an expected array: where and by how much they differ."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray, codes_of, numpy_dtype, values_of
 
 Place: TypeAlias = "tuple[int, ...]"
-# absolute and relative tolerance where nobody says another; other types: equal
+# default absolute and relative tolerance; other types: equal
 TOLERANCE = {"f32": 1e-4, "f16": 1e-2}
 ULPS = {"bf16": 1}
 
 
 @dataclass(frozen=True)
 class Comparison(Rich):
-    """Whether an array is as expected; it is true if so, and says in words how they differ.
+    """The result of a comparison; it is true if the arrays match, and prints the differences.
 
-    `first` is the index of the first element that differs by more than the tolerance, `largest` of
-    the one with the largest `error`, `farthest` of the one most `ulps` away: units in the last
-    place, numbers of the format that lie between, of finite elements.
+    `first` is the index of the first element outside the tolerance, `largest` that of the largest
+    `error`, `farthest` that of the largest distance in `ulps`: the number of values of the format
+    in between, for finite elements.
     """
 
     name: str
@@ -74,10 +74,10 @@ def compare(
 ) -> Comparison:
     """Compare an output with an array of the same extents and element type.
 
-    An element is as expected if |found - expected| <= atol + rtol * |found|, or both are NaN. Where
-    neither is given, both are 1e-4 for f32 and 1e-2 for f16, bf16 may be one unit in the last place
-    away, and other types are equal; one that is not given beside the other is 0. `dtype` is the
-    element type where NumPy has none. ValueError if extents or element types differ.
+    An element matches if |found - expected| <= atol + rtol * |found|, or if both are NaN. If
+    neither tolerance is given, both are 1e-4 for f32 and 1e-2 for f16, bf16 may differ by one unit
+    in the last place, and other types must be equal. If only one is given, the other is 0. `dtype`
+    is the element type if NumPy has none. ValueError if extents or element types differ.
     """
     require_tolerance("rtol", rtol)
     require_tolerance("atol", atol)
@@ -85,7 +85,7 @@ def compare(
 
 
 def paired(found: AnyArray, expected: AnyArray, name: str, dtype: DType | None) -> ArrayPair:
-    """Both arrays as elements of one type; ValueError if extents or element types differ."""
+    """Return both arrays as elements of one type; ValueError if extents or element types differ."""
     found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
     dtype = dtype or dtype_of_array(found)
     if dtype is None:
@@ -98,7 +98,7 @@ def paired(found: AnyArray, expected: AnyArray, name: str, dtype: DType | None) 
 
 
 def require_tolerance(name: str, value: float | None) -> None:
-    """ValueError unless it is a number that errors can be compared with."""
+    """Raise an error unless the tolerance is a finite number >= 0."""
     if value is None:
         return
     if not isinstance(value, Real):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
@@ -126,7 +126,7 @@ def _codes(array: AnyArray, dtype: DType, name: str) -> AnyArray:
 
 
 class ArrayPair:
-    """Found and expected codes, and what lies between them."""
+    """The found and the expected elements, with their errors."""
 
     def __init__(self, found: AnyArray, wanted: AnyArray, dtype: DType) -> None:
         self.shape, self.dtype = found.shape, dtype
@@ -137,7 +137,7 @@ class ArrayPair:
             self._measure_integers()
 
     def _measure_floats(self, found: AnyArray, wanted: AnyArray) -> None:
-        """Errors of finite elements; `found` and `wanted` count the values of the type upward."""
+        """Compute errors of finite elements; `found` and `wanted` are ordinals of the values."""
         x, y = (v.astype(np.float64) for v in (self.found, self.wanted))
         self.same = (x == y) | (np.isnan(x) & np.isnan(y))
         self.finite = np.isfinite(x) & np.isfinite(y)
@@ -146,14 +146,14 @@ class ArrayPair:
         self.ulps = np.where(self.finite, np.abs(found - wanted), 0)
 
     def _measure_integers(self) -> None:
-        """Errors of integers, which are exact in 64 bits without a sign."""
+        """Compute errors of integers, which are exact in 64 unsigned bits."""
         x, y = (v.astype(np.int64).view(np.uint64) for v in (self.found, self.wanted))
         self.same, self.finite = x == y, np.ones(x.shape, np.bool_)
         self.size = np.abs(self.found.astype(np.float64))
         self.error = self.ulps = np.where(self.found > self.wanted, x - y, y - x)
 
     def compared(self, name: str, rtol: float | None, atol: float | None) -> Comparison:
-        """What differs by more than a tolerance."""
+        """Return the differences beyond a tolerance."""
         wrong, tolerance = self.wrong(rtol, atol)
         differing = int(np.count_nonzero(wrong))
         largest = int(self.error.argmax()) if self.error.any() else None
@@ -169,7 +169,7 @@ class ArrayPair:
         )
 
     def wrong(self, rtol: float | None, atol: float | None) -> tuple[NDArray[np.bool_], str]:
-        """Which elements differ, and by what measure."""
+        """Return which elements differ, and the measure as text."""
         if rtol is None and atol is None:
             if self.dtype.name in ULPS:
                 most = ULPS[self.dtype.name]
@@ -184,13 +184,13 @@ class ArrayPair:
         return None if number is None else self.place(number)
 
     def place(self, number: int) -> Place:
-        """The index of an element by its number in row-major order."""
+        """Return the index of an element, given its number in row-major order."""
         return tuple(int(n) for n in np.unravel_index(number, self.shape))
 
 
 def _ordered(codes: AnyArray, dtype: DType) -> NDArray[np.int64]:
-    """Numbers that count the values of a float type upward."""
-    if dtype.bits <= 8:  # few enough to sort; not all of them have a sign in front
+    """Return the ordinals of values of a float type."""
+    if dtype.bits <= 8:  # few values: sort them, since not all types have a leading sign bit
         values = values_of(np.arange(1 << dtype.bits).astype(dtype.storage), dtype)
         known = np.unique(values.astype(np.float32))
         return np.searchsorted(known, values_of(codes, dtype).astype(np.float32))

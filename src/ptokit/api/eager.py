@@ -1,4 +1,4 @@
-"""The instructions as Python functions, made from the pages: same names and order as in C++.
+"""Instructions as Python functions, made from the pages, with the names and order of C++.
 
 `textract(left, mat, 0, 64, relu="normal")` checks legality for the current target and executes at
 once. Optional operands and attributes are keyword-only, indices are not.
@@ -44,7 +44,7 @@ HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: Tensor, Kind.CONV: Co
 
 
 def signature(page: type[Instr]) -> inspect.Signature:
-    """The parameters of a form: operands in C++ order, what is optional by keyword."""
+    """Return the parameters of a form: operands in C++ order, optional ones by keyword."""
     parameters: list[inspect.Parameter] = []
     for field in sorted((*page.operands, *page.attrs), key=_by_keyword):
         how = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -59,7 +59,7 @@ def signature(page: type[Instr]) -> inspect.Signature:
 
 
 def public_signature(page: type[Instr]) -> inspect.Signature:
-    """The parameters of the function: also the events it waits for before anything else."""
+    """Return the parameters of the function, including the events that it waits for."""
     form = signature(page)
     if any(o.many for o in page.operands):
         return form
@@ -85,7 +85,7 @@ def _fits(
 
 
 def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: what a user passed
-    """A user's argument as the value a rule and a body take; TypeError says what it should be."""
+    """Return a user's argument as rules and bodies take it; TypeError if its type is wrong."""
     wanted, name = HANDLES.get(operand.kind), page.python()
     if isinstance(value, wanted or HostArray) and operand.kind in (*HANDLES, Kind.ANY):
         return value.handle
@@ -97,7 +97,7 @@ def _operand(operand: Operand, value: Any, page: type[Instr]) -> Any:  # Any: wh
 
 
 def _in_range(operand: Operand, number: int, name: str) -> int:
-    """A scalar fits the type its operand has."""
+    """Return a scalar; ValueError if it is out of range for its operand's type."""
     dtype = ScalarType(operand.scalar or "").dtype
     if operand.kind is not Kind.SCALAR and not -(1 << 63) <= number < 1 << 63:
         raise ValueError(f"{name}: {operand.name} must have at most 64 bits, got {number}")
@@ -126,7 +126,7 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
 
 
 def shown(value: Any) -> str:  # Any: what a user passed
-    """A wrong argument in few words."""
+    """Return a short text for a wrong argument."""
     text = repr(value)
     short = len(text) < 40 and "\n" not in text
     return text if short else f"a value of type {type(value).__name__}"
@@ -159,7 +159,7 @@ def execute(page: type[Instr], given: Mapping[str, object]) -> None:
             taken.label = name
             key.append(id(taken.type))
         else:
-            key.append([] if isinstance(taken, tuple) else ())  # a list is no key
+            key.append([] if isinstance(taken, tuple) else ())  # a list cannot be hashed
     for name in attrs:
         key += given[name].__class__, given[name]
     ready, homeless = _ready(page, target, operands, given, tuple(key))
@@ -178,7 +178,7 @@ def execute(page: type[Instr], given: Mapping[str, object]) -> None:
 
 
 def _judge(page: type[Instr], given: Mapping[str, object]) -> Target:
-    """Whose rules hold in a kernel that is debugged: a move between cores goes through a FIFO."""
+    """Return the target whose rules apply: moves between cores, in `debug`, follow the default."""
     from ptokit.passes.coretransfers import crosses
 
     types = [getattr(given.get(o.name), "type", None) for o in page.operands]
@@ -187,7 +187,7 @@ def _judge(page: type[Instr], given: Mapping[str, object]) -> Target:
 
 @cache
 def _fields(page: type[Instr]) -> tuple[list[tuple[Operand, str, type | None, bool]], list[str]]:
-    """Operands with name, type of the handle, whether they are memory to store into; attributes."""
+    """Return operands with name, handle type and whether they are stored memory; attributes."""
     of_memory = (Kind.GLOBAL, Kind.ANY)
     operands = [
         (o, o.name, HANDLES.get(o.kind), o.written and o.kind in of_memory) for o in page.operands
@@ -207,9 +207,10 @@ def _ready(
     given: Mapping[str, object],
     key: tuple[object, ...],
 ) -> Made:
-    """The op of such a call, ready to run, and whether a tile has no memory on the target.
+    """Return the prepared op of a call, and whether a tile has no memory on the target.
 
-    It is made once for operands of the same types. The op holds them, so their ids stay theirs.
+    The op is made once for operands of the same types. It holds the types, which keeps their ids
+    unique.
     """
     try:
         found = _made.get(key)
@@ -234,14 +235,14 @@ def _make(
 
 
 def _static(value: object) -> object:
-    """What all calls with operands of these types have in common."""
+    """Return what all calls with operands of these types have in common."""
     if isinstance(value, tuple):
-        return tuple(_static(v) for v in value)  # type: ignore[misc]
+        return tuple(_static(v) for v in value)  # type: ignore[misc]  # a tuple of any values
     return value.type if isinstance(value, Matrix) else UNKNOWN
 
 
 def _check(ready: ReadyOp, operands: Mapping[str, object], target: Target) -> None:
-    """The rules that these very operands may break."""
+    """Check the rules that depend on the operands of this call."""
     page = ready.page
     env = environment(page, operands, ready.op.attrs, target)
     problems = [violation(page, rule, env, caller()) for rule in ready.broken(env)]
@@ -252,14 +253,14 @@ def _check(ready: ReadyOp, operands: Mapping[str, object], target: Target) -> No
 
 
 def _homeless(operands: Mapping[str, object], target: Target) -> Iterator[Diagnostic]:
-    """Tiles in memories that the target lacks."""
+    """Yield errors for tiles in memories that the target lacks."""
     for name, value in operands.items():
         if isinstance(value, Matrix) and isinstance(value.type, TileType | ConvTileType):
             yield from memory_errors(value.type, target, name, caller())
 
 
 def chosen_word(attr: Attr, value: Any) -> object:  # Any: a word, or a user's spelling of it
-    """What a user chose for an attribute, as the attribute has it."""
+    """Return the attribute value for a user's choice."""
     if value is None or not issubclass(attr.kind, Word):
         return value
     return word(attr.kind, value, attr.name)
@@ -267,7 +268,7 @@ def chosen_word(attr: Attr, value: Any) -> object:  # Any: a word, or a user's s
 
 def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
     signatures = [signature(page) for page in forms]
-    # by the types of arguments: a form, the places of positional ones, the defaults of others
+    # by types of arguments: the form, the positional names, the defaults of the others
     shapes: dict[object, tuple[type[Instr], tuple[str, ...], dict[str, object]]] = {}
 
     def call(*args: object, events: Sequence[Event] = (), **names: object) -> None:
@@ -303,13 +304,13 @@ def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:
 
 
 def _chapter(name: str, page: type[Instr], several: bool) -> str:
-    """The docstring of a form, below its call where there are others."""
+    """Return the docstring of a form, under its signature if there are several forms."""
     call = f"{name}{public_signature(page)}\n\n" if several else ""
     return call + documentation(page)
 
 
 def documentation(page: type[Instr]) -> str:
-    """The docstring of a form: its meaning and its operands."""
+    """Return the docstring of a form: its meaning and its operands."""
     lines = [
         inspect.cleandoc(page.__doc__ or ""),
         "",
@@ -323,7 +324,7 @@ def documentation(page: type[Instr]) -> str:
 
 @cache
 def instructions() -> dict[str, list[type[Instr]]]:
-    """Every instruction that moves or computes data, by its Python name: its forms."""
+    """Return the forms of every instruction that moves or computes data, by Python name."""
     forms: dict[str, list[type[Instr]]] = {}
     for page in pages():
         if page.executes:
@@ -333,14 +334,14 @@ def instructions() -> dict[str, list[type[Instr]]]:
 
 @cache
 def function_names() -> tuple[str, ...]:
-    """The name of each function."""
+    """Return the name of each function."""
     placing = (READDRESSES, DERIVES)
     others = (p.python() for p in pages() if any(trait in p.traits for trait in placing))
     return (*instructions(), *others)
 
 
 def function(name: str) -> Callable[..., None] | None:
-    """The function of that name; None if it is none of `function_names`."""
+    """Return the function of that name; None if it is not one of `function_names`."""
     named = [page for page in lookup(name) if page.python() == name]
     forms = [page for page in named if page.executes]
     if forms:
@@ -352,7 +353,7 @@ def function(name: str) -> Callable[..., None] | None:
 
 
 def _deriving(page: type[Instr]) -> Callable[..., None]:
-    """The function that binds a tile to an address which follows from another tile's."""
+    """Return the function that binds a tile to an address derived from another tile's address."""
     result, source = page.results()[0].name, page.ins()[0].name
 
     def function(dst: Tile, src: Tile) -> None:

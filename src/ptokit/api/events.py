@@ -1,4 +1,4 @@
-"""Events between instructions of a Python program, as C++ has them: `Event<SrcOp, DstOp>`."""
+"""Events between instructions of a Python program, as in C++: `Event<SrcOp, DstOp>`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ptokit.launch.settings import current_core
 
 
 class Event:
-    """Orders an instruction of `source` before one of `target`, where their pipes differ.
+    """An order between an instruction of `source` and one of `target` on another pipe.
 
-    `e.record()` after the first, then `e.wait()`, or `events=[e]` at the second. Each pair of pipes
-    has eight ids, given out in turn; PtoError if one is recorded twice or awaited unrecorded.
+    Call `e.record()` after the first instruction, then `e.wait()`, or pass `events=[e]` to the
+    second. Each pair of pipes has eight ids, assigned in rotation. PtoError if an event is recorded
+    twice or awaited before it is recorded.
     """
 
     def __init__(self, source: str, target: str) -> None:
@@ -23,14 +24,14 @@ class Event:
         self.key = (*pipes, self._flags.allocate(*pipes))
 
     def record(self) -> None:
-        """Say that everything up to here has been issued."""
+        """Record that all instructions so far have been issued."""
         try:
             self._flags.set(*self.key)
         except PtoError as problem:
             raise problem.at(caller()) from None
 
     def wait(self) -> None:
-        """Go on only when what was recorded is done."""
+        """Wait until all recorded instructions are complete."""
         try:
             self._flags.wait(*self.key)
         except PtoError as problem:

@@ -1,7 +1,7 @@
-"""Tiles and tensors as Python has them: arrays to NumPy and others, on top of a simulator's handle.
+"""Tiles and tensors for Python: conversions to NumPy and other libraries, on top of handles.
 
-What reads one gets values in logical order, whatever the layout: a tile offers its valid region, a
-convolution tile all its elements, a tensor its array.
+Readers get values in logical order, whatever the layout: the valid region of a tile, all elements
+of a convolution tile, the array of a tensor.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ptokit.values.host import AnyArray, in_memory, rounded_codes, values_of
 from ptokit.values.layouts import Layout
 
 Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
-Key: TypeAlias = Any  # whatever NumPy takes as an index
-Part: TypeAlias = Any  # what NumPy gives for one: a scalar or an array
+Key: TypeAlias = Any  # any index that NumPy accepts
+Part: TypeAlias = Any  # NumPy's result: a scalar or an array
 Operand: TypeAlias = "Tile | float"
 
 CPU = (1, 0)  # DLPack's device type and number
@@ -39,32 +39,32 @@ EDGE = 3  # rows and columns that `repr` shows at each end
 
 
 class SupportsDLPack(Protocol):
-    """An array of any library that speaks DLPack."""
+    """An array of any library that implements DLPack."""
 
     def __dlpack__(self) -> object: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 class HostArray(Rich, Generic[Handle]):
-    """What `numpy.asarray`, DLPack, indexing and `repr` ask for."""
+    """The protocol of `numpy.asarray`, DLPack, indexing and `repr`."""
 
-    copies: ClassVar[bool] = True  # `numpy` returns new memory, for a layout is no NumPy array
+    copies: ClassVar[bool] = True  # `numpy` returns new memory
 
     def __init__(self, handle: Handle) -> None:
         self.handle: Handle = handle
 
     @property
     def dtype(self) -> DType:
-        """The element type."""
+        """Return the element type."""
         return self.handle.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of `numpy()`."""
+        """Return the extents of `numpy()`."""
         return self.numpy().shape
 
     def numpy(self) -> AnyArray:
-        """The values in logical order."""
+        """Return the values in logical order."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class HostArray(Rich, Generic[Handle]):
         return True
 
     def __getitem__(self, key: Key) -> Part:
-        """Values, by NumPy's rules."""
+        """Return values, by NumPy's rules of indexing."""
         return self.numpy()[in_memory(key)]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
@@ -93,13 +93,16 @@ class HostArray(Rich, Generic[Handle]):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:  # Any: a capsule
-        """The values as a DLPack capsule on the CPU; BufferError for types DLPack has not."""
+        """Return the values as a DLPack capsule on the CPU.
+
+        BufferError for element types that DLPack does not have.
+        """
         if copy is False and self.copies:
             raise BufferError(f"an array of {self.handle.type} is always a copy")
         asked = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         stated = {name: value for name, value in asked.items() if value is not None}
         try:
-            return self.numpy().__dlpack__(stream=stream, **stated)  # type: ignore[arg-type]
+            return self.numpy().__dlpack__(stream=stream, **stated)  # type: ignore[arg-type]  # stubs of NumPy 1 lack the keywords
         except BufferError as problem:
             advice = "exchange the bits: numpy().view(numpy.uint16), for example"
             raise BufferError(f"{self.dtype}: {problem}; {advice}") from None
@@ -112,29 +115,29 @@ class _Stored(HostArray[Handle]):
     """A tile or convolution tile: codes in bytes, some of which may have no value."""
 
     def numpy(self) -> AnyArray:
-        """The values in logical order: a copy.
+        """Return a copy of the values in logical order.
 
-        Elements without a value show 0, and an UnwrittenWarning says so; `written()` tells them
-        apart.
+        Elements without a value read as 0, with an UnwrittenWarning; `written()` identifies them.
         """
         return self._warned(values_of(self._codes(), self.dtype), ...)
 
     def written(self) -> NDArray[np.bool_]:
-        """Which of the elements of `numpy()` have a value."""
+        """Return which elements of `numpy()` have a value."""
         raise NotImplementedError
 
     def storage(self) -> NDArray[np.uint8]:
-        """All bytes, in hardware order: a copy."""
+        """Return a copy of all bytes, in hardware order."""
         raise NotImplementedError
 
     def __getitem__(self, key: Key) -> Part:
-        """Values, by NumPy's rules: a copy; UnwrittenWarning as for `numpy`."""
+        """Return a copy of values, by NumPy's rules; UnwrittenWarning as for `numpy`."""
         return self._warned(values_of(self._codes(), self.dtype), in_memory(key))
 
     def __setitem__(self, key: Key, value: ArrayLike) -> None:
-        """Write elements from the host, as `data` does: rounded half to even, no rule checked.
+        """Write elements from the host as `data` does, without checking rules.
 
-        ValueError if integers do not fit the element type or shapes do not go together.
+        Numbers are rounded half to even. ValueError if integers do not fit the element type, or if
+        shapes do not match.
         """
         codes, chosen, key = self._codes(), np.zeros(self.shape, np.bool_), in_memory(key)
         codes[key] = rounded_codes(host_array(value), self.dtype)
@@ -148,7 +151,7 @@ class _Stored(HostArray[Handle]):
         raise NotImplementedError
 
     def _warned(self, values: AnyArray, key: Key) -> Part:
-        """The values at `key`; a warning if some of them were never written."""
+        """Return the values at `key`, with a warning if some of them were never written."""
         written = self.written()
         missing = np.size(written[key]) - np.count_nonzero(written[key])
         if missing:
@@ -159,7 +162,7 @@ class _Stored(HostArray[Handle]):
         return values[key]
 
     def __repr__(self) -> str:
-        """Type, address and some values; `--` stands for an element without a value."""
+        """Return type, address and some values; `--` is an element without a value."""
         values = values_of(self._codes(), self.dtype)
         lines = _picture(values, self.written())
         return (
@@ -173,7 +176,7 @@ class _Stored(HostArray[Handle]):
 
 
 class Operators:
-    """Python's operators on tiles: each is one instruction, whose page says which operator it is.
+    """Python's operators on tiles; each is one instruction, whose page names the operator.
 
     The other operand is a tile, a column, a row, or a number. `.T` of a row or a column is a view.
     """
@@ -228,7 +231,7 @@ class Operators:
 
     @property
     def T(self) -> Tile:
-        """A row as the column of the same bytes, a column as the row."""
+        """Return a row as the column of the same bytes, or a column as the row."""
         return above("value forms").reshaped(self)
 
     def to(
@@ -242,7 +245,7 @@ class Operators:
         mode: Word | str | None = None,
         phase: Word | str | None = None,
     ) -> Tile:
-        """The same elements in another memory; the words are those of the move."""
+        """Return the same elements in another memory; the keywords are those of the move."""
         words = stated(dtype=dtype, layout=layout, quant=quant, relu=relu, mode=mode, phase=phase)
         return above("value forms").moved(self, loc, **words)
 
@@ -254,50 +257,50 @@ class Operators:
         sat_mode: Word | str | None = None,
         tmp: Tile | None = None,
     ) -> Tile:
-        """The elements in another type; of its own type the tile itself, if nothing is rounded."""
+        """Return the elements in another type; the tile itself if nothing changes."""
         return above("value forms").cast(
             self, dtype, **stated(rmode=rmode, sat_mode=sat_mode, tmp=tmp)
         )
 
 
 def stated(**words: object) -> dict[str, Any]:  # Any: words, tiles and numbers
-    """The words of a call that were given."""
+    """Return the keywords of a call that were given."""
     return {name: word for name, word in words.items() if word is not None}
 
 
 class Tile(Operators, _Stored[handles.Tile]):
-    """A tile with bytes of its own. Make one with `ptokit.tile` or an alias like `tile_left`.
+    """A tile with its own bytes, made by `ptokit.tile` or an alias such as `tile_left`.
 
-    It is an array of its valid region: `numpy.asarray(tile)`, `tile[0, 0]`, DLPack. What pickles or
-    copies a tile makes one with bytes of its own, also where this one was placed among others.
+    It is an array of its valid region: `numpy.asarray(tile)`, `tile[0, 0]`, DLPack. A copied or
+    unpickled tile has bytes of its own, even if the original shares memory.
     """
 
     @property
     def type(self) -> TileType:
-        """Location, element type, extents, layout and valid region."""
+        """Return location, element type, extents, layout and valid region."""
         return self.handle.type
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the valid region."""
+        """Return the extents of the valid region."""
         return tuple(self.handle.valid)
 
     @property
     def valid(self) -> tuple[int, int]:
-        """The extents of the valid region."""
+        """Return the rows and columns of the valid region."""
         return self.handle.valid.rows, self.handle.valid.cols
 
     @property
     def address(self) -> int:
-        """Byte offset in its memory: 0 unless the tile was placed."""
+        """Return the byte offset in its memory: 0 unless the tile was placed."""
         return self.handle.address
 
     def written(self) -> NDArray[np.bool_]:
-        """Which elements of the valid region have a value."""
+        """Return which elements of the valid region have a value."""
         return self.handle.has_value()
 
     def storage(self) -> NDArray[np.uint8]:
-        """All bytes of the tile, in hardware order: a copy."""
+        """Return a copy of all bytes of the tile, in hardware order."""
         return self.handle.bytes().copy()
 
     def _region(self) -> tuple[range, range]:
@@ -315,29 +318,29 @@ class Tile(Operators, _Stored[handles.Tile]):
 
 
 class ConvTile(_Stored[convtile.ConvTile]):
-    """A convolution tile with bytes of its own: an array in the extents of its layout."""
+    """A convolution tile with its own bytes: an array with the extents of its layout."""
 
     @property
     def type(self) -> ConvTileType:
-        """Element type, extents and how a feature map is unrolled."""
+        """Return element type, extents and the unrolling of a feature map."""
         return self.handle.type
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the layout."""
+        """Return the extents of the layout."""
         return self.type.shape
 
     @property
     def matrix(self) -> tuple[int, int]:
-        """Rows and columns of the matrix that it stands for: a map's patches x their elements."""
+        """Return the rows and columns of the represented matrix: patches x their elements."""
         return self.type.matrix.rows or 0, self.type.matrix.cols or 0
 
     def written(self) -> NDArray[np.bool_]:
-        """Which elements have a value."""
+        """Return which elements have a value."""
         return self.handle.has_value().reshape(self.shape)
 
     def storage(self) -> NDArray[np.uint8]:
-        """All bytes, in hardware order: a copy."""
+        """Return a copy of all bytes, in hardware order."""
         return self.handle.memory.data.copy()
 
     def _line(self) -> tuple[range, range]:
@@ -365,17 +368,17 @@ class Tensor(HostArray[handles.GlobalView]):
 
     @property
     def type(self) -> GlobalType:
-        """Element type, extents and strides of the view."""
+        """Return element type, extents and strides of the view."""
         return self.handle.type
 
     def require_stored(self) -> None:
-        """ValueError if a store would write an element of the view over another one."""
+        """Raise ValueError if elements of the view share bytes, so that a store would collide."""
         if shares_bytes(self.type.shape, self.type.stride or (), 1):
             seen = f"{self.type} has elements that share bytes"
             raise ValueError(f"{seen}, and a store would keep only one: view each once")
 
     def numpy(self) -> AnyArray:
-        """The array, all of it."""
+        """Return the whole array."""
         return self.array
 
     def __setitem__(self, key: Key, value: ArrayLike) -> None:
@@ -390,7 +393,7 @@ class Tensor(HostArray[handles.GlobalView]):
 
 
 def _memory(data: AnyArray, shadow: AnyArray) -> Memory:
-    """A memory with these bytes, at the start of a cache line."""
+    """Return a memory with these bytes, aligned to a cache line."""
     memory = Memory.blank(OWN, data.size)
     memory.data[:], memory.shadow[:] = data, shadow
     return memory
@@ -405,13 +408,13 @@ def _conv_of(kind: ConvTileType, data: AnyArray, shadow: AnyArray) -> ConvTile:
 
 
 def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:
-    """The view of type `kind` that starts `origin` elements into the array."""
+    """Return the view of type `kind` that starts `origin` elements into the array."""
     memory = Memory("the array", array.reshape(-1).view(np.uint8), written=True, host=True)
     return Tensor(handles.GlobalView(kind, memory, origin), array)
 
 
 def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:
-    """Rows and columns at the ends, in columns."""
+    """Yield the first and last rows and columns as text lines."""
     wide = values.shape[-1] if values.ndim else 1
     values, written = values.reshape(-1, wide), written.reshape(-1, wide)
     rows, cols = _ends(values.shape[0]), _ends(wide)
@@ -422,7 +425,7 @@ def _picture(values: AnyArray, written: AnyArray) -> Iterator[str]:
 
 
 def _ends(count: int) -> Sequence[int | None]:
-    """The first and last indices; None where some are left out."""
+    """Return the first and last indices, with None for omitted ones."""
     if count <= 2 * EDGE:
         return range(count)
     return [*range(EDGE), None, *range(count - EDGE, count)]

@@ -1,4 +1,4 @@
-"""The instructions as functions, each made when it is first asked for.
+"""The instructions as functions, each made on first access.
 
 `intrinsics.pyi` lists them for editors and type checkers.
 """
@@ -9,10 +9,10 @@ from ptokit.api.eager import function, function_names
 
 
 def __getattr__(name: str) -> object:
-    """The function called `name`; `__all__` lists them."""
+    """Return the function called `name`; `__all__` lists them."""
     found = list(function_names()) if name == "__all__" else function(name)
     if found is None:
-        here = sys.modules[__name__]  # among whose names Python looks for one that is near
+        here = sys.modules[__name__]  # Python suggests similar names of this module
         raise AttributeError(f"ptokit has no instruction {name!r}", name=name, obj=here)
     globals()[name] = found
     return found

@@ -1,4 +1,4 @@
-"""Profiles: how long a program is predicted to take, and where the time goes."""
+"""Profiles: the predicted time of a program, and where the time is spent."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from ptokit.order.scheduling import predicted
 from ptokit.order.timeline import Line, LineTime, Place, Timeline
 from ptokit.values.host import AnyArray
 
-SHOWN = 5  # waits, and lines of the critical path
-BAR = 20  # characters that stand for all cycles
+SHOWN = 5  # maximum number of waits and of critical lines
+BAR = 20  # characters for all cycles
 UNKNOWN_SIZE = 1 << 16  # elements
-BY_VALUES = {"deadlock", "division-by-zero", "global-out-of-bounds"}  # what data can end a run in
+BY_VALUES = {"deadlock", "division-by-zero", "global-out-of-bounds"}  # errors that depend on data
 MOVERS = {Pipe.MTE2, Pipe.MTE3}
 BY_DATA = "no synchronisation found; assuming data-dependence order"
 
 
 @dataclass(frozen=True)
 class SampleArray(Fill):
-    """Zeros in the place of an array that nobody gave."""
+    """Zeros for an array that was not given."""
 
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
     ) -> AnyArray | float:
-        """As many as the program views, and `UNKNOWN_SIZE` at least: data may tell of more."""
+        """Return as many zeros as the program views, at least `UNKNOWN_SIZE`."""
         known = max(count or 0, UNKNOWN_SIZE) if self.endless(arg) else count
         return super().array(arg, known, limits)
 
 
 @dataclass(frozen=True)
 class Profile(Rich):
-    """The predicted times of one launch; printed it is a table.
+    """The predicted times of one launch; it prints as a table.
 
-    `func` is the name of the function that was launched, `issue` holds what its cores issued.
+    `func` is the name of the launched function, `issue` the issue trace of its cores.
     """
 
     func: str
@@ -71,7 +71,7 @@ class Profile(Rich):
         return self.timeline.microseconds
 
     def by_line(self) -> list[LineTime]:
-        """What each line costs, in the order in which lines are first executed."""
+        """Return the cost of each line, in order of first execution."""
         return list(self.timeline.lines)
 
     def __str__(self) -> str:
@@ -93,9 +93,9 @@ def profile(
 ) -> Profile:
     """Predict the times of a launch on these arguments; arrays that are not given are zeros.
 
-    `target`: by default the current one, or the first with times where that has none. PtoError if
-    the program is not legal, its queues wait for ever or it runs too long; ValueError if the target
-    has no times.
+    `target`: by default the current one, or the first with times if that has none. PtoError if the
+    program is not legal, its queues deadlock or it runs too long; ValueError if the target has no
+    times.
     """
     chosen = timed_target(target)
     program = program.on(chosen)
@@ -121,7 +121,7 @@ def profile(
 
 
 def _on_zeros(problem: PtoError, names: Sequence[str]) -> PtoError:
-    """The same, with a word about the arrays that nobody gave where their values decide it."""
+    """Return the error with a note about arrays not given, if their values cause it."""
     if not names or BY_VALUES.isdisjoint(d.slug for d in problem.diagnostics):
         return problem
     note = Note(f"not given, and zeros here: {', '.join(f'%{name}' for name in names)}")
@@ -129,7 +129,7 @@ def _on_zeros(problem: PtoError, names: Sequence[str]) -> PtoError:
 
 
 def _no_room(name: str, wait: QueueEntry, timeline: Timeline) -> PtoError:
-    """Blocks that wait for others would wait for ever for those that have not begun."""
+    """Return the error for blocks that wait for others that cannot start."""
     room, blocks = timeline.shape.room, len(timeline.shape.blocks)
     return error(
         "deadlock",
@@ -141,9 +141,9 @@ def _no_room(name: str, wait: QueueEntry, timeline: Timeline) -> PtoError:
 
 
 def timed_target(name: str | None) -> Target:
-    """The target of that name; None: the current one, or the first with times where it has none.
+    """Return the target of that name; None: the current one, or the first with times.
 
-    ValueError if there is none of that name, or no times of it.
+    ValueError if there is no target of that name, or no times for it.
     """
     chosen = current_target() if name is None else target_named(name)
     if name is None and not has_figures(chosen):
@@ -166,7 +166,7 @@ def _head(found: Profile) -> list[str]:
 
 
 def _pipes(timeline: Timeline) -> list[str]:
-    """How busy each pipe is, of several cores on average of those that run at once."""
+    """Return how busy each pipe is, averaged over concurrent cores."""
     busy, cores = Counter[Pipe](), Counter[Pipe]()
     for queue, cycles in timeline.busy.items():
         if cycles:
@@ -218,14 +218,14 @@ def _work(timeline: Timeline) -> list[str]:
 
 
 def _uncounted(timeline: Timeline) -> list[str]:
-    """The transfers whose bytes are not known, as those between ranks."""
+    """Return the transfers with unknown bytes, such as those between ranks."""
     moves = (bar for bar in timeline.bars if bar.queue.pipe in MOVERS and not bar.cost.bytes)
     names = sorted({bar.entry.op.name for bar in moves})
     return [f"without the bytes of {', '.join(names)}: no table has them"] if names else []
 
 
 def sharing(timeline: Timeline) -> list[str]:
-    """Why transfers take longer than those of one core alone, where they do."""
+    """Return why transfers take longer than for one core alone, if they do."""
     ways = ((way, timeline.shared[way]) for way in Direction if way in timeline.slower)
     return [
         f"{shared.cores} cores {way} global memory at once: "
@@ -235,7 +235,7 @@ def sharing(timeline: Timeline) -> list[str]:
 
 
 def line_table(timeline: Timeline) -> list[str]:
-    """What each line costs, as text."""
+    """Return the cost of each line as text."""
     shown = _shown(timeline)
     rows = [
         (*shown(r.place, r.name), r.times, r.busy, r.waited, r.critical) for r in timeline.lines
@@ -244,7 +244,7 @@ def line_table(timeline: Timeline) -> list[str]:
 
 
 def _shown(timeline: Timeline) -> Callable[[Place, str], tuple[str, str]]:
-    """Shows the number of a line and its instruction; the file too where there are several."""
+    """Return a function that formats a line and its instruction, with the file if ambiguous."""
     several = len({row.place[0] for row in timeline.lines if row.place is not None}) > 1
 
     def shown(place: Place, name: str) -> tuple[str, str]:
@@ -257,7 +257,7 @@ def _shown(timeline: Timeline) -> Callable[[Place, str], tuple[str, str]]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Columns under their heads, numbers to the right; nothing where there are no rows."""
+    """Return columns under headings, numbers right-aligned; empty without rows."""
     rows = list(rows)
     if not rows:
         return []

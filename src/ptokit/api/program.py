@@ -1,4 +1,4 @@
-"""A program that was read: check it, run it on arrays, print it in any form."""
+"""A program: check it, run it on arrays, print it in any form."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from ptokit.values.host import AnyArray
 
 
-ENTRY = "pto.entry"  # the attribute of the function that a launch runs
+ENTRY = "pto.entry"  # the attribute of the function that a launch starts
 FORMS = ("as", "ssa", "dps", "cpp")
 LEVEL3_FORMS = ("dps", "cpp")
 
 
 class Program(Rich):
-    """A module and what can be done with it. Made by `load` and `loads`."""
+    """A module and the operations on it, made by `load` and `loads`."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
 
     @cached_property
     def _executables(self) -> Recent[Executable]:
-        from ptokit.launch.executable import Recent  # what runs is not needed to check
+        from ptokit.launch.executable import Recent  # imported here: checks do not need the engines
 
         return Recent()
 
@@ -63,7 +63,7 @@ class Program(Rich):
         return f"<Program {', '.join('@' + f.name for f in self.module.funcs)}>"
 
     def on(self, target: Target) -> Program:
-        """The program that the cores of a target run: a text is that as it stands."""
+        """Return the program for the cores of a target; a program from text is unchanged."""
         return self
 
     @door
@@ -74,14 +74,14 @@ class Program(Rich):
         level: int | None = None,
         judge: str | None = None,
     ) -> list[Diagnostic]:
-        """What is wrong on each of `targets` (default: the current one), in text order.
+        """Return what is wrong on each of `targets` (default: the current one), in text order.
 
-        "all" stands for every target. Loops with constant bounds are judged over all iterations. An
-        unknown op or type is an error, or with `allow_unknown` a warning. `level` (1, 2 or 3) says
-        who places tiles; without it a program with any address is of level 3. `judge`: whose
-        verdict decides, "assembler", "headers" (of C++) or "hardware"; without one what any of them
-        refuses for certain is an error. An empty list does not say that the program is legal:
-        `verdicts` tells what is deferred to run time.
+        "all" means every target. Loops with constant bounds are checked over all iterations. An
+        unknown op or type is an error, or a warning with `allow_unknown`. `level` (1, 2 or 3) says
+        who assigns addresses to tiles; by default a program with any address has level 3. `judge`
+        is the source whose verdict decides: "assembler", "headers" (of C++) or "hardware"; by
+        default everything that one of them certainly refuses is an error. An empty list does not
+        mean that the program is legal: `verdicts` lists rules deferred to run time.
         """
         found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level, judge=judge)
         return RichList(merged(found))
@@ -95,9 +95,9 @@ class Program(Rich):
         judge: str | None = None,
         races: bool = False,
     ) -> list[Verdict]:
-        """Legal, refused or undecided, with the reasons, for each of `targets` as in `check`.
+        """Return a verdict (legal, refused or undecided) with reasons for each target.
 
-        With `races` also what `races` says of a program that is legal.
+        Arguments are those of `check`. With `races`, a legal program is also checked for races.
         """
         if level not in (None, 1, 2, 3):
             raise ValueError(f"unknown level {level!r}: choose 1, 2 or 3")
@@ -121,7 +121,7 @@ class Program(Rich):
         judge: Judge | None,
         races: bool,
     ) -> list[Verdict]:
-        """`verdicts` on targets that run the program as it is; `known` are further errors."""
+        """Return verdicts on targets that run the program unchanged; `known` are further errors."""
         level = level or level_of(self.module)
         every = [t.at(level) for t in targets]
         from ptokit.forms.dps import executed_forms
@@ -155,7 +155,7 @@ class Program(Rich):
         ]
 
     def _runnable(self, target: Target) -> tuple[Program, Sequence[Diagnostic]]:
-        """What its cores run, or, where there is no such program, this one and why."""
+        """Return the program for a target's cores, or this program and the errors."""
         try:
             return self.on(target), ()
         except PtoError as problem:
@@ -165,14 +165,14 @@ class Program(Rich):
     def races(
         self, *targets: str, func: str | None = None, blocks: int = 1, **arrays: object
     ) -> list[Diagnostic]:
-        """What the order of the pipes leaves open on each of `targets` (default: the current one).
+        """Return the order faults between pipes on each of `targets` (default: the current one).
 
-        Two instructions on the same bytes that no flag separates, deadlocks, flags left or set
-        twice, acquires and releases of buffers that do not pair; of several `blocks` also those
-        between blocks. With `arrays`, as `run` takes them, of that run; without, of runs on
-        samples, in which loops of unknown extent have 0, 1, 2, 3 and 5 iterations. Of a program
-        that the target refuses, its errors. On the CPU simulator instructions take place in order:
-        nothing is wrong there.
+        These are hazards (two instructions on the same bytes without an order), deadlocks, flags
+        left or set twice, unpaired acquires and releases of buffers, and with several `blocks` also
+        hazards between blocks. With `arrays`, as for `run`, that run is checked. Otherwise sample
+        runs are, in which loops of unknown extent have 0, 1, 2, 3 and 5 iterations. For a program
+        that the target refuses, the errors are returned. The CPU simulator executes in order and
+        has no such faults.
         """
         from ptokit.explore.pipechecks import races_of
         from ptokit.launch.bind import require_named
@@ -188,17 +188,17 @@ class Program(Rich):
         return RichList(found)
 
     def func(self, name: str | None = None) -> Func:
-        """The function of that name, the only entry, or the only one that no other calls.
+        """Return the function of that name, the only entry, or the only function not called.
 
-        Private ones are left out where others are. Calls are replaced by what they call. An entry
-        has the attribute `pto.entry`.
+        Private functions count only if there are no others. Calls are inlined. An entry has the
+        attribute `pto.entry`.
         """
         from ptokit.forms.percore import whole_kernel
 
         return whole_kernel(self.module, self.entry_named(name))
 
     def entry_named(self, name: str | None) -> Func:
-        """The function that is meant, with its calls."""
+        """Return the function for a name, with its calls."""
         from ptokit.forms.inline import entries
         from ptokit.forms.percore import peer_of
 
@@ -210,7 +210,7 @@ class Program(Rich):
             open = [f for f in entries(self.module) if not f.declared]
             chosen = marked or [f for f in open if f.visibility != "private"] or open
         pair = len(chosen) == 2 and peer_of(self.module, chosen[0]) is chosen[1]
-        if len(chosen) == 1 or pair:  # both ends of a kernel's FIFOs
+        if len(chosen) == 1 or pair:  # or both ends of a kernel's FIFOs
             return chosen[0]
         found = ", ".join(f"@{f.name}" for f in chosen or every) or "none"
         message = "choose a function" if name is None else f"no function @{name}"
@@ -234,19 +234,21 @@ class Program(Rich):
         strict: bool = False,
         **arrays: object,
     ) -> dict[str, AnyArray]:
-        """Run a function on arrays and numbers, by position or by name; returns its outputs.
+        """Run a function on arrays and numbers, by position or by name; return its outputs.
 
         Arrays are not changed: an output that was also given starts from a copy. `blocks` runs the
-        function that many times, on one global memory and a core for each. `ranks` runs all of that
-        that many times at once: an argument `x` is every rank's, `x@0` one's own, and a name in the
-        place of an array, as in `{"theirs@0": "mine@1"}`, another rank's. `engine`: "reference",
-        which defines what comes out, or "native", compiled. PtoError if the program is illegal on
-        the target, goes wrong while it runs, or has not ended after `max_instructions` (see
-        `machine.limits.RunLimits` for what counts) or about `timeout` seconds. `cluster`: a
-        `dask.distributed.Client`, whose workers run the blocks. `schedule`: "random:SEED" lets the
-        cores go on in another order than the fixed one, by the reference, and raises where two
-        touch the same bytes in no order. Elements that nothing computed are stored as 0, and an
-        UnwrittenWarning says where and how many; with `strict` that is a PtoError.
+        function that many times on one global memory, each on its own core. `ranks` runs all of
+        that that many times concurrently: argument `x` is for every rank, `x@0` for one rank, and a
+        name instead of an array, as in `{"theirs@0": "mine@1"}`, is the array of another rank.
+        `engine`: "reference", which defines the result, or "native", compiled.
+
+        `max_instructions` and `timeout` (seconds) limit the run; `machine.limits.RunLimits` says
+        what counts. `cluster` is a `dask.distributed.Client` whose workers run the blocks.
+        `schedule="random:SEED"` runs the cores in a random order, on the reference engine, and
+        raises at a race. Undefined elements are stored as 0 with an UnwrittenWarning that gives
+        place and number; with `strict` that is a PtoError.
+
+        PtoError if the program is illegal on the target, fails while it runs, or exceeds a limit.
         """
         which: RunWords = {"target": target, "func": func, "blocks": blocks, "ranks": ranks}
         how: RunWords = {"engine": engine, "max_instructions": max_instructions, "timeout": timeout}
@@ -268,9 +270,9 @@ class Program(Rich):
         cluster: object = None,
         **options: Unpack[RunWords],
     ) -> Run:
-        """`run`, with counts; `types` completes elided types of arguments by name.
+        """Run and return outputs with counts; `types` gives omitted types of arguments by name.
 
-        `observers` look on while it runs, see `machine.observer`.
+        `observers` are informed while the program runs, see `machine.observer`.
         """
         return self.launch(options_of(**options), (), arrays, observers, cluster)
 
@@ -297,18 +299,17 @@ class Program(Rich):
     @door
     @takes(ProgramWords)
     def compile(self, *, slots: bool = False, **options: Unpack[ProgramWords]) -> Executable:
-        """The function for a target and an engine, as something that runs again and again.
+        """Return the function for a target and an engine as an executable that runs repeatedly.
 
-        With `slots` numbers are no part of its code: one compilation serves all their values.
-
-        Options are as for `run`, which itself keeps the last few of these. A program is not changed
-        once it has run.
+        With `slots`, numbers are no part of the code: one compilation serves all their values.
+        Options are those of `run`, which itself caches the last few executables. A program does not
+        change once it has run.
         """
         which = options_of(**options)
         return self.executable(replace(which, slots=True) if slots else which)
 
     def executable(self, options: Options) -> Executable:
-        """The function that options choose, as `compile` gives it."""
+        """Return the executable for these options, as `compile` does."""
 
         def make() -> Executable:
             from ptokit.forms.percore import launched_cores, whole_kernel
@@ -333,11 +334,11 @@ class Program(Rich):
         blocks: int = 1,
         **arrays: object,
     ) -> Profile:
-        """Predict how long `run` would take on hardware, and where the time goes.
+        """Predict how long `run` would take on hardware, and where the time is spent.
 
-        Arguments are as for `run`; arrays that are not given are zeros. `target`: by default the
-        current one, or "a2a3" where that has no times. Nothing is executed unless data decides
-        what is. PtoError as for `run`, and where pipes wait for one another for ever.
+        Arguments are those of `run`; arrays that are not given are zeros. `target`: by default the
+        current one, or "a2a3" if that has no times. Nothing is executed unless control flow depends
+        on data. PtoError as for `run`, and for a deadlock of pipes.
         """
         from ptokit.api.profiling import profile
         from ptokit.launch.bind import named_arguments
@@ -357,26 +358,25 @@ class Program(Rich):
         types: Mapping[str, Type] | None = None,
         **options: Unpack[GridWords],
     ) -> str:
-        """The LLVM text that the native engine generates for one instruction; nothing runs.
+        """Return the LLVM text that the native engine generates for one instruction.
 
-        Arguments are as for `execute`: numbers and shapes become part of the code.
+        Nothing runs. Arguments are those of `execute`: numbers and shapes become part of the code.
         """
         which = options_of(target=target, func=func, types=types, engine="native", **options)
         return self.executable(which).code(instruction, arrays)
 
     def form(self) -> str:
-        """The form the program is written in: "ssa" if some output is a result, else "dps"."""
+        """Return the form of the program: "ssa" if some output is a result, else "dps"."""
         from ptokit.forms.tilehandles import names_handles
 
         return "dps" if all(map(names_handles, self.module.funcs)) else "ssa"
 
     @door
     def memory(self, target: str | None = None, func: str | None = None) -> list[MemoryMap]:
-        """What lies where in each memory that a function uses, and the moment with the most bytes.
+        """Return a map of each memory that a function uses, with its peak.
 
-        Of every function that no other calls, or of that name, in text order. Tiles without an
-        address of the program's own have the one that they run at, beyond the capacity where they
-        do not all fit.
+        By default for every function that no other calls, in text order. Tiles without an address
+        in the program have their run-time address, which exceeds the capacity if not all fit.
         """
         from ptokit.analysis.memorymap import memory_maps
         from ptokit.forms.inline import entries
@@ -389,10 +389,10 @@ class Program(Rich):
         return RichList(found for each in ready for found in memory_maps(each, chosen))
 
     def after(self, passes: Sequence[str], target: Target) -> Program:
-        """The program after passes by name, each after those that it requires.
+        """Return the program after passes by name, each preceded by those that it requires.
 
-        PtoError with what `check` says where a pass needs a legal program and this is none, and
-        where the program has no such form.
+        PtoError with the errors of `check` if a pass needs a legal program, and if the program has
+        no such form.
         """
         from ptokit.passes.pipeline import run_passes
 
@@ -407,12 +407,12 @@ class Program(Rich):
         level: int | None = None,
         target: str | None = None,
     ) -> str:
-        """The program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp".
+        """Return the program in the form "as" (PTO-AS), "ssa" (Level 1), "dps" (Level 2) or "cpp".
 
-        `dialect`: the version of the assembler that takes the DPS form, "v0.26", "v0.57" or
-        "v0.64". Without one each statement keeps the spelling that it was read in. With `target`
-        what its cores run, see `on`. `level` 3, of "dps" and "cpp": with every address, scratch
-        tile, flag and barrier, for `target`, by default the current one.
+        `dialect`: the version of the assembler for the DPS form, "v0.26", "v0.57" or "v0.64"; by
+        default each statement keeps its spelling. With `target`, the program for its cores, see
+        `on`. `level=3`, for "dps" and "cpp": with every address, scratch tile, flag and barrier,
+        for `target`, by default the current one.
         """
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: choose one of {', '.join(FORMS)}")
@@ -439,7 +439,7 @@ class Program(Rich):
 
 
 def _trial(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
-    from ptokit.analysis.readtrial import first_uninitialised_read  # few programs need it
+    from ptokit.analysis.readtrial import first_uninitialised_read  # rarely needed
 
     return first_uninitialised_read(op, unwritten, facts)
 
@@ -447,7 +447,7 @@ def _trial(op: Op, unwritten: set[Value], facts: Facts) -> Diagnostic | None:
 def _require_legal(module: Module, target: Target) -> None:
     """Raise PtoError with the errors that `check` finds.
 
-    A pass may have allocated tiles that have no address yet: what a level asks for does not count.
+    Rules about levels do not count, since a pass may have allocated tiles without addresses.
     """
     found = Program(module).check(target.name)
     if wrong := [d for d in found if d.is_error and d.slug != "level"]:

@@ -1,4 +1,4 @@
-"""Tiles and global tensors that a Python program makes: bytes of their own, data in and out."""
+"""Tiles and global tensors made by Python programs, with data from and to arrays."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from ptokit.values.pads import CustomPad
 
 Data: TypeAlias = "ArrayLike | SupportsDLPack"
 ElementType: TypeAlias = "DType | str | DTypeLike"
-LARGEST = 1 << 30  # bytes: far above any on-chip memory
+LARGEST = 1 << 30  # bytes, larger than any on-chip memory
 
 
 N = TypeVar("N", Loc, PadValue, CompactMode, ConvLayout, GlobalLayout, Layout, Word)
 
 
 def word(kind: type[N], given: N | str, what: str) -> N:
-    """A member of an enumeration from any of its spellings; ValueError lists them."""
+    """Return an enum member from any of its spellings; ValueError lists them."""
     if isinstance(given, kind):
         return given
     found = kind.named(str(given))
@@ -64,7 +64,7 @@ def word(kind: type[N], given: N | str, what: str) -> N:
 
 
 def dtype_of(given: ElementType) -> DType:
-    """An element type from itself, any spelling or NumPy's type; ValueError lists them."""
+    """Return an element type from any spelling or NumPy type; ValueError lists them."""
     name = given if isinstance(given, DType | str) else np.dtype(given).name
     found = name if isinstance(name, DType) else dtype_named(name)
     if found is None:
@@ -86,13 +86,13 @@ def tile(
     compact: CompactMode | str = "null",
     data: Data | None = None,
 ) -> Tile:
-    """A new tile of `rows` x `cols` elements; `valid` is its valid region (default: all of it).
+    """Return a new tile of `rows` x `cols` elements; `valid` is its valid region (default: all).
 
-    `data` fills the valid region: an array of its shape, moved bit for bit if it has the tile's
-    element type, else rounded half to even. It may be what NumPy reads or what has `__dlpack__` (a
-    PyTorch tensor on the CPU). Without data no element has a value, nor what is computed of it.
-    PtoError if the type breaks a rule of tile types. On a2a3 and a5 a boxed Left tile has the
-    one layout of that location, as in `.pto` text (`ptokit explain a5`).
+    `data` fills the valid region: an array of its shape, copied bit by bit if it has the tile's
+    element type, else rounded half to even. It may be an array-like or an object with `__dlpack__`
+    (a PyTorch tensor on the CPU). Without data, elements are undefined, and so are results computed
+    from them. PtoError if the type breaks a rule of tile types. On a2a3 and a5 a boxed Left tile
+    has the one layout of that location, as in `.pto` text (`ptokit explain a5`).
     """
     pad_value = pad if isinstance(pad, CustomPad) else word(PadValue, pad, "pad")
     recorder = recording.get()
@@ -118,13 +118,13 @@ def tile(
 
 
 def _require(kind: TileType | ConvTileType | GlobalType, called: str = "the tile") -> None:
-    """A type that the current target takes."""
+    """Raise PtoError unless the current target accepts the type."""
     for problem in type_errors(kind, current_target(), called, caller()):
         raise PtoError(problem)
 
 
 def new(kind: TileType, data: Data | None = None) -> Tile:
-    """A new tile of this type, as `tile` makes it."""
+    """Return a new tile of this type, as `tile` makes it."""
     _require(kind)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
@@ -138,7 +138,7 @@ def new(kind: TileType, data: Data | None = None) -> Tile:
 
 
 class TileMaker(Protocol):
-    """Makes tiles of one location in the layout the current target has for it."""
+    """A function that makes tiles of one location in the layout of the current target."""
 
     def __call__(
         self,
@@ -182,9 +182,9 @@ tile_right_scale = _alias(SCALE_RIGHT, "tile_right_scale")
 def place_at(tile: Tile, address: int) -> None:
     """Bind a tile to a byte offset in the current target's memory of its location.
 
-    Tiles whose bytes overlap alias. Nothing moves: the tile shows what lies there, uninitialised at
-    first. Each `with target(...)` has memories of its own. PtoError (SA-0351 to SA-0354) if the
-    target has no such memory, the tile does not fit or the address is not aligned.
+    Tiles whose bytes overlap alias. Nothing is copied: the tile shows the bytes at its address,
+    undefined at first. Each `with target(...)` has its own memories. PtoError (SA-0351 to SA-0354)
+    if the target has no such memory, the tile does not fit, or the address is not aligned.
     """
     core = current_core()
     env = {"addr": operator.index(address), "tile": tile.type, "machine": core.target}
@@ -214,7 +214,7 @@ def tensor(
         raise TypeError("pass this array to the kernel as an argument")
     if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise TypeError(f"expected a NumPy array, got {array!r}")
-    array = host_memory(array)  # of a subclass its memory
+    array = host_memory(array)  # a plain array for a subclass
     if not array.flags.c_contiguous or not array.flags.writeable:
         raise ValueError("a tensor needs a writeable, C-contiguous array")
     if not array.dtype.isnative:
@@ -257,7 +257,7 @@ Sides: TypeAlias = "tuple[int, int, int, int]"
 
 @dataclass(frozen=True)
 class Unrolling:
-    """How a feature map is unrolled into the rows of a matrix; see `conv`."""
+    """The unrolling of a feature map into the rows of a matrix; see `conv`."""
 
     padding: Sides
     filter: tuple[int, int]
@@ -274,10 +274,10 @@ def conv(
     dilation: Pair = 1,
     pad_value: float = 0,
 ) -> Unrolling:
-    """How a feature map is unrolled: a convolution's filter, stride, dilation and padding.
+    """Return how a feature map is unrolled: a convolution's filter, stride, dilation and padding.
 
-    `padding` is (left, right, top, bottom), the others are (height, width), or one number for all;
-    what lies outside the map has `pad_value`.
+    `padding` is (left, right, top, bottom), the others are (height, width), or one number for all.
+    Elements outside the map have the value `pad_value`.
     """
     steps = _pair("filter", filter), _pair("stride", stride), _pair("dilation", dilation)
     if min(min(step) for step in steps) < 1:
@@ -301,11 +301,10 @@ def conv_tile(
     into: tuple[int, int] = (0, 0),
     data: Data | None = None,
 ) -> ConvTile:
-    """A new convolution tile whose `shape` is stored row-major; see `tile` for data.
+    """Return a new convolution tile whose `shape` is stored row-major; see `tile` for data.
 
-    `conv` says how a feature map is unrolled by `padding`, `filter`, `stride`, `dilation` and
-    `pad_value`. `repeat` is (stride, times, mode) and `into` (stride, first row in dst) of the
-    repeat register.
+    `conv` explains `padding`, `filter`, `stride`, `dilation` and `pad_value`. `repeat` is (stride,
+    times, mode) and `into` (stride, first row in dst) of the repeat register.
     """
     shape = _numbers("shape", shape)
     if not shape or min(shape) < 1:
@@ -326,7 +325,7 @@ def conv_tile(
 
 
 def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
-    """A new convolution tile of this type, as `conv_tile` makes it."""
+    """Return a new convolution tile of this type, as `conv_tile` makes it."""
     _require(kind)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
@@ -352,7 +351,7 @@ def _pair(name: str, given: Pair) -> tuple[int, int]:
 
 
 def _whole(name: str, given: int | tuple[int, ...], count: int) -> tuple[int, ...]:
-    """So many whole numbers, or one for all of them."""
+    """Return `count` integers from a sequence, or from one integer for all."""
     try:
         found = (given,) * count if isinstance(given, SupportsIndex) else given
         numbers = tuple(map(operator.index, found))

@@ -1,4 +1,4 @@
-"""Calls on the workers of a Dask cluster: each is made again if its worker dies."""
+"""Calls on the workers of a Dask cluster, which are repeated if a worker dies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.machine.launchoptions import RunLimits
 
-PATIENCE = 30.0  # seconds without any worker
-CONNECT = 10.0  # seconds until a scheduler has answered
-LOOK = 1.0  # seconds between looks at who is there
-TRIES = 4  # workers that may die of one call
+PATIENCE = 30.0  # seconds to wait for a worker
+CONNECT = 10.0  # seconds to wait for a scheduler
+LOOK = 1.0  # seconds between checks of the workers
+TRIES = 4  # workers that may die in one call
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -32,12 +32,12 @@ Ended: TypeAlias = "SimpleQueue[tuple[int, Pending]]"
 
 
 def problem(seen: str, help: str) -> PtoError:
-    """What is wrong with a cluster."""
+    """Return the error of a faulty cluster."""
     return call_error("cluster", "the cluster cannot run this", seen=seen, help=help)
 
 
 def dask() -> Any:  # Any: a module that few have installed
-    """`dask.distributed`; PtoError if it is not installed."""
+    """Return `dask.distributed`; PtoError if it is not installed."""
     try:
         return import_module("distributed")
     except ModuleNotFoundError:
@@ -46,7 +46,10 @@ def dask() -> Any:  # Any: a module that few have installed
 
 
 def _require_listener(address: str) -> None:
-    """OSError or ValueError unless somebody listens there: Dask itself would go on trying."""
+    """Raise OSError or ValueError unless a process listens at the address.
+
+    Dask itself would keep trying.
+    """
     url = urlsplit(address)
     if url.scheme not in ("tcp", "tls") or not url.hostname or not url.port:
         raise ValueError(address)
@@ -55,14 +58,14 @@ def _require_listener(address: str) -> None:
 
 @contextmanager
 def connected(address: str) -> Generator[Client]:
-    """A client of the scheduler at this address, as tcp://HOST:PORT."""
+    """Yield a client of the scheduler at this address, as tcp://HOST:PORT."""
     kind = dask().Client
     client = kind.__new__(kind)
     try:
         _require_listener(address)
         client.__init__(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError):
-        client.status = "closed"  # else it tries to end, and says so, when it is collected
+        client.status = "closed"  # otherwise it would log an error when it is collected
         seen = f"no scheduler answers at {address}"
         raise problem(seen, "start one with `dask scheduler`; it prints tcp://HOST:PORT") from None
     with client:
@@ -70,7 +73,7 @@ def connected(address: str) -> Generator[Client]:
 
 
 def require_workers(cluster: object) -> Client:
-    """The client of a cluster, once it has workers that run this version of ptokit."""
+    """Return the client of a cluster that has workers with this version of ptokit."""
     client: Client = cluster
     if not isinstance(cluster, dask().Client) or client.asynchronous:
         raise TypeError(f"cluster is {cluster!r}: expected a synchronous dask.distributed.Client")
@@ -89,12 +92,12 @@ def require_workers(cluster: object) -> Client:
 
 
 def _patiently(client: Client, ask: Callable[[], R]) -> R:
-    """What all workers are asked for or given: again if one dies meanwhile."""
+    """Return the answer to a request to all workers, repeated if a worker dies meanwhile."""
     late = time.monotonic() + PATIENCE
     while True:
         try:
             return ask()
-        except OSError:  # a limit of time too
+        except OSError:  # also a time-out
             if time.monotonic() > late:
                 raise _nobody(client) from None
             time.sleep(LOOK / 10)
@@ -108,7 +111,7 @@ def _nobody(client: Client) -> PtoError:
 
 @contextmanager
 def attended(client: Client) -> Generator[None]:
-    """Inside, whatever is raised because the scheduler has ended says that: PtoError."""
+    """Raise PtoError if an exception of the body is caused by the end of the scheduler."""
     address = client.scheduler.address
     try:
         yield
@@ -120,27 +123,27 @@ def attended(client: Client) -> Generator[None]:
 
 
 def _require_scheduler(address: str) -> None:
-    """PtoError if nothing listens at the address of a scheduler in another process."""
+    """Raise PtoError if the scheduler in another process has ended."""
     try:
         _require_listener(address)
     except OSError:
         help = "restart the scheduler, and see its log: often its memory is full"
         raise problem(f"the scheduler at {address} has ended", help) from None
-    except ValueError:  # it is in this process
+    except ValueError:  # the scheduler is in this process
         return
 
 
 def threads(client: Client) -> int:
-    """How many threads the workers have."""
+    """Return the number of threads of all workers."""
     return sum(client.nthreads().values()) or 1
 
 
 class Abandoned(Exception):
-    """Nobody waits for what this run gives."""
+    """Raised if the result of this run is no longer needed."""
 
 
 class Attended(RunLimits):
-    """Limits of a run in a worker's task: it ends too once the task is cancelled."""
+    """Limits of a run in a worker's task, which also end the run if the task is cancelled."""
 
     def __init__(self, instructions: int | None, seconds: float | None) -> None:
         super().__init__(instructions, seconds)
@@ -154,7 +157,7 @@ class Attended(RunLimits):
 
 
 class Sent(NamedTuple):
-    """A call that was sent, and where `shared` was then."""
+    """A call that was sent, and the placement of `shared` at that time."""
 
     future: Pending
     shared: Pending
@@ -174,7 +177,7 @@ class Workers(Generic[S]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Whatever ended it, nothing stays behind."""
+        """Release all calls and data, whatever ended the body."""
         self._cancel(0)
         self._drop(filter(None, [self._data]))
         self._thread.shutdown(wait=False)
@@ -186,9 +189,9 @@ class Workers(Generic[S]):
         ended: Callable[[T], None] = lambda item: None,
         last: Callable[[R], bool] = lambda result: False,
     ) -> list[R]:
-        """`function(shared, item)` for each item, in their order up to the first `last` result.
+        """Return `function(shared, item)` for each item, in order, up to the first `last` result.
 
-        `ended` is called with each item that is done.
+        `ended` is called with each completed item.
         """
         found: dict[int, R] = {}
         ended_calls: Ended = SimpleQueue()
@@ -203,7 +206,7 @@ class Workers(Generic[S]):
             try:
                 found[number] = self._result(number)
             except dask().CancelledError:
-                _require_scheduler(self._address)  # else Dask waits long for another one
+                _require_scheduler(self._address)  # otherwise Dask waits long for another one
                 deaths[number] += 1
                 if deaths[number] == TRIES:
                     raise _died() from None
@@ -228,7 +231,7 @@ class Workers(Generic[S]):
         future.add_done_callback(tell)
 
     def _placed(self) -> Pending:
-        """`shared` on all workers. An interrupt does not stop it half way: it is dropped then."""
+        """Return `shared` on all workers; an interrupt drops it after it was placed."""
         pending = self._thread.submit(self._scattered)
         try:
             return pending.result()
@@ -241,7 +244,7 @@ class Workers(Generic[S]):
             self._drop([done.result()])
 
     def _scattered(self) -> Pending:
-        """`shared` on all workers."""
+        """Return `shared` on all workers."""
         how = {"broadcast": True, "hash": False, "timeout": PATIENCE}
         [data] = _patiently(self.client, lambda: self.client.scatter([self._shared], **how))
         return data
@@ -251,17 +254,17 @@ class Workers(Generic[S]):
         try:
             return call.future.result()
         except dask().CancelledError:
-            if self._data is call.shared:  # it was lost with the last worker that had it
+            if self._data is call.shared:  # lost with the last worker that held it
                 self._data = None
             raise
         except dask().KilledWorker:
             raise _died() from None
         except Exception:
-            require_workers(self.client)  # one may have come that has no ptokit
+            require_workers(self.client)  # a new worker may lack ptokit
             raise
 
     def _next_ended(self, ended_calls: Ended) -> tuple[int, Pending]:
-        """The next call that ended, while there is anybody to wait for."""
+        """Return the next completed call, as long as there are workers."""
         seen = time.monotonic()
         while True:
             try:
@@ -278,7 +281,7 @@ class Workers(Generic[S]):
 
     def _drop(self, futures: Iterable[object]) -> None:
         dropped = [*futures]
-        with suppress(Exception):  # where nobody answers, nothing is left
+        with suppress(Exception):  # without an answer there is nothing to release
             if dropped:
                 self.client.cancel(dropped, force=True)
 
@@ -291,7 +294,7 @@ def _died() -> PtoError:
 def spread(
     cluster: object, function: Callable[[S, T], R], shared: S, items: Sequence[T]
 ) -> list[R]:
-    """`function(shared, item)` for each item, on the workers of a cluster."""
+    """Return `function(shared, item)` for each item, computed on the workers of a cluster."""
     client = require_workers(cluster)
     with attended(client), Workers(client, shared) as workers:
         return workers.call(function, items)

@@ -1,4 +1,4 @@
-"""Binding: host arrays and numbers to arguments, whose types they complete."""
+"""Binding of host arrays and numbers to arguments, with inference of their types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGEST_FLOAT = int(sys.float_info.max)
 
 
 def require_named(names: Iterable[str], arrays: Iterable[str]) -> None:
-    """PtoError if one of these names is no argument's."""
+    """Raise PtoError if a given name is not the name of an argument."""
     known = dict.fromkeys(names)
     for name in arrays:
         if name not in known:
@@ -46,7 +46,7 @@ def bind(
     types: Mapping[str, Type],
     slots: bool = False,
 ) -> Bound:
-    """Bind arguments by name; PtoError names the first that is missing, unknown or does not fit."""
+    """Bind arguments by name; PtoError names the first missing, unknown or mismatched argument."""
     func = deepcopy(func)
     require_named([arg.name for arg in func.args], arrays)
     for arg, page in launch_arguments(func, arrays):
@@ -67,9 +67,9 @@ def bind(
 def named_arguments(
     func: Func, given: Sequence[object], arrays: Mapping[str, object]
 ) -> Mapping[str, object]:
-    """Arguments given by position, in the order of the function's head, and by name: all by name.
+    """Return all arguments by name, given some by position in declaration order.
 
-    PtoError if there are too many or one is given both ways.
+    PtoError if there are too many, or one is given both ways.
     """
     if not given:
         return arrays
@@ -92,9 +92,9 @@ def named_arguments(
 
 
 def launch_arguments(func: Func, arrays: Mapping[str, object]) -> list[tuple[Value, type[Query]]]:
-    """The arguments that the launch gives each block, and the query that stands for each.
+    """Return the arguments that the launch supplies, with the query that replaces each.
 
-    They are those named as a place in the launch that nobody gave.
+    These are scalar arguments with the name of a launch query that the caller did not give.
     """
     return [
         (arg, page)
@@ -112,7 +112,7 @@ def _by_name(func: Func, numbers: Mapping[Value, float]) -> dict[Value, float]:
 
 
 def _numbers(func: Func, arrays: Mapping[str, object]) -> Iterator[tuple[Value, int | float]]:
-    """Scalar arguments and their values."""
+    """Yield the scalar arguments with their values."""
     for arg in func.args:
         given = arrays.get(arg.name)
         if given is None or (isinstance(arg.type, Elided) and not isinstance(given, int | float)):
@@ -131,7 +131,7 @@ def _numbers(func: Func, arrays: Mapping[str, object]) -> Iterator[tuple[Value, 
 
 
 def _number(arg: Value, given: object) -> int | float:
-    """A number of Python or NumPy as the argument's type takes it."""
+    """Return a Python or NumPy number as the argument's type accepts it."""
     shape: tuple[int, ...] = getattr(given, "shape", ())
     item: Callable[[], object] | None = getattr(given, "item", None)
     number = given if item is None or shape else item()
@@ -147,7 +147,7 @@ def _number(arg: Value, given: object) -> int | float:
 
 
 def whole_range(kind: Type) -> tuple[int, int] | None:
-    """The least and the largest number of an integer type; None for a type of floats."""
+    """Return the least and the greatest value of an integer type; None for a float type."""
     if kind == I1:
         return -1, 1
     dtype = kind.dtype if isinstance(kind, ScalarType) else None
@@ -159,7 +159,7 @@ def whole_range(kind: Type) -> tuple[int, int] | None:
 
 
 def _require_range(arg: Value, given: float) -> None:
-    """Numbers fit their integer type, and the exponent of a float."""
+    """Raise an error if a number is out of range for its type."""
     holds = whole_range(arg.type)
     low, high = holds or (-LARGEST_FLOAT, LARGEST_FLOAT)
     if low <= given <= high or (holds is None and isinstance(given, float)):
@@ -200,7 +200,7 @@ def _require(func: Func, arrays: Mapping[str, object]) -> None:
 
 
 def _advice(arg: Value) -> str:
-    """What to give."""
+    """Return what the caller should give for an argument."""
     if Kind.SCALAR.accepts(arg.type):
         return f"give {arg.name}=NUMBER"
     extents = ":512" if isinstance(arg.type, PtrType) else ""
@@ -208,7 +208,7 @@ def _advice(arg: Value) -> str:
 
 
 def _open_region(arg: Value, given: bool) -> PtoError:
-    """An argument whose valid region no array tells."""
+    """Return the error for an argument whose valid region no array determines."""
     return call_error(
         "argument-type" if given else "missing-argument",
         f"%{arg.name}: {CATALOGUE['argument-type' if given else 'missing-argument'].title}",
@@ -220,8 +220,8 @@ def _open_region(arg: Value, given: bool) -> PtoError:
 
 
 def _require_types(func: Func) -> None:
-    """Every argument, and every tile an instruction defines, must have a type by now."""
-    for value in elided_values(func):  # unknown ops say themselves that they do not run
+    """Raise an error if an argument or a defined tile still has no type."""
+    for value in elided_values(func):  # unknown ops are reported by their own error
         raise error(
             "type-omitted",
             f"%{value.name}: {CATALOGUE['type-omitted'].title}",
@@ -231,15 +231,15 @@ def _require_types(func: Func) -> None:
 
 
 def _sized(kind: Type) -> bool:
-    """Whether an argument that is written needs no array: its type or its views tell how large."""
+    """Return whether an output needs no array, because its type or views determine its size."""
     static = isinstance(kind, GlobalType) and all_known(kind.shape) is not None
     return static or isinstance(kind, PtrType | TileType | ConvTileType)
 
 
 def _workspaces(func: Func) -> set[Value]:
-    """Pointers whose content the function never reads: nobody needs to give their memory.
+    """Return the pointers whose content the function never reads, which need no array.
 
-    A handle on what a pointer points to reads nothing: what reads it does.
+    A handle on the memory of a pointer is not a read; an instruction that reads through it is.
     """
     read = set[Value]()
     for op in reversed(func.ops):
@@ -251,13 +251,13 @@ def _workspaces(func: Func) -> set[Value]:
 
 
 def _makes_handles(op: Op) -> bool:
-    """Whether all it does is to define handles on global memory."""
+    """Return whether the op only defines handles on global memory."""
     kinds = {operand.kind for operand in op.page.results()}
     return bool(kinds) and kinds <= {Kind.PTR, Kind.GLOBAL}
 
 
 def _outputs(func: Func) -> Iterator[Value]:
-    """The operands that instructions write, or make handles of others: none needs to be given."""
+    """Yield the operands that instructions write or redirect, which need not be given."""
     for op in func.ops:
         if isinstance(op, Op):
             yield from (v for operand in op.page.outs() for v in op.bound(operand.name))

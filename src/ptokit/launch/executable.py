@@ -1,4 +1,4 @@
-"""A function that runs again and again: what its arguments' types decide is worked out once."""
+"""Functions that run repeatedly; work that depends on the types of arguments is done once."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from ptokit.values.host import AnyArray
 
 NOTHING = 1, 0  # the least and largest number of an empty range
 NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
-WORDS = (str, Completed)  # an array of another name, or one that is made
-KEPT = 8  # of the things a program, or an executable, has made: the last ones
+WORDS = (str, Completed)  # the name of another array, or a generated array
+KEPT = 8  # entries of a cache
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Run(Rich):
-    """What a run produced: arrays and element types by argument name, counts of instructions.
+    """The result of a run: output arrays and element types by name, and counts of instructions.
 
-    `warnings`: what it left in the FIFOs between its cores, and where it stored elements that
-    nothing computed. `whole`: one worker of a cluster ran
-    all blocks, since they have to run in order or at once. `interpreted`: the instructions that the
-    reference executed though the engine is native, "" of all, and why.
+    `warnings`: leftovers in FIFOs between cores, and stores of undefined elements. `whole`: one
+    worker of a cluster ran all blocks, since they run in order or concurrently. `interpreted`: the
+    instructions that the reference executed although the engine is native, with the reasons; ""
+    stands for all instructions.
     """
 
     outputs: dict[str, AnyArray]
@@ -58,17 +58,17 @@ class Run(Rich):
 
 
 class Recent(Generic[T]):
-    """The last few things that were made, by what decides them."""
+    """A cache of the last few objects by key."""
 
     def __init__(self) -> None:
         self._made: dict[object, T] = {}
         self._lock = Lock()
 
     def get(self, key: object, make: Callable[[], T]) -> T:
-        """What was made for this key, or is made now: by two threads at once perhaps."""
+        """Return the object of this key, making it if needed; two threads may both make it."""
         with self._lock:
             if key in self._made:
-                self._made[key] = found = self._made.pop(key)  # the last one used
+                self._made[key] = found = self._made.pop(key)  # move to the end: most recently used
                 return found
         made = make()
         with self._lock:
@@ -79,7 +79,7 @@ class Recent(Generic[T]):
 
 
 class _Prepared(NamedTuple):
-    """A function made ready for one kind of arguments; no array of a user's is kept."""
+    """A function prepared for one kind of arguments; it keeps no array of the caller."""
 
     bound: Launch
     function: PreparedFunction
@@ -89,14 +89,14 @@ class Executable:
     """A function for one target and engine, as `Program.compile` makes it.
 
     The first run with arguments of some types and extents, or with other numbers, binds them,
-    checks the function, places its tiles and compiles it; further ones only run. Several threads
-    may use it at the same time. What is pickled is the function and the options.
+    checks the function, places its tiles and compiles it; later runs only execute. Several threads
+    may use an executable concurrently. Pickling keeps the function and the options.
     """
 
     def __init__(
         self, func: Func, options: Options, cores: Mapping[KernelKind, Func] | None = None
     ) -> None:
-        """`cores`: what the cores of a kernel run, where there are several or they wait."""
+        """Prepare the function; `cores` has the functions of a kernel with several cores."""
         self.func = func
         self.cores = cores or {}
         self.options = options
@@ -104,7 +104,7 @@ class Executable:
         self._prepared = Recent[_Prepared]()
         self._pointers = {a.name for a in func.args if isinstance(a.type, PtrType)}
         ranges = {a.name: whole_range(a.type) for a in func.args} if options.slots else {}
-        # what a number must lie in to be no part of the code
+        # numbers in these ranges are no part of the code
         self._ranges = {name: holds for name, holds in ranges.items() if holds is not None}
 
     def __repr__(self) -> str:
@@ -121,9 +121,9 @@ class Executable:
         timeout: float | None = None,
         **arrays: object,
     ) -> dict[str, AnyArray]:
-        """Run on arrays and numbers given by position or by argument name; returns the outputs.
+        """Run on arrays and numbers, given by position or by name; return the outputs.
 
-        As `Program.run`, with the options that were chosen when it was compiled.
+        Arguments are those of `Program.run`; the options were chosen at compile time.
         """
         every = named_arguments(self.func, given, arrays)
         done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
@@ -139,7 +139,7 @@ class Executable:
         timeout: float | None = None,
         observers: Sequence[Observer] = (),
     ) -> Run:
-        """`run`, with counts; `observers` look on."""
+        """Run and return outputs with counts; `observers` are informed of the run."""
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays, limits)
         watching = (*observers, notes := RunNotes())
@@ -153,16 +153,16 @@ class Executable:
     def prepared(
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> tuple[Launch, PreparedFunction]:
-        """The function with these arguments, and made ready; PtoError if it is not legal.
+        """Return the bound and the prepared function; PtoError if it is not legal.
 
-        The time of `limits` bounds the making of random arguments, too.
+        The time of `limits` also bounds the generation of random arguments.
         """
         given = self._given(arrays, limits)
         bound, function = self._ready(given)
         return bound.on(given), function
 
     def code(self, instruction: str, arrays: Mapping[str, object]) -> str:
-        """The LLVM text that the native engine generates for one instruction; nothing runs."""
+        """Return the LLVM text that the native engine generates for one instruction."""
         from ptokit.engines.native.listing import code_of
 
         bound = self.bound(arrays)
@@ -172,7 +172,7 @@ class Executable:
         return code_of(bound, self.options, instruction)
 
     def bound(self, arrays: Mapping[str, object]) -> Launch:
-        """The function with these arguments, legal on the target; PtoError if it is not."""
+        """Return the function with these arguments, legal on the target, or raise PtoError."""
         return self._bound(self._given(arrays))
 
     def _given(
@@ -185,7 +185,7 @@ class Executable:
         return {n: self._array(n, a) for n, a in arrays.items()}
 
     def _array(self, name: str, given: object) -> object:
-        """A user's array as NumPy's own in this machine's byte order; numbers as they are."""
+        """Return a user's array as a NumPy array in native byte order; numbers unchanged."""
         native = type(given) is np.ndarray and given.dtype.isnative
         if native or issubclass(given.__class__, NO_ARRAYS):
             return given
@@ -198,7 +198,7 @@ class Executable:
             raise call_error("argument-type", message, span, seen=str(problem)) from None
 
     def _names(self, arrays: Mapping[str, object]) -> Names:
-        """Which rank has which array; none where there are no ranks."""
+        """Return the array of each rank for each argument; empty if there are no ranks."""
         if self.options.ranks == 1 and not any("@" in name for name in arrays):
             return ()
         return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
@@ -207,7 +207,7 @@ class Executable:
         return arguments_of_all(self.cores.values()) if self.cores else self.func.args
 
     def _filled(self, arrays: Mapping[str, object], limits: RunLimits) -> dict[str, object]:
-        """The arrays of all ranks; one that ranks share is made for the first."""
+        """Return the arrays of all ranks; an array that ranks share is made for the first."""
         made = dict(arrays)
         alone = (({name: name for name in made}, made),)
         names = self._names(arrays)
@@ -217,7 +217,7 @@ class Executable:
         return made
 
     def _viewed(self, arrays: Mapping[str, object]) -> Mapping[str, int]:
-        """How many elements of each pointer that is None the function views, where it tells."""
+        """Return how many elements the function views of each pointer that is None."""
         from ptokit.engines.reference.viewed import viewed
 
         options = self.options
@@ -247,7 +247,7 @@ class Executable:
         return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
 
     def _is_slot(self, name: str, given: object) -> bool:
-        """True for a number that no code depends on; binding refuses one beyond its type."""
+        """Return whether code does not depend on a number; a number out of range is no slot."""
         low, high = self._ranges.get(name, NOTHING)
         return isinstance(given, int) and low <= given <= high
 
@@ -270,12 +270,12 @@ class Executable:
         return Launch(found, names, ranks.starts(self.every_argument(), given, len(names)))
 
     def _cores(self, given: Mapping[str, object]) -> Mapping[KernelKind, Bound]:
-        """What the cores of a rank run."""
-        if not self.cores:  # a rank that nobody else waits for
+        """Return the bound functions of the cores of a rank."""
+        if not self.cores:  # a rank without waits for other ranks
             alone = self._legal(self.func, given, self.options.blocks > 1)
             return {core_alone(alone.func): alone}
         names = {arg.name for arg in arguments_of_all(self.cores.values())}
-        every = {n: a for n, a in given.items() if n not in names}  # `bind` says what is wrong
+        every = {n: a for n, a in given.items() if n not in names}  # `bind` reports the fault
         cores: dict[KernelKind, Bound] = {}
         for kind, func in self.cores.items():
             own = {arg.name for arg in func.args}
@@ -296,14 +296,15 @@ class Executable:
 
 
 def _open_kind(given: object) -> tuple[object, ...] | None:
-    """What of an array behind a pointer decides that: code for all numbers serves all extents."""
+    """Return the key of an array behind a pointer for code that serves all extents."""
     return (given.dtype,) if type(given) is np.ndarray else _kind(given, False)
 
 
 def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
-    """What of an argument decides how a function runs; None if only binding can tell.
+    """Return the key of an argument: what decides how the function runs; None if only binding can.
 
-    Of an array type and extents, of a number, which becomes part of the code, also the value.
+    For an array these are type and extents; for a number, which becomes part of the code, its
+    value.
     """
     kind: object = given.__class__
     if slots:
@@ -319,7 +320,7 @@ def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
 
 
 def _require_global(bound: Bound, shared: bool, blocks: int) -> None:
-    """Several blocks, and several cores, share global memory only."""
+    """Raise an error if several blocks or cores would share a tile argument."""
     tiles = bound.tiles
     if shared and tiles:
         raise call_error(

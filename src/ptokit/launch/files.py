@@ -1,7 +1,7 @@
-"""Files of users: a file is read as far as it goes and written whole or not at all.
+"""Files of users: an input is read up to its stated size, an output is written whole or not at all.
 
-Pipes, devices and open descriptors (/dev/stdout, what a shell makes of `<(...)`) take part: they
-are read and written as they stand.
+Pipes, devices and open descriptors (/dev/stdout, the result of `<(...)` in a shell) are read and
+written directly.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # a new file, ne
 
 
 def read_text_bytes(path: PathLike) -> bytes:
-    """The bytes of a program; CallError with the system's reason where it cannot be read."""
+    """Return the bytes of a program file; CallError with the system's reason if unreadable."""
     if Path(path).suffix == ".py":
         raise _unreadable(path, "it is Python, not the text of a program", PYTHON)
     if Path(path).suffix in CPP:
@@ -62,7 +62,7 @@ def read_text_bytes(path: PathLike) -> bytes:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """The bytes of a file of elements; CallError if it cannot be read or is too large."""
+    """Return the bytes of a file of elements; CallError if unreadable or too large."""
     with _reading(path, ARRAY) as file:
         raw = file.read(LARGEST_ARRAY + 1)
     if len(raw) > LARGEST_ARRAY:
@@ -71,21 +71,21 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def require_readable(path: PathLike) -> None:
-    """CallError if there is no file of elements that can be opened; nothing is read."""
+    """Raise CallError unless the file of elements can be opened; nothing is read."""
     with _reading(path, ARRAY):
         pass
 
 
 def read_array(path: PathLike) -> AnyArray:
-    """The array of a .npy file of numbers or raw codes.
+    """Return the array of a .npy file of numbers or raw codes.
 
-    CallError if it cannot be read, is no such file, holds other things than numbers, or is shorter
-    than its header says: nothing is allocated on the header's word.
+    CallError if the file cannot be read, is not a .npy file, holds other data than numbers, or is
+    shorter than its header says; memory is not allocated on the header's word.
     """
     with _reading(path, ARRAY) as file:
         try:
             shape, by_columns, dtype = _header(file)
-        except Exception as problem:  # NumPy evaluates the header's text: anything may be raised
+        except Exception as problem:  # NumPy evaluates the header text and may raise anything
             reason = f"it is not a .npy file ({_line(problem)})"
             help = NAMELESS if "'<f1'" in reason else ARRAY
             raise _unreadable(path, reason, help) from None
@@ -102,7 +102,7 @@ def read_array(path: PathLike) -> AnyArray:
 
 
 def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, AnyType]:
-    """Extents, whether columns come first, and element type."""
+    """Return the extents, whether the order is column-major, and the element type."""
     from numpy.lib import format as npy
 
     version = npy.read_magic(file)
@@ -113,7 +113,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, AnyType]:
 
 
 def _plain(dtype: AnyType) -> bool:
-    """Whether elements are numbers or raw codes: no records, arrays, objects, text or dates."""
+    """Return whether elements are numbers or raw codes: no records, objects, text or dates."""
     parts = dtype.names or dtype.subdtype
     return dtype.kind in "biufcV" and not parts and dtype.itemsize > 0
 
@@ -125,12 +125,12 @@ def _shaped(
 
     try:
         return np.frombuffer(raw, dtype).reshape(shape, order=order)
-    except (ValueError, OverflowError) as problem:  # extents beyond any array, next to one of 0
+    except (ValueError, OverflowError) as problem:  # huge extents next to an extent of 0
         raise _unreadable(path, f"{_line(problem)}, with the shape {shape}", ARRAY) from None
 
 
 def _exactly(file: BinaryIO, count: int) -> bytearray:
-    """The next `count` bytes, or as many as there are."""
+    """Return the next `count` bytes, or fewer at the end of the file."""
     raw = bytearray()
     while len(raw) < count and (more := file.read(min(count - len(raw), CHUNK))):
         raw += more
@@ -138,10 +138,10 @@ def _exactly(file: BinaryIO, count: int) -> bytearray:
 
 
 def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
-    """Write arrays of element types as `write_files` does: .npy files, or .bin, elements alone.
+    """Write arrays of element types as `write_files` does: as .npy, or as raw .bin files.
 
-    A .npy file has the type of NumPy's own where there is one; else the elements' bits, of the type
-    V1 or V2, which every NumPy reads: `.view(ml_dtypes.bfloat16)`, for example, are the values.
+    A .npy file has a NumPy type if there is one. Otherwise it has the bits as type V1 or V2, which
+    every NumPy reads: `.view(ml_dtypes.bfloat16)`, for example, gives the values.
     """
     import numpy as np
 
@@ -163,10 +163,10 @@ def write_arrays(arrays: Sequence[tuple[Path, AnyArray, DType]]) -> None:
 
 @contextmanager
 def writing(path: Path) -> Generator[Callable[[str], None]]:
-    """A function that appends a line to a new text file, which is moved to its place at the end.
+    """Yield a function that appends lines to a new text file, which is moved into place at the end.
 
-    So it is too where a run fails: its lines say how far it came. Where a line cannot be written
-    the file that was there stays. Pipes and devices get each line as it comes.
+    The file is moved even if the run fails, since its lines show the progress. If a line cannot be
+    written, the old file stays. Pipes and devices get each line at once.
     """
     staged: list[tuple[Path, Path]] = []
     try:
@@ -190,11 +190,11 @@ def writing(path: Path) -> Generator[Callable[[str], None]]:
 
 
 def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
-    """Write every file beside its place first, then move all there: whole or not at all.
+    """Write every file next to its destination, then move all: whole or not at all.
 
-    Links are followed; a file that is replaced keeps its mode and owner, a new one gets the mode
-    the user's mask leaves. Pipes and devices are written to. CallError names what cannot be
-    written, a file without write permission among them, and then no file has changed.
+    Links are followed. A replaced file keeps its mode and owner; a new file gets the mode of the
+    user's mask. Pipes and devices are written directly. CallError names a file that cannot be
+    written, also one without write permission, and then no file has changed.
     """
     staged: list[tuple[Path, Path]] = []
     direct: list[tuple[Path, bytes | memoryview]] = []
@@ -212,7 +212,7 @@ def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:
 
 
 def _move(staged: Sequence[tuple[Path, Path]]) -> None:
-    """Move new files to their places."""
+    """Move new files into place."""
     with signals.ignored():  # all files or none
         for partial, final in staged:
             with _reported(final):
@@ -226,10 +226,10 @@ def _remove(staged: Sequence[tuple[Path, Path]]) -> None:
 
 
 def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Path]]) -> bool:
-    """Write a new file that is to take the place of `path`; False if that is to be written itself.
+    """Write a new file to replace `path`; return False if `path` itself must be written.
 
-    So it is with pipes and devices, and with a file whose owner a new one could not have or that
-    has no new ones beside it.
+    That is so for pipes and devices, and for a file whose owner cannot be kept or whose folder does
+    not allow new files.
     """
     old = _status(path)
     if _descriptor(path) is not None or (old is not None and not stat.S_ISREG(old.st_mode)):
@@ -257,7 +257,7 @@ def _stage(path: Path, content: bytes | memoryview, staged: list[tuple[Path, Pat
 
 
 def _inherit(number: int, old: os.stat_result) -> bool:
-    """Give a new file the owner, group and mode of an old one; False if the user may not."""
+    """Give a new file the owner, group and mode of an old one; False if not permitted."""
     new = os.fstat(number)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:
@@ -269,7 +269,7 @@ def _inherit(number: int, old: os.stat_result) -> bool:
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether what is written to `path` arrives where the command prints."""
+    """Return whether output to `path` appears where the command prints."""
     try:
         return _descriptor(path) == 1 or os.path.samestat(path.stat(), os.fstat(1))
     except OSError:
@@ -277,7 +277,7 @@ def is_standard_output(path: Path) -> bool:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What is at `path`, links followed; None if nothing."""
+    """Return the status of the file at `path`, links followed; None if there is no file."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -285,14 +285,14 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _descriptor(path: PathLike) -> int | None:
-    """The number of the open file that /dev/stdout, /dev/fd/63 and the like name."""
+    """Return the number of the open file that a path such as /dev/stdout or /dev/fd/63 names."""
     found = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", str(path))
     return int(found[1]) if found else STANDARD.get(str(path))
 
 
 @contextmanager
 def _opened(path: PathLike, mode: str) -> Generator[BinaryIO]:
-    """The file, or the one that is open already: opening that again would start it anew."""
+    """Open the file, or duplicate its descriptor, since reopening would restart the file."""
     number = _descriptor(path)
     with open(path if number is None else os.dup(number), mode) as file:
         yield file  # pyright: ignore[reportReturnType] - the mode is binary
@@ -319,7 +319,7 @@ def _reported(path: Path) -> Generator[None]:
 
 
 def _beside(path: PathLike) -> str | None:
-    """Names the file of the same folder and kind whose name is most like one that is not there."""
+    """Return a suggestion of the file with the most similar name in the folder."""
     wanted = Path(path)
     try:
         others = {p.stem: p for p in wanted.parent.iterdir() if p.suffix == wanted.suffix}
@@ -334,5 +334,5 @@ def _unreadable(path: PathLike, reason: str, help: str) -> CallError:
 
 
 def _line(problem: Exception) -> str:
-    """The first line of a message of NumPy's."""
+    """Return the first line of a NumPy message."""
     return (str(problem).splitlines() or [type(problem).__name__])[0]

@@ -1,4 +1,4 @@
-"""Arguments that their types complete: `random` or `zeros` in the place of an array, raw files."""
+"""Generated arguments: `random` or `zeros` instead of an array, and raw files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ptokit.values.dtypes import DType, dtype_named
 from ptokit.values.formats import unpack
 from ptokit.values.host import AnyArray, bits_of, numpy_dtype, rounded_codes, values_of
 
-SMALL = 8  # random integers are below it, so that they serve as indices and counts too
+SMALL = 8  # random integers are smaller, to be valid indices and counts
 MOST = 1 << 30  # elements
-AT_ONCE = 1 << 20  # elements that are made in one piece
+AT_ONCE = 1 << 20  # elements generated at a time
 
 
 @dataclass(frozen=True)
 class Completed(ABC):
-    """Something an argument's type completes: element type and extents, as far as known."""
+    """An argument value whose element type and extents the argument's type can supply."""
 
     dtype: DType | None = None
     shape: tuple[int, ...] | None = None
@@ -39,15 +39,15 @@ class Completed(ABC):
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
     ) -> AnyArray | float:
-        """What `arg` gets. `count`: the elements that the program views of it, where known.
+        """Return the value of `arg`; `count` is the number of elements that the program views.
 
-        PtoError if the time that a run has is over before.
+        PtoError if the time limit of the run is exceeded.
         """
 
     @property
     @abstractmethod
     def written(self) -> str:
-        """What stands before the first colon."""
+        """Return the text before the first colon."""
 
     def __str__(self) -> str:
         extents = "" if self.shape is None else "x".join(map(str, self.shape))
@@ -56,7 +56,7 @@ class Completed(ABC):
 
 @dataclass(frozen=True)
 class Fill(Completed):
-    """An array to be made."""
+    """An array to be generated."""
 
     content: str = "zeros"  # or "random"
     seed: int = 0
@@ -64,7 +64,7 @@ class Fill(Completed):
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
     ) -> AnyArray | float:
-        """Values for `arg`, the same for a name and a seed in every run."""
+        """Return values for `arg`, the same for a name and a seed in every run."""
         self._require_fit(arg)
         if isinstance(arg.type, ScalarType):
             return self._number(arg.type, arg.name)
@@ -77,7 +77,7 @@ class Fill(Completed):
         return _array(self._codes(arg, prod(shape), dtype, limits).reshape(shape), dtype)
 
     def endless(self, arg: Value) -> bool:
-        """Whether neither the text nor the argument's type gives extents."""
+        """Return whether neither the text nor the argument's type gives extents."""
         return self.shape is None and isinstance(arg.type, PtrType)
 
     @property
@@ -85,7 +85,7 @@ class Fill(Completed):
         return self.content
 
     def _require_fit(self, arg: Value) -> None:
-        """What is said of the array agrees with the argument's type; CallError if it does not."""
+        """Raise CallError if the stated type and extents contradict the argument's type."""
         if not isinstance(arg.type, ScalarType):
             _require_elements(arg, self)
         elif self.shape is not None or (self.dtype and self.dtype != arg.type.element):
@@ -98,7 +98,7 @@ class Fill(Completed):
         return float(value) if kind.is_float else int(value)
 
     def _codes(self, arg: Value, count: int, dtype: DType, limits: RunLimits) -> AnyArray:
-        """Part by part: of large arrays there is no second copy, and of zeros no memory is used."""
+        """Return codes, generated in parts, so that large arrays need no second copy."""
         if self.content == "zeros" and not rounded_codes(np.zeros(1), dtype).any():
             return np.zeros(count, dtype.storage)
         codes, at = np.empty(count, dtype.storage), 0
@@ -120,7 +120,7 @@ class Fill(Completed):
 
 @dataclass(frozen=True)
 class RawFile(Completed):
-    """A file of elements alone: no header says what they are."""
+    """A file of elements without a header."""
 
     path: str = ""
 
@@ -131,7 +131,7 @@ class RawFile(Completed):
     def array(
         self, arg: Value, count: int | None = None, limits: RunLimits = NO_LIMITS
     ) -> AnyArray | float:
-        """The elements in C order; of a pointer without stated extents, all there are.
+        """Return the elements in C order; all of the file for a pointer without extents.
 
         CallError if the file cannot be read or has another size.
         """
@@ -166,15 +166,15 @@ class RawFile(Completed):
 
 
 def _array(codes: AnyArray, dtype: DType) -> AnyArray:
-    """Codes as an array that an argument of the type takes."""
+    """Return codes as an array that an argument of the type accepts."""
     return codes if numpy_dtype(dtype) is None else values_of(codes, dtype)
 
 
 def completed(text: str, seed: int = 0) -> Completed | None:
-    """`random`, `zeros` or a raw file, then `:dtype` and `:extents`, each optional.
+    """Parse `random`, `zeros` or a raw file, then optionally `:dtype` and `:extents`.
 
-    None for other text: a file ending in .npy, or in something else that is not .bin where nothing
-    follows its name. ValueError where what follows is neither.
+    None for other text: a .npy file, or a file that is not .bin and has no details. ValueError for
+    an invalid detail.
     """
     content, *details = text.split(":")
     if content in ("random", "zeros"):
@@ -195,7 +195,7 @@ def completed(text: str, seed: int = 0) -> Completed | None:
 
 
 def _unread(text: str) -> tuple[str, str] | None:
-    """A raw file and the word after it that says nothing; None of a file with such a name."""
+    """Return a raw file and the invalid detail after it; None if such a file exists."""
     file, ending, rest = text.partition(".bin:")
     if not ending or Path(text).exists():
         return None
@@ -204,7 +204,7 @@ def _unread(text: str) -> tuple[str, str] | None:
 
 
 def path_and_details(text: str) -> tuple[str, list[str]]:
-    """A name of a file may hold colons: what follows it are the last words that say something."""
+    """Split text into a file name, which may contain colons, and its trailing details."""
     path, details = text, list[str]()
     while len(details) < 2:
         before, colon, detail = path.rpartition(":")
@@ -215,7 +215,7 @@ def path_and_details(text: str) -> tuple[str, list[str]]:
 
 
 def _stated(details: list[str]) -> tuple[DType | None, tuple[int, ...] | None]:
-    """The element type and the extents among words."""
+    """Return the element type and the extents among details."""
     dtypes = [d for word in details if (d := dtype_named(word)) is not None]
     shapes = [e for word in details if (e := _extents(word)) is not None]
     if len(dtypes) > 1 or len(shapes) > 1:
@@ -236,10 +236,10 @@ def filled(
     viewed: Callable[[Mapping[str, object]], Mapping[str, int]],
     limits: RunLimits,
 ) -> dict[str, object]:
-    """The arguments with an array or a number in the place of what their types complete.
+    """Return the arguments with generated values for those that their types complete.
 
-    `viewed` is asked, with all other arguments, how many elements the program views of each pointer
-    that nothing gives extents.
+    `viewed` gets all other arguments, and returns how many elements the program views of each
+    pointer without extents.
     """
     args = {arg.name: arg for arg in func.args}
     left = {n: v for n, v in given.items() if isinstance(v, Completed) and n in args}
@@ -258,7 +258,7 @@ def _dtype(arg: Value) -> DType | None:
 
 
 def _shape(arg: Value) -> tuple[int, ...] | None:
-    """The extents of the array an argument takes, as far as its type has them."""
+    """Return the extents of the array for an argument, if its type gives all of them."""
     match arg.type:
         case TileType(valid=valid):
             extents = (valid.rows, valid.cols)
@@ -273,7 +273,7 @@ def _shape(arg: Value) -> tuple[int, ...] | None:
 
 
 def _require_elements(arg: Value, given: Completed) -> None:
-    """The stated element type is one that the argument takes; CallError if it is not."""
+    """Raise CallError if the argument does not accept the stated element type."""
     own = _dtype(arg)
     if given.dtype and own and not _takes(own, given.dtype):
         help = f"remove the element type: {arg.name}={replace(given, dtype=None)}"
@@ -282,7 +282,7 @@ def _require_elements(arg: Value, given: Completed) -> None:
 
 
 def _takes(own: DType, given: DType) -> bool:
-    """Whether an argument with elements of one type takes an array of another one."""
+    """Return whether an argument with elements of one type accepts an array of another type."""
     if (kind := numpy_dtype(given)) is None:
         return own == given
     try:
@@ -293,7 +293,7 @@ def _takes(own: DType, given: DType) -> bool:
 
 
 def _open(arg: Value, given: Completed, dtype: DType | None) -> PtoError:
-    """What a person must add."""
+    """Return the error for an argument without an element type or extents."""
     what = "element type" if dtype is None else "number of elements"
     lacking = "element type" if dtype is None else "extents"
     extents = "16x32" if given.shape is None else "x".join(map(str, given.shape))

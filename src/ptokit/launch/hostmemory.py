@@ -1,4 +1,4 @@
-"""Memory of the host: arrays of any library as NumPy's, shared where that is possible."""
+"""Host memory: arrays of any library as NumPy arrays, shared if possible."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ptokit.values.host import AnyArray, native
 
 
 def host_array(given: object) -> AnyArray:
-    """Return a NumPy array of what NumPy reads or what has `__dlpack__`, in this machine's order.
+    """Return a NumPy array of an array-like or DLPack object, in native byte order.
 
-    The memory is shared where NumPy can share it and the byte order is this machine's. ValueError
-    with the reason: masked elements, memory of a device, a type that NumPy does not have.
+    Memory is shared if NumPy can share it and the byte order is native. ValueError with the reason
+    for masked elements, device memory, and types that NumPy does not have.
     """
     return native(host_memory(given))
 
 
 def host_memory(given: Any) -> AnyArray:  # Any: what a user has
-    """`host_array` in the byte order that the elements have: an output is written in place."""
+    """Return `host_array` in the object's own byte order, for outputs written in place."""
     if type(given) is np.ndarray:
         return given
     masked = int(np.count_nonzero(getattr(given, "mask", False))) if _is_masked(given) else 0
@@ -39,7 +39,7 @@ def host_memory(given: Any) -> AnyArray:  # Any: what a user has
 
 @lru_cache(maxsize=1024)
 def shares_bytes(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
-    """True if two elements of an array lie on the same bytes; strides count what `size` does."""
+    """Return whether two elements share bytes; strides have the unit of `size`."""
     if 0 in shape:
         return False
     reach = size
@@ -60,7 +60,7 @@ def _is_masked(given: object) -> bool:
 
 
 def _torch_memory(given: Any) -> Any:  # Any: a torch tensor; an array
-    """The memory of a torch tensor on the CPU; bf16 by its bits."""
+    """Return the memory of a CPU torch tensor; bf16 by its bits."""
     given = given.detach()
     if str(given.dtype) != "torch.bfloat16":
         return given.numpy()

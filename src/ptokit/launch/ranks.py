@@ -1,4 +1,4 @@
-"""Arguments of a job of several ranks: `x` for all of them, `x@0` for one, `x@0=y@1` of another."""
+"""Arguments of a job of several ranks: `x` for all ranks, `x@0` for one, `x@0=y@1` for an alias."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ptokit.isa.model.types import PtrType
 from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import of_rank
 
-Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: of arguments the names of arrays
+Names: TypeAlias = "tuple[Mapping[str, str], ...]"  # by rank: argument -> array
 HELP = "--ranks N, in Python ranks=N, sets the number of ranks"
 
 
 def for_each(given: Mapping[str, object], ranks: int) -> Mapping[str, object]:
-    """`x=y@0`, one rank's array for all, is that for each: `x@0=y@0`, `x@1=y@0`, ..."""
+    """Expand `x=y@0`, one rank's array for all ranks, to `x@0=y@0`, `x@1=y@0`, ..."""
     alone = Counter(label.partition("@")[0] for label in given)
     shared = {n for n, v in given.items() if isinstance(v, str) and "@" in v and alone[n] == 1}
     more = {of_rank(name, rank): given[name] for name in sorted(shared) for rank in range(ranks)}
@@ -27,10 +27,10 @@ def for_each(given: Mapping[str, object], ranks: int) -> Mapping[str, object]:
 
 
 def named(arguments: Iterable[str], given: Mapping[str, object], ranks: int) -> Names:
-    """Which array each rank has as which argument.
+    """Return for each rank the name of the array behind each argument.
 
-    An argument that is not given is an array of each rank's own. PtoError if a name has no rank,
-    or an array of another rank is not among those given.
+    An argument that is not given is a separate array of each rank. PtoError if a rank does not
+    exist, or the array of another rank is not given.
     """
     own, arguments = {label: _own(label, ranks) for label in given}, [*arguments]
     plain = [name for name, rank in own.values() if rank is None]
@@ -50,7 +50,7 @@ def named(arguments: Iterable[str], given: Mapping[str, object], ranks: int) -> 
 
 
 def _own(label: str, ranks: int) -> tuple[str, int | None]:
-    """The argument that a name is about, and the rank; None: all of them."""
+    """Return the argument and the rank of a name; None: all ranks."""
     name, at, number = label.partition("@")
     if not at:
         return name, None
@@ -62,7 +62,7 @@ def _own(label: str, ranks: int) -> tuple[str, int | None]:
 
 
 def _others(label: str, given: Mapping[str, object]) -> str:
-    """The name of the array: this one, or that of another argument."""
+    """Return the name of the array: the argument's own, or that of another argument."""
     named = given[label]
     if not isinstance(named, str):
         return label
@@ -75,7 +75,7 @@ def _others(label: str, given: Mapping[str, object]) -> str:
 
 
 def _begins(label: str, other: str) -> tuple[str, int]:
-    """An array of another argument, and the element of it that this one begins with."""
+    """Return another argument's array, and the element at which this argument starts."""
     name, more, number = other.partition("+")
     if more and not (number.isdecimal() and number.isascii()):
         help = "write the number of the first element, as in y@1=y@0+1024"
@@ -86,7 +86,7 @@ def _begins(label: str, other: str) -> tuple[str, int]:
 def starts(
     arguments: Iterable[Value], given: Mapping[str, object], ranks: int
 ) -> tuple[Mapping[str, int], ...]:
-    """Of each rank the pointers that begin inside an array: at which element."""
+    """Return for each rank the pointers that start inside an array, with the element."""
     found: list[dict[str, int]] = [{} for _ in range(ranks)]
     for arg, rank in product(arguments, range(ranks)):
         other = given.get(label := of_rank(arg.name, rank))
@@ -110,7 +110,7 @@ def _listed(ranks: int) -> str:
 def of_each(
     names: Names, given: Mapping[str, object]
 ) -> Iterator[tuple[Mapping[str, str], dict[str, object]]]:
-    """The names and arguments of each rank; random arrays differ between ranks."""
+    """Yield the names and arguments of each rank; random arrays differ between ranks."""
     for rank, labels in enumerate(names):
         mine = {name: given[label] for name, label in labels.items() if label in given}
         for name, value in mine.items():

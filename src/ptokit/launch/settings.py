@@ -1,4 +1,4 @@
-"""The current target and readings, as `with ptokit.target(...)` sets them; words of options."""
+"""The current target and readings, as set by `with ptokit.target(...)`; options of launches."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _core: ContextVar[Core] = ContextVar("core")
 
 
 class KernelRecorder(Protocol):
-    """What records a kernel: eager functions ask it instead of executing."""
+    """A recorder of a kernel, which eager functions call instead of executing."""
 
     refused: Exception | None
 
     def sees(self, code: CodeType) -> bool:
-        """Whether names and branches of this code are seen."""
+        """Return whether names and branches of this code are recorded."""
         ...
 
     def instruction(self, page: type[Instr], given: Mapping[str, object]) -> None:
-        """Record an instruction on what the user passed."""
+        """Record an instruction on the user's arguments."""
         ...
 
     def tile(self, kind: TileType | ConvTileType, valid: tuple[Any, ...]) -> Any:  # Any: a tile
@@ -57,20 +57,20 @@ class KernelRecorder(Protocol):
 
 
 recording: ContextVar[KernelRecorder | None] = ContextVar("recording", default=None)
-# told of each instruction that was executed at once, and of its operands
+# called with each eagerly executed instruction and its operands
 executed: ContextVar[Callable[[type[Instr], Mapping[str, object]], None] | None] = ContextVar(
     "executed", default=None
 )
 
 
 def require_text(what: str, given: object) -> None:
-    """TypeError unless a user names something by text."""
+    """Raise TypeError unless a user names something by text."""
     if not isinstance(given, str):
         raise TypeError(f"{what}: expected a name, got {type(given).__name__}")
 
 
 def target_named(name: str) -> Target:
-    """The target of that name; ValueError lists them.
+    """Return the target of that name; ValueError lists the names.
 
     "a5:left,larger-views" is a5 with another order of additions (`isa.model.words.Order`) and with
     a reading (`isa.model.targets.READINGS`).
@@ -97,7 +97,7 @@ def _target_named(name: str) -> Target:
 
 
 def reading(how: str | FixPipe) -> FixPipe:
-    """The fix-pipe reading of that name, or the options themselves."""
+    """Return the fix-pipe reading of that name, or the options themselves."""
     if isinstance(how, FixPipe):
         return how
     require_text("fixpipe", how)
@@ -107,29 +107,29 @@ def reading(how: str | FixPipe) -> FixPipe:
 
 
 class PreparedFunction(Protocol):
-    """A bound and checked function, ready to run again and again, from several threads too."""
+    """A bound and checked function that can run repeatedly, also from several threads."""
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
-        """Run it once for each block, on arguments that differ in content only."""
+        """Run the function for each block, on arguments that differ in content only."""
         ...
 
 
 class Engine(Protocol):
-    """What executes programs, as a module has it."""
+    """An engine: the interface of a module that executes programs."""
 
     @staticmethod
     def prepare(launch: Launch, how: Options) -> PreparedFunction:
-        """Make the bound and checked functions of a launch ready to run."""
+        """Prepare the bound and checked functions of a launch."""
         ...
 
     @staticmethod
     def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
-        """Run one instruction, rules unchecked, on handles and numbers."""
+        """Run one instruction on handles and numbers, without checking rules."""
         ...
 
 
 def engine_named(name: str | None) -> Engine:
-    """The engine of that name (None: the default one); ValueError lists them."""
+    """Return the engine of that name (None: the default); ValueError lists the names."""
     chosen = DEFAULT_ENGINE if name is None else name
     require_text("engine", chosen)
     if chosen not in ENGINES:
@@ -141,10 +141,10 @@ def engine_named(name: str | None) -> Engine:
 
 
 def current_core() -> Core:
-    """The core that eager functions run on: its target, readings, registers and flags."""
+    """Return the core of eager functions: its target, readings, registers and flags."""
     core = _core.get(None)
     if core is None:
-        from ptokit.machine.execute import Core  # who only checks needs none
+        from ptokit.machine.execute import Core  # imported here: checks need no core
 
         core = Core(DEFAULT_TARGET, CPU_READING)
         _core.set(core)
@@ -158,13 +158,15 @@ def current_target() -> Target:
 
 @contextmanager
 def target(name: str, *, fixpipe: str | FixPipe = "cpu", strict: bool = False) -> Generator[Target]:
-    """Check and run what is inside for this target: "cpu", "a2a3" or "a5".
+    """Check and run the body for this target: "cpu", "a2a3" or "a5".
 
     "a5:left,larger-views" is a5 with another order of sums and a reading: `ptokit explain a5`.
-    `fixpipe` chooses between readings of the fix-pipe arithmetic: "cpu", "hardware", or options.
-    With `strict` it is an error to store an element that nothing computed, else a warning.
-    Inside, registers are not set and no event is recorded yet. Each thread has a target, memories
-    and registers of its own: one that starts inside `with` begins, as any other, with "cpu".
+    `fixpipe` selects a reading of the fix-pipe arithmetic: "cpu", "hardware", or options. With
+    `strict`, storing an undefined element is an error instead of a warning.
+
+    The body starts without set registers and without recorded events. Each thread has its own
+    target, memories and registers: a thread that starts inside `with` has the target "cpu", as any
+    other.
     """
     from ptokit.machine.execute import Core
 
@@ -187,7 +189,7 @@ class GridWords(TypedDict, total=False):
 
 
 class EngineWords(GridWords, total=False):
-    """Options of what an engine makes ready to run."""
+    """Options of preparing a function for an engine."""
 
     engine: str | None
     schedule: str | None
@@ -202,7 +204,7 @@ class KernelWords(EngineWords, total=False):
 
 
 class ProgramWords(EngineWords, total=False):
-    """Options of a program that is made ready to run."""
+    """Options of preparing a program."""
 
     target: str | None
     func: str | None
@@ -216,7 +218,7 @@ class RunWords(KernelWords, ProgramWords, total=False):
 
 
 def takes(words: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function take these options: `help` lists them, and others are refused."""
+    """Let a function accept these options: `help` lists them, and others are refused."""
     only, kinds = inspect.Parameter.KEYWORD_ONLY, words.__annotations__
     named = [
         inspect.Parameter(name, only, default=DEFAULTS.get(name), annotation=kind.__forward_arg__)
@@ -241,8 +243,8 @@ def takes(words: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def options_of(**words: Unpack[RunWords]) -> Options:
-    """Return the options of a launch; TypeError or ValueError for what no launch can have."""
-    from ptokit.machine.launchoptions import Options  # what runs is not needed to check
+    """Return the options of a launch; TypeError or ValueError for invalid ones."""
+    from ptokit.machine.launchoptions import Options  # imported here: checks need no options
 
     how: dict[str, Any] = {**words}  # Any: as in Options
     name, types = words.get("target"), words.get("types")

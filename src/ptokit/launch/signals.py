@@ -1,6 +1,6 @@
-"""Signals that end a command: it undoes what it began, says so in one line, and tells its parent.
+"""Signals that end a command: the command cleans up, prints one line and reports the signal.
 
-The status is 128 and the number of the signal, as a shell's own.
+The exit status is 128 plus the number of the signal, as in a shell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Ended(BaseException):
-    """A signal ends the command; not an Exception, so that nothing takes it for a fault."""
+    """Raised if a signal ends the command; not an Exception, so that no `except` catches it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"ended by {signal.Signals(number).name}: nothing was written")
@@ -25,7 +25,7 @@ class Ended(BaseException):
 
 
 def _first(number: int, frame: FrameType | None) -> None:
-    """The first signal counts; what it began is not disturbed."""
+    """Raise `Ended` for the first signal, and ignore later ones during the clean-up."""
     for other in ENDING:
         signal.signal(other, signal.SIG_IGN)
     raise Ended(number)
@@ -33,7 +33,7 @@ def _first(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def raising() -> Generator[None]:
-    """Inside, the first signal raises `Ended`, unless the command was started to ignore it."""
+    """Let the first signal raise `Ended`, unless the command was started to ignore it."""
     heard = [n for n in ENDING if signal.getsignal(n) != signal.SIG_IGN]
     with _handled(dict.fromkeys(heard, _first)):
         yield
@@ -41,14 +41,14 @@ def raising() -> Generator[None]:
 
 @contextmanager
 def ignored() -> Generator[None]:
-    """Inside, no signal ends the command."""
+    """Ignore the signals that end a command."""
     with _handled(dict.fromkeys(ENDING, signal.SIG_IGN)):
         yield
 
 
 @contextmanager
 def _handled(handlers: dict[signal.Signals, Handler]) -> Generator[None]:
-    """Inside, signals have these handlers; only the main thread has any."""
+    """Install signal handlers for the body; only the main thread has any."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,1 +1,1 @@
-"""What people start: the command line, the manual, replaying of recordings."""
+"""Entry points for users: the command line, the manual, replays of recordings."""

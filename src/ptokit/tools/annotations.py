@@ -1,4 +1,4 @@
-"""What `check` finds, for places that show it beside the code: SARIF and annotations of GitHub."""
+"""Output of `check` for tools that show findings next to the code: SARIF and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = LEVELS | {Severity.HINT: "notice"}
 
 
 def sarif(found: Sequence[Diagnostic]) -> str:
-    """A log of the Static Analysis Results Interchange Format, version 2.1.0, with one run."""
+    """Return a log in the Static Analysis Results Interchange Format 2.1.0, with one run."""
     slugs = sorted({one.slug for one in found})
     driver = {"name": "ptokit", "version": version("ptokit"), "rules": [*map(_rule, slugs)]}
     run = {
@@ -77,13 +77,13 @@ def _location(span: Span, note: Note | None = None) -> dict[str, object]:
 
 
 def _uri(name: str) -> str:
-    """A file's name as a reference: relative to where the command ran, if it is below."""
+    """Return a file name as a URI reference, relative for files below the working directory."""
     path = Path(name)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
 def _text(found: Diagnostic) -> str:
-    """The message and its facts, a line each."""
+    """Return the message and its facts, one per line."""
     targets = f" ({', '.join(found.targets)})" if found.targets else ""
     facts = {"rule": found.rule and f"{found.rule}{targets}", "when": found.when}
     facts |= {"seen": found.seen, "help": found.help}
@@ -91,7 +91,7 @@ def _text(found: Diagnostic) -> str:
 
 
 def github(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """The workflow commands of GitHub that annotate the lines of a pull request."""
+    """Yield GitHub workflow commands that annotate the lines of a pull request."""
     for one in found:
         words: dict[str, object] = {"title": one.slug}
         if one.span is not None:
@@ -102,7 +102,7 @@ def github(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Text in a command: what would end it, as a percent and its code."""
+    """Return text with characters that end a command replaced by percent codes."""
     for char in f"%\r\n{more}":
         text = text.replace(char, f"%{ord(char):02X}")
     return text

@@ -1,4 +1,4 @@
-"""Two arrays side by side: the worst elements, how far apart they are, and a map of where."""
+"""Differences of two arrays: the worst elements, a histogram of distances, and a map."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SIDE = 12  # pixels of a block
 
 @dataclass(frozen=True)
 class DiffMap:
-    """The share of elements that differ in each block of rows and columns."""
+    """The share of differing elements in each block of rows and columns."""
 
     shares: NDArray[np.float64]
     block: tuple[int, int]
 
     @classmethod
     def of(cls, wrong: NDArray[np.bool_], block: tuple[int, int] | None) -> DiffMap:
-        """The last axis is across, all others are down; without a block few enough of them."""
+        """Return the map with the last axis across; without a block, its size is limited."""
         flat = wrong.reshape(-1, wrong.shape[-1]) if wrong.ndim else wrong.reshape(1, 1)
         sizes = [max(1, ceil(n / most)) for n, most in zip(flat.shape, MOST, strict=True)]
         height, width = block or sizes
@@ -37,14 +37,14 @@ class DiffMap:
         return cls(np.nanmean(room.reshape(down, height, across, width), (1, 3)), (height, width))
 
     def lines(self) -> Iterator[str]:
-        """A character for each block: a dot where nothing differs, tenths, # where all does."""
+        """Yield a character per block: a dot if nothing differs, # if all does, else tenths."""
         yield f"each character is a block of {self.block[0]}x{self.block[1]} elements:"
         yield "  . none differ, 0-9 tenths of them do, # all"
         for row in self.shares:
             yield "  " + "".join(map(_character, row))
 
     def svg(self) -> str:
-        """The same as a picture: the darker the more."""
+        """Return the map as a picture, darker for larger shares."""
         (down, across), lines = self.shares.shape, list[str]()
         for (row, col), share in np.ndenumerate(self.shares):
             colour = "#e8efe9" if share == 0 else f"rgba(168, 50, 30, {0.25 + 0.75 * share:.2f})"
@@ -65,7 +65,7 @@ def _character(share: float) -> str:
 
 
 def histogram(ulps: NDArray[np.integer]) -> Iterator[str]:
-    """How many elements are so many units in the last place apart, by powers of two."""
+    """Yield the number of elements by distance in units in the last place, in powers of two."""
     powers = np.where(ulps > 0, np.frexp(np.maximum(ulps, 1).astype(np.float64))[1], 0)
     counts = np.bincount(powers.astype(np.int64).reshape(-1))
     longest = max(counts.max(), 1)
@@ -78,7 +78,7 @@ def histogram(ulps: NDArray[np.integer]) -> Iterator[str]:
 
 
 def report(pair: ArrayPair, name: str, rtol: float | None, atol: float | None) -> Iterator[str]:
-    """The comparison, and of arrays that differ the worst elements, the distances and the map."""
+    """Yield the comparison; for unequal arrays also worst elements and a histogram."""
     compared = pair.compared(name, rtol, atol)
     yield str(compared)
     if compared:

@@ -1,4 +1,4 @@
-"""Breakpoints in a program: Python's debugger stops before an instruction, with arrays at hand."""
+"""Breakpoints in a program: Python's debugger stops before an instruction."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ptokit.tools.tracing import defined_or_written
 class Debugger(pdb.Pdb, Observer):
     """pdb as an observer: `continue` to the next breakpoint, `next` to the next op, `quit`.
 
-    Tiles, views and pointers are NumPy arrays by the names of the program, copies; in names that
-    Python does not take `_` stands for what it does not. `break LINE` and `clear` are pdb's own.
+    Tiles, views and pointers are NumPy arrays (copies) under the names of the program; characters
+    that Python names do not allow become `_`. `break LINE` and `clear` are those of pdb.
     """
 
     stepwise = True
@@ -32,12 +32,12 @@ class Debugger(pdb.Pdb, Observer):
         super().__init__(nosigint=True)
         self.kernel, self.stops, self.quits = str(kernel), stops, quits
         self.stepping = self.ended = False
-        self.clear_all_breaks()  # those of other programs: Python keeps them for the process
+        self.clear_all_breaks()  # pdb keeps breakpoints of other programs in the process
         for line in stops.lines:
             self.set_break(self.kernel, line)
 
     def before(self, op: AnyOp, env: Env, core: Core) -> None:
-        """Stop here if it is asked for."""
+        """Stop at a breakpoint, or while stepping."""
         line = op.span.line if op.span else 0
         named = any(v.name in self.stops.names for v in _changed(op))
         if not (self.stepping or named or line in self.get_file_breaks(self.kernel)):
@@ -50,13 +50,13 @@ class Debugger(pdb.Pdb, Observer):
             self.quits()
 
     def _place(self, line: int) -> CodeType:
-        """Code that does nothing, in this line of the kernel: pdb lists what stands around it."""
+        """Return code that does nothing at this line, so that pdb lists the kernel around it."""
         return compile(ast.increment_lineno(ast.parse("None"), line - 1), self.kernel, "exec")
 
     def get_stack(
         self, f: FrameType | None, t: TracebackType | None
     ) -> tuple[list[tuple[FrameType, int]], int]:
-        """The place in the kernel alone: what is around it is this debugger."""
+        """Return only the frame of the kernel, without frames of the debugger."""
         stack, at = super().get_stack(f, t)
         return stack[at:], 0
 
@@ -80,10 +80,10 @@ class Debugger(pdb.Pdb, Observer):
 
 
 class Stops:
-    """Where to stop: lines of the kernel, and names before whose definition or writing."""
+    """The places to stop: lines of the kernel, and names before their definition or writing."""
 
     def __init__(self, words: tuple[str, ...], func: Func) -> None:
-        """Lines and names of a call; ValueError where the function has no such thing."""
+        """Parse lines and names; ValueError if the function does not have them."""
         self.lines, self.names = list[int](), list[str]()
         ops = [op for op in func.body.walk() if not _ends(op, func.body)]
         lines = sorted({op.span.line for op in ops if op.span})
@@ -106,7 +106,7 @@ def _line_of(line: int, lines: list[int]) -> int:
 
 
 def _ends(op: AnyOp, body: Block) -> bool:
-    """Whether it is the function's last one, which nothing executes."""
+    """Return whether the op is the function's terminator, which is not executed."""
     return op is body.terminator
 
 
@@ -115,6 +115,6 @@ def _changed(op: AnyOp) -> list[Value]:
 
 
 def _identifier(name: str) -> str:
-    """A name that Python takes."""
+    """Return a valid Python name."""
     found = re.sub(r"\W", "_", name)
     return f"_{found}" if found[0].isdigit() or keyword.iskeyword(found) else found

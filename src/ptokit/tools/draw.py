@@ -1,4 +1,4 @@
-"""Pictures of layouts: the order of the boxes of a tile, and of the elements inside a box."""
+"""Pictures of layouts as text: the order of the boxes of a tile, and of elements inside a box."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ DOWN = 8  # rows shown at most
 
 
 def shown(extent: int, most: int) -> list[int | None]:
-    """Indices to show: all of them, or the first ones, a gap (None) and the last."""
+    """Return the indices to show: all, or the first ones, a gap (None) and the last."""
     if extent <= most:
         return list(range(extent))
     return [*range(most - 2), None, extent - 1]
 
 
 def plain(text: str, group: int) -> str:
-    """Paint nothing."""
+    """Return the text unpainted."""
     return text
 
 
 def grid(
     rows: int, cols: int, cell: Callable[[int, int], int], paint: Paint = plain, period: int = 1
 ) -> list[str]:
-    """A table of numbers with borders; `paint` colours runs of `period` numbers alike."""
+    """Return a table of numbers with borders; `paint` colours runs of `period` numbers alike."""
     down, across = shown(rows, DOWN), shown(cols, ACROSS)
     texts = [["..." if r is None or c is None else str(cell(r, c)) for c in across] for r in down]
     width = max(len(text) for line in texts for text in line)
@@ -54,7 +54,7 @@ def _rule(corners: str, count: int, width: int) -> str:
 
 
 def abreast(left: Sequence[str], right: Sequence[str], gap: str = "   ") -> list[str]:
-    """Two pictures side by side; colours take no room."""
+    """Return two pictures side by side; colour codes have no width."""
     width = max((len(unstyle(line)) for line in left), default=0)
     height = max(len(left), len(right))
     padded = [*left, *[""] * (height - len(left))], [*right, *[""] * (height - len(right))]
@@ -65,7 +65,7 @@ def abreast(left: Sequence[str], right: Sequence[str], gap: str = "   ") -> list
 
 
 def layout_picture(kind: TileType, paint: Paint = plain) -> str:
-    """How a tile lies in memory: box order on the left, offsets inside a box on the right."""
+    """Return a picture of a tile in memory: box order, then offsets inside a box."""
     box_rows, box_cols = kind.box.rows or 1, kind.box.cols or 1
     where = kind.map
     lines = [f"{kind}: {kind.nbytes} bytes, offsets in elements of {kind.dtype.bits} bits"]

@@ -8,16 +8,16 @@ from html import escape
 from ptokit.analysis.memorymap import MemoryMap, TileLiveRange
 
 HEADINGS = ("function", "target", "memory", "in use", "capacity", "ends at", "line", "alive there")
-NAMED = 6  # most tiles that a row of the table names
+NAMED = 6  # maximum number of tiles in a row of the table
 WIDTH, HEIGHT = 760, 240  # of a plot
-LEFT, TOP, PANEL = 96, 64, 360  # room for numbers; a panel with its title and lines below
+LEFT, TOP, PANEL = 96, 64, 360  # margin for numbers; height of a panel with title and axis
 TICKS = 12
 COLOURS = ("#4e79a7", "#59a14f", "#9c755f", "#76b7b2", "#b07aa1", "#edc948", "#f28e2b", "#bab0ac")
-BEYOND, OWN = "#e15759", "#8d99a6"  # what does not fit; tiles at addresses of the program's own
+BEYOND, OWN = "#e15759", "#8d99a6"  # tiles beyond the capacity; tiles at addresses from the program
 
 
 def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
-    """A row for each memory: most bytes in use, of how many, at which line, and who lives there."""
+    """Yield a row for each memory: peak, capacity, line of the peak, and live tiles."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
@@ -31,7 +31,7 @@ def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
 
 
 def _names(live: Sequence[TileLiveRange]) -> str:
-    """The largest tiles with their bytes, and the count of the others."""
+    """Return the largest tiles with their bytes, and the count of the others."""
     ordered = sorted(live, key=lambda tile: -tile.nbytes)
     names = [f"%{tile.name} {tile.nbytes:,}" for tile in ordered[:NAMED]]
     rest = ordered[NAMED:]
@@ -39,7 +39,7 @@ def _names(live: Sequence[TileLiveRange]) -> str:
 
 
 def memory_svg(maps: Sequence[MemoryMap]) -> str:
-    """A panel for each memory, one below the other: addresses upward, instructions to the right."""
+    """Return a panel per memory: addresses upward, instructions to the right."""
     width, height = LEFT + WIDTH + 24, PANEL * len(maps) + 8
     panels = (_panel(each, number * PANEL) for number, each in enumerate(maps))
     return "\n".join(
@@ -69,7 +69,7 @@ def _panel(each: MemoryMap, top: int) -> Iterator[str]:
 
 
 class _Scale:
-    """Where instructions and bytes are drawn: the capacity, too, if tiles reach half of it."""
+    """The scale of a panel; the capacity is included if tiles reach half of it."""
 
     def __init__(self, each: MemoryMap) -> None:
         self.steps = max(len(each.lines), 1)
@@ -104,7 +104,7 @@ def _tile(tile: TileLiveRange, each: MemoryMap, scale: _Scale) -> Iterator[str]:
 
 
 def _named(tile: TileLiveRange, x: float, y: float, width: float, height: float) -> Iterator[str]:
-    """Its name, where there is room for it; upright where the tile is narrow."""
+    """Yield the name of a tile if there is room; vertical for a narrow tile."""
     name, middle = f"%{tile.name}", y + height / 2
     if height >= 11 and width >= 7 * len(name):
         at = f'x="{x + 4:.1f}" y="{middle + 4:.1f}"'
@@ -117,7 +117,7 @@ def _named(tile: TileLiveRange, x: float, y: float, width: float, height: float)
 
 
 def _limits(each: MemoryMap, scale: _Scale) -> Iterator[str]:
-    """The capacity, what front ends leave of it, and byte 0."""
+    """Yield the capacity, the part that front ends leave, and byte 0."""
     yield f'<text x="-6" y="{HEIGHT}" text-anchor="end">0</text>'
     if not scale.whole:
         above = f"capacity {each.capacity:,} (off scale)"
@@ -136,7 +136,7 @@ def _level(y: float, label: str, colour: str) -> Iterator[str]:
 
 
 def _lines(each: MemoryMap, scale: _Scale) -> Iterator[str]:
-    """The lines of some instructions below, and the peak."""
+    """Yield the line numbers of some instructions on the axis, and the peak."""
     every = max(1, -(-scale.steps // TICKS))
     for step in range(0, len(each.lines), every):
         x, number = scale.x(step), each.lines[step]

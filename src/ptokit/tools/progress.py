@@ -1,4 +1,4 @@
-"""A progress bar on standard error while the blocks of a grid run, in either engine."""
+"""A progress bar on standard error during the blocks of a launch, in either engine."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ptokit.machine.observer import Observer
 from ptokit.tools.terminal import drawing
 
 PERIOD = 0.1  # seconds
-PATIENCE = 1.0  # seconds before a bar appears that nobody asked for
+PATIENCE = 1.0  # seconds before a default bar appears
 
 
 class Progress(Observer):
-    """How many of the blocks of a launch have ended."""
+    """An observer that counts the completed blocks of a launch."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
         self.done: Callable[[], int] = lambda: 0
 
     def begins(self, done: Callable[[], int]) -> None:
-        """As above."""
+        """Keep the function that counts completed blocks."""
         self.done = done
 
     @contextmanager
     def shown(self, asked: bool | None) -> Generator[None]:
-        """Inside, the bar is shown: if `asked`; None: on a terminal, after a second."""
+        """Show the bar during the body: if `asked`, or if None on a terminal after a second."""
         terminal = sys.stderr.isatty()
         if self.blocks == 1 or asked is False or not (asked or terminal):
             yield
@@ -57,7 +57,7 @@ class Progress(Observer):
             bar.update(self.done() - bar.pos)
 
     def _lines(self, ended: Event, patience: float) -> None:
-        """Where no bar can be drawn: a line a second."""
+        """Print a line per second, if no bar can be drawn."""
         last, after = -1, time.monotonic() + patience
         while not ended.wait(PERIOD):
             if time.monotonic() >= after and (now := self.done()) != last:

@@ -1,7 +1,7 @@
-"""Replay of recorded vectors: runs each case through its page's body and compares whole storages.
+"""Replays of recorded vectors: runs each case through its page's body and compares all bytes.
 
-A directory holds OP.json (cases) and OP.npz (bytes before and after). Cases of operations that no
-page replays, and those marked disputed, count as skipped.
+A directory holds OP.json (cases) and OP.npz (bytes before and after). Disputed cases, and cases of
+operations that no page replays, count as skipped.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ Bytes = NDArray[np.uint8]
 Handle = Tile | GlobalView | ConvTile
 Portion: TypeAlias = tuple[Sequence[Case], Mapping[str, Bytes]]
 PORTION = 64  # cases
-KEYS = ("id", "op", "form", "operands", "attrs")  # of a case, at least
+KEYS = ("id", "op", "form", "operands", "attrs")  # the required keys of a case
 RECORDED = "each NAME.json lists cases, and NAME.npz beside it has their arrays"
-_printing = Lock()  # what a case prints is taken from standard output, which threads share
+_printing = Lock()  # prints are captured from standard output, which threads share
 
 
 @dataclass(frozen=True)
 class Disputed:
-    """Why cases of a page are skipped: what the recording says of itself."""
+    """The reason why cases of a page are skipped, from the recording."""
 
     page: type[Instr]
     form: str
     reason: str
 
     def lines(self, count: int) -> Iterator[str]:
-        """What was recorded, and what ptokit answers by the disputes of the page."""
+        """Yield the recorded reason, and ptokit's answers to the disputes of the page."""
         yield f"{self.page.name} {self.form}, {count} cases: {self.reason}"
         for row in self.page.disputes:
             found = DISPUTES[row]
@@ -73,7 +73,7 @@ class Disputed:
 
 @dataclass
 class Tally:
-    """What a replay found: cases and passes by page, skipped cases of operations without one."""
+    """The result of a replay: cases and passes by page, and skipped cases."""
 
     cases: Counter[str] = field(default_factory=Counter[str])
     passes: Counter[str] = field(default_factory=Counter[str])
@@ -82,7 +82,7 @@ class Tally:
     unknown: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, other: Tally) -> None:
-        """What another replay found, too."""
+        """Add the result of another replay."""
         for mine, its in zip(vars(self).values(), vars(other).values(), strict=True):
             mine += its
 
@@ -117,7 +117,7 @@ def replay(directory: Path, engine: str | None = None, cluster: object = None) -
 
 
 def _portions(directory: Path) -> Iterator[Portion]:
-    """The cases, some at a time."""
+    """Yield the cases in portions."""
     for listing in sorted(directory.glob("*.json")):
         cases = _cases(listing)
         with _arrays(listing.with_suffix(".npz")) as arrays:
@@ -129,7 +129,7 @@ def _portions(directory: Path) -> Iterator[Portion]:
 
 
 def _cases(listing: Path) -> list[Case]:
-    """The cases of a listing; CallError if it is none."""
+    """Return the cases of a listing; CallError if the file is not a list of cases."""
     try:
         found = json.loads(listing.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -144,7 +144,7 @@ def _is_case(found: object) -> bool:
 
 
 def _arrays(path: Path) -> Any:  # Any: NpzFile, which has a parameter in newer versions of NumPy
-    """The bytes before and after each case; CallError if the file has no arrays with names."""
+    """Return the bytes before and after each case; CallError if the file has no named arrays."""
     try:
         found: object = np.load(path)
     except (OSError, ValueError, BadZipFile) as problem:
@@ -186,7 +186,7 @@ def _replay_case(case: Case, arrays: Mapping[str, Bytes], tally: Tally, engine: 
 def run_case(
     page: type[Instr], case: Case, arrays: Mapping[str, Bytes], engine: Engine
 ) -> Iterator[str]:
-    """Execute one case and yield what differs from the recording."""
+    """Execute one case and yield its differences from the recording."""
     prefix = case["id"]
     kinds = {n: o for n, o in case["operands"].items() if o.get("loc") != "text"}
     memories = {name: Memory(name, _before(arrays, prefix, name), written=True) for name in kinds}
@@ -199,7 +199,7 @@ def run_case(
     if not case["outs"] and f"{prefix}/dst.logical" in arrays:
         yield from _logical_differences(handles["dst"], arrays[f"{prefix}/dst.logical"])
     for name in case["outs"]:
-        if name not in handles:  # what it printed
+        if name not in handles:  # an output that the case prints
             expected = arrays[f"{prefix}/{name}.after"].tobytes().decode()
             if printed.getvalue() != expected:
                 yield f"{name} is {printed.getvalue()!r} instead of {expected!r}"
@@ -209,13 +209,13 @@ def run_case(
 
 
 def _before(arrays: Mapping[str, Bytes], prefix: str, name: str) -> Bytes:
-    """The bytes of an operand before the instruction; of a number there are none."""
+    """Return the bytes of an operand before the instruction; zeros if none were recorded."""
     known = arrays.get(f"{prefix}/{name}")
     return np.zeros_like(arrays[f"{prefix}/{name}.after"]) if known is None else known.copy()
 
 
 def _execute(op: Op, env: Env, engine: Engine, outs: list[Handle]) -> None:
-    """Run the instruction; a number that its body gives is put into the one output."""
+    """Run the instruction; a number from its body goes into the only output."""
     core = Core(RECORDED_TARGET, CPU_READING)
     if not op.page.results():
         engine.run_op(op, env, core)
@@ -254,9 +254,9 @@ def _conv_type(described: Case, dtype: DType, attrs: Case) -> ConvTileType:
 
 
 def tile_type_of(described: Case, dtype: DType) -> TileType:
-    """The tile type a recorded operand describes."""
+    """Return the tile type of a recorded operand."""
     layout = Layout.named(described["layout"])
-    loc = Loc.named(described["loc"]) or Loc.VEC  # "reg": numbers of the scalar unit
+    loc = Loc.named(described["loc"]) or Loc.VEC  # "reg": scalar registers
     assert layout is not None
     pad = PadValue.named(described["pad"]) or CustomPad(described.get("pad_bits", 0))
     shape = Shape(*described["valid"])
@@ -265,7 +265,7 @@ def tile_type_of(described: Case, dtype: DType) -> TileType:
 
 
 def one_op(page: type[Instr], case: Case, handles: Mapping[str, Handle]) -> tuple[Op, Env]:
-    """The case as one instruction, and what its operands are bound to."""
+    """Return the case as one instruction, and the values of its operands."""
     renamed = page.recorded[case["form"]]
     operands = (o for o in page.operands if o.role is not Role.RESULT)
     names = {o.name: renamed.get(o.name, o.name) for o in operands}
@@ -283,7 +283,7 @@ def _attribute(kind: type[Word | int | str | tuple[int, ...]], word: object) -> 
 
 
 def _logical_differences(view: object, expected: Bytes) -> Iterator[str]:
-    """A view moves nothing: its valid elements are what was recorded."""
+    """Yield a difference of a view, which moves nothing: compare valid elements."""
     assert isinstance(view, Tile)
     if view.codes().tobytes() != expected.tobytes():
         yield "dst shows other elements"
@@ -291,7 +291,7 @@ def _logical_differences(view: object, expected: Bytes) -> Iterator[str]:
 
 def _differences(name: str, handle: Handle, expected: Bytes, case: Case) -> Iterator[str]:
     actual = handle.memory.data
-    if isinstance(handle, Tile):  # a recording may have more room than the type has bytes
+    if isinstance(handle, Tile):  # a recording may have more bytes than the type
         actual, expected = (a[: handle.type.nbytes] for a in (actual, expected))
     if np.array_equal(actual, expected):
         return
@@ -311,7 +311,10 @@ def _differences(name: str, handle: Handle, expected: Bytes, case: Case) -> Iter
 
 
 def _close(found: AnyArray, wanted: AnyArray, dtype: DType, ulp: int) -> NDArray[np.bool_]:
-    """Same class of NaN, or within `ulp` steps of the format (codes as sign-magnitude integers)."""
+    """Return where elements are both NaN, or within `ulp` steps of the format.
+
+    Codes are compared as sign-magnitude integers.
+    """
     both_nan = np.isnan(decode(found, dtype)) & np.isnan(decode(wanted, dtype))
     sign = 1 << (dtype.bits - 1)
     ranks = [

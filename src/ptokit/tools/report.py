@@ -1,7 +1,7 @@
-"""The HTML report of a profile: one file, with all that it needs in it.
+"""The HTML report of a profile: a single, self-contained file.
 
-`report.html`, `report.css` and `report.js` beside this file are its parts. What comes from users is
-escaped; the page's policy allows this script and this style, and no other file or address.
+Its parts are `report.html`, `report.css` and `report.js` beside this file. Text from users is
+escaped. The page's policy allows this script and this style only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def write_report(profile: Profile, path: str | Path) -> None:
 
 
 def report(profile: Profile) -> str:
-    """The page as text."""
+    """Return the page as text."""
     places, timeline = LineNumbers(), profile.timeline
     style, script = _part("report.css"), _part("report.js")
     by_line = profile.by_line()
@@ -73,12 +73,12 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a policy names a script or a style that is part of the page."""
+    """Return the hash by which a policy names an inline script or style."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def figures(profile: Profile) -> str:
-    """The numbers of the whole launch."""
+    """Return the numbers of the whole launch."""
     timeline, roof = profile.timeline, roofline(profile.timeline)
     every = sum(timeline.origins().values()) or 1
     origins = (f"{n / every:.0%} {origin}" for origin, n in timeline.origins().items() if n)
@@ -117,7 +117,7 @@ def _label_of(label: Label) -> str:
 
 
 def _memories(profile: Profile, places: LineNumbers) -> str:
-    """The memories of each core, as many cores as can be drawn."""
+    """Return the memories of each core, for as many cores as can be drawn."""
     timeline, issue = profile.timeline, profile.issue
     lives = lifetimes(timeline, issue.footprints.regions)
     count = Counter(life.region.space.core for life in lives)
@@ -155,7 +155,7 @@ def _hazard(found: Diagnostic, places: LineNumbers) -> str:
 
 
 def _sources(profile: Profile, by_line: Sequence[LineTime], places: LineNumbers) -> str:
-    """The lines around those with instructions, and how busy each keeps the pipes."""
+    """Return the source lines around instructions, with the busy time of each."""
     used: dict[Source, set[int]] = defaultdict(set)
     for entry in profile.timeline.entries:
         if (span := entry.entry.op.span) is not None:
@@ -173,7 +173,7 @@ def _sources(profile: Profile, by_line: Sequence[LineTime], places: LineNumbers)
 def _source(
     source: Source, used: set[int], busy: Mapping[Place, float], places: LineNumbers
 ) -> str:
-    """The lines of one text; those with instructions show how busy they keep the pipes."""
+    """Return the lines of one text, with the busy time of lines with instructions."""
     last, before = source.position(len(source.text))[0], 0
     shown = ""
     for number in _near(used, last):
@@ -192,7 +192,7 @@ def _source(
 
 
 def _near(used: set[int], last: int) -> list[int]:
-    """The lines to show: from the first to the last one, long gaps left out."""
+    """Return the lines to show, from the first to the last, without long gaps."""
     ordered = sorted(used)
     found: set[int] = set()
     for low, high in zip([ordered[0], *ordered], ordered, strict=False):
@@ -202,7 +202,7 @@ def _near(used: set[int], last: int) -> list[int]:
 
 
 def line_rows(timeline: Timeline, by_line: Sequence[LineTime], places: LineNumbers) -> str:
-    """A row for each line: what it costs, and from where the figures are."""
+    """Return a row for each line: its costs, and the source of the figures."""
     moved, origins = Counter[Line](), dict[Line, Origin]()
     for bar in timeline.bars:
         moved[bar.line] += bar.cost.bytes

@@ -1,7 +1,7 @@
-"""The charts of a report: what each pipe does by time, and what lies in each memory by time.
+"""The charts of a report: pipe activity over time, and memory contents over time.
 
-A chart is an SVG whose x is cycles; the page's script sets the part that is seen. Each of its
-rectangles names the lines of the program that it comes from (`data-p`) and what it is (`data-tip`).
+A chart is an SVG with cycles on the x axis; the page's script sets the visible part. Each rectangle
+names its program lines (`data-p`) and a description (`data-tip`).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MEMORY, HIGHEST = 96, 240  # pixels of a memory, and of one with many tiles
 
 @dataclass
 class LineNumbers:
-    """Numbers for the lines of a program, in the order in which they are first executed."""
+    """Numbers for the lines of a program, in order of first execution."""
 
     numbers: dict[object, int] = field(default_factory=dict[object, int])
 
     def number(self, line: Line) -> int:
-        """One number for all instructions of a line; of a program without text for each name."""
+        """Return the number of a line; without text, instructions are numbered by name."""
         place, name = line
         return self.numbers.setdefault(place or name, len(self.numbers))
 
 
 @dataclass(frozen=True)
 class Label:
-    """The words beside a row: of a pipe, in its colour; of a core, `CORE`; or of anything else."""
+    """The text beside a row: of a pipe, in its colour; of a core, `CORE`; or other text."""
 
     text: str
     kind: str = ""
@@ -57,7 +57,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class DrawnBar:
-    """A rectangle from one cycle to another one, with a name on it where there is room."""
+    """A rectangle from one cycle to another, with a name if there is room."""
 
     kind: str
     start: int
@@ -69,7 +69,7 @@ class DrawnBar:
 
 
 def pipe_chart(timeline: Timeline, names: Sequence[str], places: LineNumbers) -> Chart:
-    """A row for each pipe that does something, below its core's name, and the critical path."""
+    """Return a row for each active pipe, below its core's name, and the critical path."""
     queues = {q: [e for e in es if isinstance(e, Bar)] for q, es in timeline.queues.items()}
     joined = -(-len(timeline.bars) // MOST_DRAWN)
     shapes = [_rects(_path(timeline), 6, ROW - 12, places)]
@@ -95,7 +95,7 @@ def pipe_chart(timeline: Timeline, names: Sequence[str], places: LineNumbers) ->
 
 
 def _rows(queues: Iterable[PipeQueue], several: bool) -> list[PipeQueue | int]:
-    """The queues by core; of several cores the number of each before its queues."""
+    """Return the queues by core; with several cores, each core's number precedes its queues."""
     rows: list[PipeQueue | int] = []
     for core, some in groupby(queues, key=lambda queue: queue.core):
         rows += [core] if several else []
@@ -113,7 +113,7 @@ def _label(row: PipeQueue | int, names: Sequence[str], timeline: Timeline) -> La
 def _bars(
     bars: Sequence[Bar], joined: int, timeline: Timeline, bubbles: Iterable[Bubble]
 ) -> Iterator[DrawnBar]:
-    """Each instruction, or so many neighbours of a queue as one."""
+    """Yield a bar for each instruction, or for groups of `joined` neighbours."""
     kind = f"bar {_colour(bars[0].queue)}"
     waited = {id(bubble.entry): bubble for bubble in bubbles}
     for group in _groups(bars, joined):
@@ -131,7 +131,7 @@ def _bars(
 
 
 def _tooltip(bar: Bar, waited: Bubble | None) -> str:
-    """The lines of the tooltip of a bar."""
+    """Return the tooltip of a bar."""
     cost = bar.cost
     lines = [where(bar), f"cycles {bar.start:,} to {bar.end:,}: {bar.cycles:,}"]
     if cost.bytes:
@@ -148,7 +148,7 @@ def _waited(bubble: Bubble) -> str:
 
 
 def where(entry: TimedEntry) -> str:
-    """The instruction, its line and its iteration."""
+    """Return the instruction, its line and its iteration."""
     place, name = entry.line
     iteration = ", ".join(f"%{counter} = {number}" for counter, number in entry.entry.iteration)
     line = "" if place is None else f" · line {place[1]}"
@@ -156,7 +156,7 @@ def where(entry: TimedEntry) -> str:
 
 
 def short(name: str) -> str:
-    """A mnemonic without its dialect."""
+    """Return a mnemonic without its dialect."""
     dialect, _, rest = name.partition(".")
     return rest or dialect
 
@@ -168,9 +168,9 @@ def _wait(bubble: Bubble) -> DrawnBar:
 
 
 def _path(timeline: Timeline) -> Iterator[DrawnBar]:
-    """The critical path: each entry until the next one is ready.
+    """Yield the critical path: each entry until the next one is ready.
 
-    Of a long path neighbours of a queue are one; it is left out if there are still too many.
+    On a long path neighbours in a queue are merged; the path is omitted if it is still too long.
     """
     path = timeline.critical
     ends = [*(entry.ready for entry in path[1:]), timeline.cycles][: len(path)]
@@ -193,7 +193,7 @@ def _groups(bars: Sequence[Bar], size: int) -> Iterator[Sequence[Bar]]:
 def memory_charts(
     lives: Sequence[Lifetime], core: int, target: Target, places: LineNumbers
 ) -> list[tuple[str, Chart]]:
-    """A chart for each memory of a core: what lies where, from when to when."""
+    """Return a chart for each memory of a core: its contents over time."""
     found: dict[MemorySpace, list[Lifetime]] = defaultdict(list)
     for life in lives:
         if life.region.space.core == core:
@@ -231,7 +231,7 @@ def _life(life: Lifetime) -> DrawnBar:
 
 
 def _tile(life: Lifetime) -> str:
-    """The name of the tile that was written, of an instruction that writes one."""
+    """Return the name of the written tile, for an instruction that writes one."""
     op = life.writer.entry.op
     assert isinstance(op, Op), "an op that is not known is not executed"
     names = [value.name for operand in op.page.outs() for value in op.bound(operand.name)]

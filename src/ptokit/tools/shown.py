@@ -1,4 +1,4 @@
-"""Values of a program that runs, as a person looks at them: NumPy arrays and numbers."""
+"""Values of a running program for a reader: NumPy arrays and numbers."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ptokit.values.host import AnyArray, numpy_dtype, values_of
 
 
 def place_shown(core: Core) -> str:
-    """The block that a core runs, and which of its cores it is; nothing where there is one."""
+    """Return the block and core that a core runs; empty if there is only one."""
     if isinstance(core, GroupedCore):
         return "" if core.grid.alone else core.place.short
     return str(core.block_idx) if core.block_num > 1 else ""
 
 
 def codes_shown(handle: Matrix) -> AnyArray:
-    """The codes of a tile's valid region or of a view, row by row."""
+    """Return the codes of a tile's valid region or of a view, row by row."""
     if isinstance(handle, Tile | ConvTile):
         return handle.codes()
     return handle.elements.read(range(handle.rows), range(handle.cols))
 
 
 def array_of(value: object) -> Any:  # Any: a handle or a number; an array or a number
-    """A tile, view or pointer as an array: a copy, masked where nothing was ever written."""
+    """Return a copy of a tile, view or pointer as an array, masked where never written."""
     if isinstance(value, Tile):
         return _masked(values_of(value.codes(), value.dtype), hostarrays.Tile(value).written())
     if isinstance(value, ConvTile):
@@ -50,7 +50,7 @@ def array_of(value: object) -> Any:  # Any: a handle or a number; an array or a 
 
 
 def value_shown(value: Value, seen: object) -> Any:  # Any: as above
-    """`array_of`; a struct as a record of NumPy's, a local array in its extents."""
+    """Return `array_of`; a struct as a NumPy record, a local array in its extents."""
     found, kind = array_of(seen), value.type
     if isinstance(kind, ArrayType) and found.size == kind.count:
         return found.reshape(kind.shape)
@@ -60,7 +60,7 @@ def value_shown(value: Value, seen: object) -> Any:  # Any: as above
 
 
 def _record(kind: StructType) -> np.dtype[np.void]:
-    """NumPy's type of a struct: fields are called by their numbers."""
+    """Return NumPy's type of a struct, with fields named by number."""
     parts = [_part(field) for field in kind.fields]
     places = [kind.offset(n) for n in range(len(parts))]
     names = [str(n) for n in range(len(parts))]

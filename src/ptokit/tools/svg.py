@@ -1,4 +1,4 @@
-"""A layout for a browser: every element a cell with its offset, boxes framed, order by colour."""
+"""A picture of a layout for a browser: a cell per element with its offset, boxes framed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 64  # rows and columns drawn; larger tiles show their upper left corner
 
 
 def layout_svg(kind: TileType) -> str:
-    """Each cell has its storage offset; early offsets are light, late ones dark."""
+    """Return the picture: each cell has its storage offset; early offsets are light."""
     rows, cols = min(kind.rows, MOST), min(kind.cols, MOST)
     width, height = cols * CELL_WIDTH + 2, rows * CELL_HEIGHT + 26
     return "\n".join(
@@ -42,7 +42,7 @@ def _cells(kind: TileType, rows: int, cols: int) -> Iterator[str]:
 
 
 def shade(share: float) -> str:
-    """Light blue for the first element of the storage, dark for the last."""
+    """Return light blue for the first element of the storage, dark blue for the last."""
     first, last = (236, 244, 251), (84, 142, 199)
     return "#" + "".join(
         f"{round(a + (b - a) * share):02x}" for a, b in zip(first, last, strict=True)
@@ -50,7 +50,7 @@ def shade(share: float) -> str:
 
 
 def _frames(kind: TileType, rows: int, cols: int) -> Iterator[str]:
-    """A frame around each box."""
+    """Yield a frame around each box."""
     down, across = kind.box.rows or 1, kind.box.cols or 1
     if not kind.boxed:
         down, across = rows, cols

@@ -1,6 +1,6 @@
-"""Standard output and error where they are terminals: what users wrote is shown with escapes.
+"""Standard output and error on terminals: text from users is escaped, messages have colours.
 
-Messages have colours there, but where NO_COLOR is set or `--color` says otherwise.
+Colours are omitted if NO_COLOR is set, or as `--color` says.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ptokit.diagnostics.source import Paint, Part, unpainted
 class TerminalStream:
     """A terminal that shows control characters and bidirectional marks as escapes.
 
-    `plain` is the stream itself, for what draws: progress bars, colours.
+    `plain` is the stream itself, for progress bars and colours.
     """
 
     def __init__(self, plain: TextIO) -> None:
         self.plain = plain
 
     def write(self, text: str) -> int:
-        """Write text, and count it as it was given."""
+        """Write text; return its length before escaping."""
         self.plain.write(printable(text))
         return len(text)
 
@@ -43,17 +43,17 @@ class TerminalStream:
 
 
 def drawing(stream: TextIO) -> TextIO:
-    """The stream for what draws."""
+    """Return the plain stream, for progress bars and colours."""
     return stream.plain if isinstance(stream, TerminalStream) else stream
 
 
-# readable on dark and on light grounds
+# readable on dark and light backgrounds
 OF_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "magenta", Severity.HINT: "cyan"}
 OF_PART: dict[Part, str] = {"place": "blue", "label": "green"}
 
 
 def colours(stream: TextIO) -> bool:
-    """True if messages on this stream have colours: as `--color` says, else on a terminal."""
+    """Return whether messages on this stream have colours: by `--color`, else on terminals."""
     context = click.get_current_context(silent=True)
     asked = None if context is None else context.color
     if asked is not None:
@@ -62,7 +62,7 @@ def colours(stream: TextIO) -> bool:
 
 
 def painting(severity: Severity) -> Paint:
-    """How a terminal shows the parts of a message: as letters of a colour."""
+    """Return a function that colours the parts of a message for a terminal."""
 
     def paint(part: Part, text: str) -> str:
         if part in ("head", "carets"):
@@ -87,7 +87,7 @@ def collecting() -> Generator[list[Diagnostic]]:
 
 
 def show(found: Diagnostic | PtoError, *, err: bool = True, end: str = "\n") -> None:
-    """Write a message to standard error or output: with colours where they are wanted."""
+    """Write a message to standard error or output, with colours if wanted."""
     stream = sys.stderr if err else sys.stdout
     every = found.diagnostics if isinstance(found, PtoError) else (found,)
     if (collected := _collected.get(None)) is not None:
@@ -102,7 +102,7 @@ def show(found: Diagnostic | PtoError, *, err: bool = True, end: str = "\n") -> 
 
 @contextmanager
 def escaped_terminals() -> Generator[None]:
-    """Around a command: its output goes through escapes where a terminal shows it."""
+    """Escape the output of a command on terminals."""
     before = sys.stdout, sys.stderr
     for name, stream in zip(("stdout", "stderr"), before, strict=True):
         if stream is not None and stream.isatty():  # pyright: ignore[reportUnnecessaryComparison]

@@ -1,7 +1,7 @@
-"""Timelines as trace events, the JSON that Perfetto and chrome://tracing read.
+"""Timelines as trace events, the JSON format of Perfetto and chrome://tracing.
 
-A process for each core, a thread for each pipe, a slice for each entry of its queue, an arrow from
-what a queue waited for. Times are microseconds.
+Each core is a process, each pipe a thread, each entry of its queue a slice. Arrows start at the
+entries that queues waited for. Times are microseconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DIGITS = 6  # of microseconds
 
 
 class TraceEvent(NamedTuple):
-    """One event: when it is, in cycles, and what the format says of it besides."""
+    """One event: its time in cycles, and its further fields in the format."""
 
     cycle: float
     fields: dict[str, object]
@@ -40,7 +40,7 @@ def write_trace(profile: Profile, path: str | Path) -> None:
 
 
 def trace_events(timeline: Timeline, cores: Sequence[str]) -> list[dict[str, object]]:
-    """Names of processes, which are `cores`, and threads; then slices and arrows by their time."""
+    """Return names of processes, from `cores`, and threads, then slices and arrows by time."""
     found = sorted(chain(_slices(timeline), _arrows(timeline)), key=lambda event: event.cycle)
     timed = [{**e.fields, "ts": _time(e.cycle, timeline)} for e in found]
     return [*_names(timeline, cores), *timed]
@@ -61,7 +61,7 @@ def _named(name: str, core: int, args: dict[str, object]) -> dict[str, object]:
 
 
 def _slices(timeline: Timeline) -> Iterator[TraceEvent]:
-    """Instructions while they are at work, waits and flags as far as they take time."""
+    """Yield instructions while they execute, and waits and flags that take time."""
     threads = _threads(timeline)
     for entry in timeline.entries:
         start = entry.start if isinstance(entry, Pause) else entry.ready
@@ -72,7 +72,7 @@ def _slices(timeline: Timeline) -> Iterator[TraceEvent]:
 
 
 def _shown(entry: TimedEntry) -> dict[str, object]:
-    """What a click on a slice shows."""
+    """Return the details of a slice."""
     place, _ = entry.line
     shown: dict[str, object] = {} if place is None else {"file": place[0], "line": place[1]}
     shown |= {f"%{name}": number for name, number in entry.entry.iteration}
@@ -84,7 +84,7 @@ def _shown(entry: TimedEntry) -> dict[str, object]:
 
 
 def _arrows(timeline: Timeline) -> Iterator[TraceEvent]:
-    """From each flag to its wait; without flags from what an instruction waited for to it."""
+    """Yield arrows from flags to their waits; without flags from the awaited instruction."""
     threads = _threads(timeline)
     pairs = [(p.posted, p) for p in timeline.pauses if p.posted is not None]
     pairs += [(b.after, b.entry) for b in timeline.bubbles if isinstance(b.entry, Bar)]
@@ -95,12 +95,12 @@ def _arrows(timeline: Timeline) -> Iterator[TraceEvent]:
 
 
 def _within(entry: TimedEntry) -> float:
-    """A moment inside of its slice, late: an arrow belongs to the slice that it starts in."""
+    """Return a time inside an entry's slice, since an arrow belongs to the slice it starts in."""
     return (entry.ready + entry.end) / 2
 
 
 def _threads(timeline: Timeline) -> dict[PipeQueue, dict[str, object]]:
-    """The process and the thread of each queue."""
+    """Return the process and the thread of each queue."""
     return {q: {"pid": q.core + 1, "tid": n + 1} for n, q in enumerate(timeline.queues)}
 
 

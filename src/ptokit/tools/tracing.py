@@ -1,4 +1,4 @@
-"""A line for each executed instruction: two runs of a program can be compared by `diff`."""
+"""Execution traces: a line per executed instruction, so that `diff` can compare two runs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DIGEST = 4  # bytes
 
 
 class Tracer(Observer):
-    """Tells `tell` of each instruction: line, pipe, mnemonic, operands, and digests of results.
+    """An observer that reports each instruction: line, pipe, mnemonic, operands, result digests.
 
-    A digest is of the codes of a tile's valid region or of a view, row by row: it does not depend
-    on layout or address. `names`: values whose content is told too, each time it is written.
+    A digest covers the codes of a tile's valid region or of a view, row by row, and does not depend
+    on layout or address. `names`: values whose content is reported each time it is written.
     """
 
     stepwise = True
@@ -34,10 +34,10 @@ class Tracer(Observer):
         self, tell: Callable[[str], object], names: Collection[str] = (), *, lines: bool = True
     ) -> None:
         self.tell, self.names, self.lines = tell, names, lines
-        self.untold = list(names)  # of which nothing was told yet
+        self.untold = list(names)  # names without a report yet
 
     def after(self, op: AnyOp, env: Env, core: Core) -> None:
-        """As above."""
+        """Report an executed instruction and the named values that it wrote."""
         if not isinstance(op, Op):
             return
         if self.lines and (op.page.reported or BY_SCALAR in op.page.traits):
@@ -47,7 +47,7 @@ class Tracer(Observer):
                 self._show(op, value, env[value], core)
 
     def entered(self, args: Sequence[Value], env: Env, core: Core) -> None:
-        """As above: numbers that a loop counts or carries."""
+        """Report named numbers that a loop counts or carries."""
         for arg in args:
             if arg.name in self.names and not isinstance(env[arg], Matrix | Pointer):
                 self._show(None, arg, env[arg], core)
@@ -59,13 +59,13 @@ class Tracer(Observer):
 
 
 def defined_or_written(op: Op) -> Iterator[Value]:
-    """The values that an op defines or writes."""
+    """Yield the values that an op defines or writes."""
     yield from op.results
     yield from (v for o in op.page.outs() for v in op.bound(o.name))
 
 
 def _has_content(op: Op, seen: object) -> bool:
-    """Whether the op gave it content: not where it made a handle only."""
+    """Return whether the op gave the value content, not only a handle."""
     makes = op.page.executes or BY_SCALAR in op.page.traits
     return makes or not isinstance(seen, Matrix | Pointer)
 
@@ -90,7 +90,7 @@ def _block(core: Core) -> str:
 
 
 def _operand(value: Value, seen: object) -> str:
-    """Name, element type and valid extents, or the number."""
+    """Return name, element type and valid extents, or the number."""
     name = f"%{value.name}"
     if isinstance(seen, Tile):
         return f"{name} {seen.dtype}[{seen.valid.rows}x{seen.valid.cols}]"

@@ -1,4 +1,4 @@
-"""Kernels and their verdicts: instructions down, targets across, reasons in words; as JSON."""
+"""Tables of verdicts: instructions down, targets across, reasons in words; also as JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ptokit.ir.module import Module, Op
 
 @dataclass(frozen=True)
 class KernelVerdicts:
-    """What `check` found of one kernel: verdicts, or why there is no program to judge.
+    """The result of `check` for one kernel: verdicts, or why it could not be read.
 
-    `label` is its file, and of several in a file its name; `maps` are for --memory.
+    `label` is its file, with the kernel's name if the file has several. `maps` are for --memory.
     """
 
     label: str
@@ -30,14 +30,14 @@ class KernelVerdicts:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Everything wrong; what several targets refuse alike is said once."""
+        """Return all diagnostics; those that several targets share are merged."""
         return merged(self.verdicts) if self.unread is None else [*self.unread.diagnostics]
 
 
 def report(check: KernelVerdicts, *, verbose: bool) -> Iterator[str]:
-    """The lines that `check` prints below what is wrong: of several targets a table, the verdicts.
+    """Yield the lines of `check` below its diagnostics: a table and the verdicts.
 
-    `verbose` lists the rules that are deferred to run time, of several targets each with its own.
+    With `verbose`, the rules deferred to run time are listed.
     """
     if check.module is None:
         return
@@ -59,7 +59,7 @@ def _counted(found: Sequence[Diagnostic], *severities: Severity) -> Iterator[str
 
 
 def report_json(checks: Sequence[KernelVerdicts]) -> str:
-    """What `docs/check.schema.json` describes: verdicts by kernel and target, diagnostics."""
+    """Return the JSON of `docs/check.schema.json`: verdicts by kernel and target, diagnostics."""
     facts: dict[str, object] = {
         "verdicts": [{"kernel": c.label, **v.to_json()} for c in checks for v in c.verdicts],
         "diagnostics": [d.to_json() for c in checks for d in c.diagnostics],
@@ -81,9 +81,9 @@ def _left(found: Sequence[Verdict]) -> Iterator[str]:
 
 
 def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -> list[str]:
-    """A row for each instruction of the program: 'ok' or the reason of its refusal, by target.
+    """Return a row per instruction with 'ok' or the reason of a refusal, by target.
 
-    Errors that stand at no instruction have rows of their own.
+    Errors without an instruction have rows of their own.
     """
     rows = [("line", "instruction", *targets)]
     errors = [d for d in found if d.is_error]
@@ -96,7 +96,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
                     told += mine
                     reasons = (_reason(target, mine) for target in targets)
                     rows.append((str(_line(op.span)), op.name, *reasons))
-    for one in errors:  # of functions, arguments, all of a program
+    for one in errors:  # errors of functions, arguments, or the program
         if one not in told:
             place = "" if one.span is None else str(_line(one.span))
             rows.append((place, "", *(_reason(target, [one]) for target in targets)))
@@ -108,7 +108,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
 
 
 def _reason(target: str, found: Sequence[Diagnostic]) -> str:
-    """The first refusal in words, without the mnemonic."""
+    """Return the first refusal in words, without the mnemonic."""
     for diagnostic in found:
         if not diagnostic.targets or target in diagnostic.targets:
             return diagnostic.message.partition(": ")[2] or diagnostic.message
@@ -120,5 +120,5 @@ def _line(span: Span) -> int:
 
 
 def _inside(place: Span | None, op: Span) -> bool:
-    """Diagnostics point at operands, to the right of the mnemonic on its line."""
+    """Return whether a place, such as that of an operand, is on the line of an op."""
     return place is not None and place.source is op.source and _line(place) == _line(op)

@@ -1,4 +1,4 @@
-"""Where in the user's Python something was recorded: cheap to keep, worked out when asked for."""
+"""Places in the user's Python at which something was recorded; spans are computed on demand."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from ptokit.diagnostics.source import Source, Span
 from ptokit.launch.settings import recording
 
 STATEMENT = re.compile(r"(?:while|if|elif|assert|for\s.+?\sin)\s+(.+?)\s*(?::\s*\n|:?$)")
-# cached properties are the library's frames; NumPy's functions ask for elements on their own
-SOURCELESS: dict[CodeType, str] = {}  # functions that cannot be rewritten, and why
+# frames of functools, for cached properties, and of NumPy do not count as the user's
+SOURCELESS: dict[CodeType, str] = {}  # functions that cannot be rewritten -> the reason
 T = TypeVar("T")
 OURS = (PACKAGE, functools.__file__, os.path.dirname(numpy.__file__))
 
 
-# of an expression: first and last line, first and last column in bytes
+# first and last line of an expression, first and last column in bytes
 Columns: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
 
 
 class CallPlace(NamedTuple):
-    """An instruction of Python's, in the innermost frame outside of ptokit."""
+    """A bytecode instruction in the innermost frame outside of ptokit."""
 
     code: CodeType
     at: int
 
     @property
     def columns(self) -> Columns:
-        """The lines and columns of the expression."""
+        """Return the lines and columns of the expression."""
         return _positions(self.code)[self.at // 2]
 
     def span(self) -> Span | None:
-        """The text of the expression; without columns its line; None without source."""
+        """Return the expression's text span, or its line; None without source."""
         line, end, col, stop = self.columns
         found = span_of(self.code.co_filename, line, end, col, stop)
-        # older Pythons blame the statement for its test
+        # older Pythons report the statement instead of its test
         test = found and STATEMENT.match(found.source.text, found.start, found.end)
         return Span(found.source, *test.span(1)) if found and test else found
 
 
 def user_frame() -> FrameType:
-    """The innermost frame outside of ptokit."""
+    """Return the innermost frame outside of ptokit."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the only way to a frame
     while _ours(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
@@ -64,7 +64,7 @@ def _ours(name: str) -> bool:
 
 
 def here() -> CallPlace:
-    """The line of the user's Python that is executed now."""
+    """Return the current place in the user's Python."""
     frame = user_frame()
     return CallPlace(frame.f_code, frame.f_lasti)
 
@@ -85,7 +85,7 @@ def _lines(name: str, text: str) -> tuple[Source, list[int]]:
 def span_of(
     name: str, line: int | None, end: int | None, col: int | None, stop: int | None
 ) -> Span | None:
-    """The part of a file between two places; columns count bytes, as Python has them."""
+    """Return the span between two places of a file; columns count bytes, as in Python."""
     source, starts = _lines(known_name(name), "".join(linecache.getlines(name)))
     if line is None or not 0 < line < len(starts):
         return None
@@ -99,14 +99,14 @@ def span_of(
 
 
 def _characters(line: str, count: int) -> int:
-    """How many characters so many bytes of UTF-8 are."""
+    """Return the number of characters in `count` bytes of UTF-8."""
     return count if line.isascii() else len(line.encode()[:count].decode(errors="ignore"))
 
 
 class CallSpans(dict[str, Span]):
-    """The spans of an op: of its call, and of the argument that gave an operand.
+    """The spans of an op: of its call, and of the argument for each operand.
 
-    Worked out when asked for: a program that is right needs none.
+    They are computed on demand, since a correct program needs none.
     """
 
     def __init__(self, place: CallPlace, names: tuple[str, ...] = ()) -> None:
@@ -124,7 +124,7 @@ class CallSpans(dict[str, Span]):
         return (name == "" or name in self.names) and self.get(str(name)) is not None
 
     def get(self, name: str, default: T = None) -> Span | T:
-        """The span of an operand, by default that of the call."""
+        """Return the span of an operand, by default that of the call."""
         try:
             return self[name]
         except KeyError:
@@ -148,7 +148,7 @@ class CallSpans(dict[str, Span]):
 
 
 def _argument(whole: Span, name: str, names: tuple[str, ...]) -> Span | None:
-    """The argument of a call, by position or keyword; of an operator, one of its sides."""
+    """Return the span of a call's argument, by position or keyword, or of an operator's side."""
     text = whole.source.text[whole.start : whole.end]
     try:
         call = ast.parse(f"({text})", mode="eval").body
@@ -181,7 +181,7 @@ def _offset(lines: list[str], line: int, column: int) -> int:
 def refused(
     slug: str, message: str, help: str | None = None, place: CallPlace | None = None
 ) -> PtoError:
-    """What a kernel must not do, where it does it."""
+    """Return the error for something that a kernel must not do, at the place of the call."""
     place = place or here()
     problem, record = error(slug, message, place.span(), help=help), recording.get()
     if record is not None and record.sees(place.code):

@@ -1,8 +1,8 @@
-"""Choices of value forms: the page of a call, the type of its result, operands seen as rows.
+"""Overload resolution of value forms: the page of a call, the type of its result, turned operands.
 
-The pages that stand behind a name are the one that is called so and those that compute the same `f`
-on other shapes: a column, a row or a number with a tile. Among all that a call may mean, the one
-is chosen of which the targets refuse least.
+The candidates for a name are the page of that name and the pages that compute the same `f` on other
+shapes: a column, a row or a number with a tile. The candidate that breaks the fewest rules on all
+targets is chosen.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ TYPED = (Tile, ConvTile)
 Stored: TypeAlias = "TileType | ConvTileType"
 Kind_ = TypeVar("Kind_")
 UNBOXED = (Layout.ND, Layout.DN)
-SAMPLE = (4, 64)  # rows and columns of tiles on which a page is looked at
+SAMPLE = (4, 64)  # rows and columns of the tiles that test a page
 
 
-# an extent: a number, or the argument that has it, and which of its axes
+# an extent: a number, or an argument and one of its axes
 Axis: TypeAlias = "int | tuple[str, int]"
 
 
 @cache
 def value_names() -> dict[str, tuple[type[Instr], ...]]:
-    """Every name of a value form, and the pages behind it."""
+    """Return the name of every value form, with its candidate pages."""
     found: dict[str, list[type[Instr]]] = {}
     computing = [page for page in pages() if page.executes and output(page) is not None]
     for page in computing:
         if page.value_name() != page.python():
             name = page.value_name()
             found.setdefault(f"{name}_" if iskeyword(name) else name, []).append(page)
-    for page in computing:  # what has a verb is also called as its instruction, where others are
+    for page in computing:  # a page with a verb is also found under its instruction's name
         name = page.python().removeprefix("t")
         if page.verb and name in found and page not in found[name]:
             found[name].insert(0, page)
@@ -62,7 +62,7 @@ def value_names() -> dict[str, tuple[type[Instr], ...]]:
 
 
 def _same_work(page: type[Instr], other: type[Instr]) -> bool:
-    """Return True if two pages compute the same of operands of other shapes."""
+    """Return whether two pages compute the same function on operands of other shapes."""
     function = getattr(page, "f", None)
     same = function is not None and getattr(other, "f", None) is function
     return same or (other.symbol != "" and other.symbol == page.operation())
@@ -74,13 +74,13 @@ def _length(page: type[Instr]) -> int:
 
 @cache
 def operation_pages(symbol: str) -> tuple[type[Instr], ...]:
-    """The pages behind an operator of Python's."""
+    """Return the candidate pages of a Python operator."""
     named = (several for several in value_names().values() if several[0].operation() == symbol)
-    return min(named, key=lambda several: _length(several[0]), default=())  # the plain one first
+    return min(named, key=lambda several: _length(several[0]), default=())  # the plain form
 
 
 def output(page: type[Instr]) -> Operand | None:
-    """Its one output, a tile; None if it has others."""
+    """Return the only output of a page, a tile; None if the page has other outputs."""
     outs = [o for o in page.operands if o.written]
     one = len(outs) == 1 and outs[0].role is Role.OUT and outs[0].kind is Kind.TILE
     return outs[0] if one else None
@@ -88,19 +88,19 @@ def output(page: type[Instr]) -> Operand | None:
 
 @cache
 def sources(page: type[Instr]) -> tuple[Operand, ...]:
-    """Return the inputs of a value form in order, of optional ones first where a window begins."""
+    """Return the inputs of a value form in order; optional inputs only if they start a window."""
     found = (o for o in page.operands if o.role is Role.IN)
     return tuple(sorted(found, key=lambda o: not o.required and o.kind is not Kind.INDEX))
 
 
 @cache
 def windowed(page: type[Instr]) -> bool:
-    """Return True if the page takes a window with a start: value forms say how large it is."""
+    """Return whether the page takes a window with a start, whose size value forms need."""
     return any(o.kind is Kind.INDEX and not o.required for o in sources(page))
 
 
 class Changes(NamedTuple):
-    """The statements of a call about the type of its result."""
+    """The requests of a call for the type of its result."""
 
     dtype: DType | None = None
     loc: Loc | None = None
@@ -109,22 +109,22 @@ class Changes(NamedTuple):
 
     @property
     def stated(self) -> tuple[str, ...]:
-        """The names of what it says."""
+        """Return the names of the requested properties."""
         return tuple(n for n, v in zip(self._fields, self, strict=True) if v is not None)
 
 
 class Choice(NamedTuple):
-    """The page behind a call with arguments of some types, and the type of its output."""
+    """The chosen page of a call with arguments of some types, and the type of its output."""
 
     page: type[Instr]
-    names: tuple[str, ...]  # of the arguments
+    names: tuple[str, ...]  # names of the arguments
     output: str
     kind: TileType | None  # None: `out` must be given
-    region: tuple[Axis, Axis] | None  # its valid region; None: as the page's formulas say
-    turned: frozenset[str]  # operands whose rows are computed as columns, or columns as rows
-    broken: int  # how many rules are, on all targets
-    held: tuple[object, ...]  # the types, so that no other object gets their ids
-    words: Mapping[str, object]  # attributes that value forms have of their own
+    region: tuple[Axis, Axis] | None  # its valid region; None: from the page's formulas
+    turned: frozenset[str]  # operands passed as their transposed views
+    broken: int  # number of broken rules on all targets
+    held: tuple[object, ...]  # the types, which keeps their ids unique
+    words: Mapping[str, object]  # attributes that value forms set
 
 
 def choices(
@@ -134,7 +134,7 @@ def choices(
     out: Tile | None,
     changes: Changes,
 ) -> Iterator[Choice]:
-    """Each way to perform a page: the usual result comes first, then operands are turned."""
+    """Yield each way to perform a page: the usual result first, then with turned operands."""
     operand, fields = output(page), tuple(o.name for o in sources(page)[: len(args)])
     assert operand is not None
     given = {**dict(zip(fields, args, strict=True)), **names}
@@ -161,7 +161,7 @@ def choices(
 
 
 def _turns(types: Mapping[str, object]) -> Iterator[frozenset[str]]:
-    """Operands whose views may be taken for them: none, single elements, all columns."""
+    """Yield sets of operands to turn: none, single elements, all columns."""
     yield frozenset()
     columns = frozenset(n for n, t in types.items() if _is_column(t))
     singles = frozenset(n for n, t in types.items() if _is_single(t))
@@ -169,16 +169,16 @@ def _turns(types: Mapping[str, object]) -> Iterator[frozenset[str]]:
 
 
 def _is_column(kind: object) -> bool:
-    """Return True if each column of the tile is contiguous in memory."""
+    """Return whether each column of the tile is contiguous in memory."""
     return isinstance(kind, TileType) and kind.layout is Layout.DN
 
 
 def _is_single(kind: object) -> bool:
-    """Return True if the tile is a vector with one element: a row as well as a column."""
+    """Return whether the tile is a vector with one element: a row as well as a column."""
     if not isinstance(kind, TileType) or kind.boxed or kind.loc is not VEC:
         return False
     if kind.numel > kind.c0:
-        return False  # its valid region has one element by chance, in a part of an array
+        return False  # a part of an array may have one valid element by chance
     return (1, 1) in ((kind.cols, kind.valid.rows), (kind.rows, kind.valid.cols))
 
 
@@ -190,10 +190,10 @@ def _as_columns(
     turned: frozenset[str],
     numbers: Sequence[str],
 ) -> frozenset[str] | None:
-    """Return the operands to turn where an instruction on columns is that on rows of these bytes.
+    """Return the operands to turn if an instruction on columns equals that on rows.
 
-    None where it is not: all are columns, or single elements, and the page is elementwise. That is
-    seen on tiles that have several rows and columns.
+    None if it does not. It does if all operands are columns or single elements, and the page is
+    elementwise, which is tested on tiles with several rows and columns.
     """
     kinds: dict[str, Stored] = {**{n: t for n, t in types.items() if n != name}, name: kind}
     kinds = {n: t for n, t in kinds.items() if page.operand(n).role is not Role.SCRATCH}
@@ -232,7 +232,7 @@ def another(
     args: Mapping[str, object],
     targets: Sequence[Target],
 ) -> TileType | None:
-    """A result that some target takes where none takes one of this type; None: there is none."""
+    """Return a result type that a target accepts if none accepts `kind`; None if there is none."""
     known: dict[str, object] = {a.name: a.default for a in page.attrs}
     for name, given in args.items():
         attr = next((a for a in page.attrs if a.name == name), None)
@@ -256,7 +256,7 @@ def another(
 
 
 def _others(kind: TileType) -> Iterator[TileType]:
-    """Types with the extents of one that differ in pad value, layout, memory or elements."""
+    """Yield types with the same extents and other pad values, layouts, memories or elements."""
     rows, cols = kind.rows, kind.cols
     yield replace(kind, pad=PadValue.ZERO)
     for layout in Layout:
@@ -270,7 +270,7 @@ def _others(kind: TileType) -> Iterator[TileType]:
 
 @cache
 def in_place(page: type[Instr], output: str) -> str | None:
-    """The input that some target wants in the output's tile."""
+    """Return the input that some target requires in the output's tile."""
     for same in (r.formula for r in page.all_rules if isinstance(r.formula, SameStorage)):
         if same.right.operand == output:
             return same.left.operand
@@ -284,10 +284,10 @@ def _results(
     known: Mapping[str, object],
     changes: Changes,
 ) -> Iterator[tuple[TileType | None, tuple[Axis, Axis] | None]]:
-    """The types that a result may have, and where the extents of its valid region come from.
+    """Yield possible result types, each with the source of its valid region's extents.
 
-    That of `out`, or the usual one and others like it. A row or a column that is spread over a tile
-    has a result like that tile.
+    The type is that of `out`, or the usual one and similar ones. A row or column that is broadcast
+    over a tile has a result like that tile.
     """
     out = types.get(operand.name)
     if isinstance(out, TileType):
@@ -322,7 +322,7 @@ def _results(
     where = changes.loc or like.loc or operand.fixed_loc or model.loc
     boxes = (model.layout, model.fractal) if model.boxed and model.loc is where else None
     if isinstance(like.cols, Const) and like.cols.value == 1:
-        boxes = (Layout.DN, 512)  # a column even where it has one row
+        boxes = (Layout.DN, 512)  # a column, even with one row
     usual = usual_type(where, made, rows, cols, boxes)
     kinds = _alike(usual, rows, cols, valid)
     if changes.layout is not None:
@@ -331,13 +331,13 @@ def _results(
 
 
 def _valid(page: type[Instr], like: Like, given: Mapping[str, object]) -> Shape:
-    """The extents of an output's valid region, as far as types tell them."""
+    """Return the extents of an output's valid region, as far as types give them."""
     _, rows, cols = _evaluated(page, like, given)
     return Shape(*(n if isinstance(n, int) else None for n in (rows, cols)))
 
 
 def _alike(usual: TileType, rows: int, cols: int, valid: Shape) -> list[TileType]:
-    """The usual type, and the same extents in other layouts, with this valid region."""
+    """Return the usual type and the same extents in other layouts, with this valid region."""
     others = [layout for layout in UNBOXED if not usual.boxed and layout is not usual.layout]
     kinds = (usual_type(usual.loc, usual.dtype, rows, cols, (n, usual.fractal)) for n in others)
     return [replace(kind, valid=valid) for kind in (usual, *kinds)]
@@ -357,7 +357,7 @@ def completed(page: type[Instr], operand: Operand, given: Mapping[str, object]) 
 def _evaluated(
     page: type[Instr], like: Like | None, given: Mapping[str, object]
 ) -> tuple[object, object, object]:
-    """The tile that an output is like, and its extents."""
+    """Return the tile that an output is like, and its extents."""
     if like is None or like.model is None:
         return None, None, None
     env = environment(page, given, {}, DEFAULT_TARGET)
@@ -365,18 +365,18 @@ def _evaluated(
 
 
 def _judged(kind: Kind_) -> Kind_ | TileType:
-    """A type as rules are asked about it: valid as a whole, but for a single element."""
+    """Return a type as rules evaluate it: fully valid, except for a single element."""
     return _whole(kind) if isinstance(kind, TileType) and not _is_single(kind) else kind
 
 
 @lru_cache(maxsize=1024)
 def _whole(kind: TileType) -> TileType:
-    """The type with all of it valid."""
+    """Return the type with a full valid region."""
     return replace(kind, valid=Shape(kind.rows, kind.cols))
 
 
 def _axis(formula: Expr) -> Axis | None:
-    """An extent that is a number or that of an argument's valid region."""
+    """Return an extent as a number, or as an axis of an argument's valid region."""
     if isinstance(formula, Const):
         return formula.value
     if isinstance(formula, Field) and formula.path in (("valid", "rows"), ("valid", "cols")):
@@ -391,12 +391,12 @@ def _spreads(narrow: TileType, wide: TileType) -> bool:
 
 
 def rooms(page: type[Instr]) -> Iterator[Operand]:
-    """The scratch of a page, which a call gives by name."""
+    """Yield the scratch operands of a page, which a call gives by name."""
     return (o for o in page.operands if o.role is Role.SCRATCH)
 
 
 def takes(page: type[Instr], args: Sequence[object], names: Mapping[str, object]) -> bool:
-    """Return True if the arguments are of the kinds that the page has."""
+    """Return whether the arguments are of the kinds that the page has."""
     fields = sources(page)
     required = [o.name for o in (*fields, *rooms(page)) if o.required]
     known = {*(o.name for o in page.operands if not o.written), *(a.name for a in page.attrs)}

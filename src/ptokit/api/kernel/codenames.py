@@ -1,4 +1,4 @@
-"""Names that Python code reads or writes, and the code that is inside of other code."""
+"""Names that Python code reads or writes, and nested code objects."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from types import CodeType
 
 @lru_cache(4096)
 def names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The globals, modules and other names that code and the functions in it may read or write."""
+    """Return the globals, modules and other names that code and its inner functions may access."""
     spaces, modules, others = set[str](), set[str](), {*code.co_names}
     for one in dis.get_instructions(code):
         if "GLOBAL" in one.opname or one.opname == "LOAD_NAME":
-            if one.argval.isidentifier():  # pytest's rewritten asserts name what is none
+            if one.argval.isidentifier():  # not of pytest's asserts
                 spaces.add(one.argval)
         elif one.opname == "IMPORT_NAME":
             modules.add(one.argval)
     for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():  # as of getattr
+        if isinstance(constant, str) and constant.isidentifier():  # possibly an argument of getattr
             others.add(constant)
         elif isinstance(constant, CodeType):
             inner = names_of(constant)
@@ -28,6 +28,6 @@ def names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[
 
 @lru_cache(4096)
 def inner_code(code: CodeType) -> frozenset[CodeType]:
-    """The code of functions inside of a function."""
+    """Return the code of all functions nested in a function."""
     own = [c for c in code.co_consts if isinstance(c, CodeType)]
     return frozenset(own).union(*map(inner_code, own))

@@ -1,4 +1,4 @@
-"""Loops and branches while a kernel is recorded: iterators that see the frame they run in."""
+"""Recorded loops and branches: iterators that observe the frame they run in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
 from ptokit.isa.pages.grid import launch_query
 from ptokit.launch.settings import current_core, recording
 
-ITERATES = opmap["GET_ITER"]  # what `for` and comprehensions do first
-NEXT = opmap["FOR_ITER"]  # what `for` does then, in the same function
+ITERATES = opmap["GET_ITER"]  # the first bytecode of `for` and comprehensions
+NEXT = opmap["FOR_ITER"]  # the next bytecode of `for`, in the same function
 EXTENDED = opmap["EXTENDED_ARG"]  # before a jump over a long body
-GONE = object()  # what no name is bound to
+GONE = object()  # stands for an unbound name
 ONCE = "in a loop, whose body is recorded once for all iterations"
 BOTH = "in a branch, and both branches run while the kernel is recorded"
 LOCAL = "change {} outside: loops and branches carry only numbers bound to local names"
@@ -33,7 +33,7 @@ INLINE = "mark {name} with @pto.inline to record its names and branches"
 
 
 class ProgramRange:
-    """`pto.range`: a loop of the program. Without a recorder it is Python's."""
+    """`pto.range`: a recorded loop; a Python loop without a recorder."""
 
     def __init__(
         self,
@@ -68,14 +68,14 @@ class ProgramRange:
 
 
 def _begins_for(frame: FrameType) -> bool:
-    """True where a `for` asks for the iterator, not a comprehension or a function."""
+    """Return whether a `for` statement requests the iterator, not a comprehension or call."""
     code, at = frame.f_code.co_code, frame.f_lasti
     after = next(n for n in builtins.range(at + 2, len(code), 2) if code[n] != EXTENDED)
     return code[at] == ITERATES and code[after] == NEXT and frame.f_code.co_name[:1] != "<"
 
 
 def grid(*extents: Any) -> ProgramRange:  # Any: numbers, for checkers ints
-    """This block's share of the items of a grid: every item is some block's."""
+    """Return a loop over this block's share of the items of a grid."""
     total = extents[0]
     for extent in extents[1:]:
         total = total * extent
@@ -95,7 +95,7 @@ def grid(*extents: Any) -> ProgramRange:  # Any: numbers, for checkers ints
 
 
 def _place(record: Recorder, name: str) -> RunTimeNumber:
-    """A number of the launch, asked for once at the function's start."""
+    """Return a number of the launch, queried once at the function's start."""
     page = launch_query(name)
     assert page is not None
     if page not in record.known:
@@ -108,23 +108,23 @@ def _place(record: Recorder, name: str) -> RunTimeNumber:
 
 
 class Rebinding(dict[str, object]):
-    """Names that the rewritten function takes from here; `gone`: names that are not bound."""
+    """Names that the rewritten function takes from here; `gone`: names that become unbound."""
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__()
         self.names, self.gone = names, frozenset[str]()
 
     def now(self, frame: FrameType) -> dict[str, object]:
-        """What the names are bound to."""
+        """Return the current bindings of the names."""
         local = frame.f_locals
         return {name: local[name] for name in self.names if name in local}
 
     def end(self) -> None:
-        """After the loop or branch."""
+        """Finish after the loop or branch."""
 
 
 class PythonLoop(Rebinding):
-    """Python's own loop, in a function that was rewritten."""
+    """A Python loop in a rewritten function."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class PythonLoop(Rebinding):
         return self._watched(record, user_frame())
 
     def _watched(self, record: Recorder, frame: FrameType) -> Iterator[object]:
-        """The items; where a generator's own loop of the program makes them, names stay."""
+        """Yield the items; names must stay unchanged while a generator's recorded loop is open."""
         around = len(record.open)
         for item in self.iterable:
             before = self.now(frame)
@@ -160,11 +160,11 @@ class PythonLoop(Rebinding):
 
 
 class ProgramLoop(Rebinding):
-    """A loop of the program: Python runs its body once for each buffer.
+    """A recorded loop, whose body Python runs once for each buffer.
 
     `names` are rebound in the body and read in a later iteration or afterwards; None: the function
-    was not rewritten, and all names are watched. `late`: first bound inside, perhaps read
-    afterwards. `bound`: all that the body binds; what else of Python's state changes is refused.
+    was not rewritten, and all names are watched. `late` are first bound inside and may be read
+    afterwards. `bound` are all names that the body binds; it must not change other state.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class ProgramLoop(Rebinding):
         self.guard: Guard | None = None
 
     def _begin_iteration(self) -> Number:
-        """The counter of the next iteration; further ones run only where the loop still counts."""
+        """Return the counter of the next iteration; further buffers run under a guard."""
         spec, first = self.spec, RunTimeNumber.of(self.index)
         counter = first + (self.iteration - 1) * spec.step
         if self.iteration > 1 and not self._divides():
@@ -230,7 +230,7 @@ class ProgramLoop(Rebinding):
         return counter
 
     def _divides(self) -> bool:
-        """Whether every iteration of the recorded loop is that many of the kernel's."""
+        """Return whether the trip count is a multiple of the number of buffers."""
         rest, step = self.spec.upper - self.spec.lower, self.spec.step
         return (
             isinstance(rest, int)
@@ -239,7 +239,7 @@ class ProgramLoop(Rebinding):
         )
 
     def _end_iteration(self, frame: FrameType) -> None:
-        """After an iteration: names that are carried have their next values."""
+        """Set the next values of the carried names after an iteration."""
         now = self.now(frame)
         for name, value in self.fixed.items():
             if not self._same(now.get(name), value):
@@ -277,14 +277,14 @@ class ProgramLoop(Rebinding):
         return error("rebound", message, at, help=help)
 
     def span(self, place: tuple[int, int, int]) -> Span | None:
-        """A place in the file of the loop."""
+        """Return a place in the file of the loop."""
         line, column, stop = place
         return span_of(self.place.code.co_filename, line, line, column, stop)
 
     def _finish(self, frame: FrameType) -> None:
         record, spec = self.record, self.spec
         ends = tuple(
-            record.number(self[n], v.type)  # type: ignore[arg-type]
+            record.number(self[n], v.type)  # type: ignore[arg-type]  # carried values are numbers
             for n, v in self.carried.items()
         )
         page = shaped("for")
@@ -301,7 +301,7 @@ class ProgramLoop(Rebinding):
         operands = {name: values for name, values in given if values}
         record.emit(page, operands, {}, results, [self.block])
         made = zip(self.carried, results, strict=True)
-        self.update({n: RunTimeNumber.of(v, v.type) for n, v in made})  # type: ignore[arg-type]
+        self.update({n: RunTimeNumber.of(v, v.type) for n, v in made})  # type: ignore[arg-type]  # carried values are numbers
         for name in sorted(self.late):
             value = frame.f_locals.get(name)
             if value is not None and not isinstance(value, RunTimeNumber | HostArray):
@@ -313,20 +313,20 @@ class ProgramLoop(Rebinding):
                 )
 
     def end(self) -> None:
-        """After the loop: was it left?"""
+        """Check after the loop that it ran to its end."""
         if any(open is self for open in self.record.open):
             raise left(self.place)
 
 
 def _require_same(state: PythonState, where: str, place: CallPlace) -> None:
-    """PtoError where a loop or a branch changed what Python holds."""
+    """Raise PtoError if a loop or a branch changed Python state."""
     what = state.changed()
     if what is not None:
         raise refused("rebound", f"{what} is changed {where}", LOCAL.format(what), place)
 
 
 def _targets(frame: FrameType) -> Iterator[str]:
-    """Names that loops of Python bind themselves: what they were is not watched."""
+    """Yield names that Python loops bind themselves, which are not watched."""
     return (n for n in frame.f_locals if n.startswith("."))
 
 
@@ -337,7 +337,7 @@ def _kind(number: object) -> ScalarType:
 
 
 class Guard:
-    """An iteration that runs only where the loop still counts: a branch around it."""
+    """A branch around an iteration, which runs only if the loop continues."""
 
     def __init__(self, record: Recorder, condition: Number, before: dict[str, object]) -> None:
         self.record, self.before, self.blocks = record, before, (Block(), Block())
@@ -345,7 +345,7 @@ class Guard:
         record.stack.append(self.blocks[0])
 
     def end(self, after: Mapping[str, object]) -> dict[str, object]:
-        """What names are bound to after it."""
+        """Return the bindings of names after the guarded iteration."""
         self.record.stack.pop()
         return merge(self.record, self.condition, self.blocks, (after, self.before), set(after))
 
@@ -389,9 +389,9 @@ def _equal(a: object, b: object) -> bool:
 
 
 class ProgramBranch(Rebinding):
-    """An `if` of a function that was rewritten: both branches run where the program decides.
+    """An `if` of a rewritten function: both branches run if its test is a run-time number.
 
-    `names` are bound in a branch; `live` of them may be read afterwards.
+    `names` are bound in a branch; the names in `live` may be read afterwards.
     """
 
     def __init__(self, test: object, names: frozenset[str], live: frozenset[str]) -> None:
@@ -460,10 +460,10 @@ def loop(
     leaving: tuple[int, int, int] | None,
     bound: list[str],
 ) -> Rebinding:
-    """What the rewritten function iterates over in place of `iterable`.
+    """Return the iterable that the rewritten function uses instead of `iterable`.
 
-    `names`: those that are rebound inside, and where; `leaving`: what leaves the loop; `bound`: all
-    that the loop binds.
+    `names` are rebound inside, with their places. `leaving` is a statement that leaves the loop.
+    `bound` are all names that the loop binds.
     """
     if recording.get() is None or not isinstance(iterable, ProgramRange):
         return PythonLoop(iterable, names, late)
@@ -474,12 +474,12 @@ def loop(
 
 
 def branch(test: object, names: Sequence[str], live: Sequence[str]) -> ProgramBranch:
-    """What the rewritten function iterates over for an `if`."""
+    """Return the iterable that the rewritten function uses for an `if`."""
     return ProgramBranch(test, frozenset(names), frozenset(live))
 
 
 def finish(record: Recorder) -> None:
-    """At the end of a kernel: every loop was recorded to its end; the function returns."""
+    """Finish a kernel: every loop was recorded to its end; record the return."""
     if record.open:
         raise left(record.open[-1].place)
     record.drop_unread_views()

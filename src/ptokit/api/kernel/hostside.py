@@ -1,4 +1,4 @@
-"""The host's side of a launch: arrays of any library as memory, outputs written in place."""
+"""The host side of a launch: arrays of any library as memory, and outputs written in place."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from ptokit.values.host import AnyArray, codes_of, native, values_of
 
 
 class KernelWarning(UserWarning):
-    """A kernel does what nobody means: an output is not written, a result is not read."""
+    """A warning about a kernel with an unused result or an unwritten output."""
 
 
 class In(Protocol):
-    """An array that a kernel reads: `numpy.ndarray`, `torch.Tensor` and others are such."""
+    """An array that a kernel reads, such as a `numpy.ndarray` or a `torch.Tensor`."""
 
     @property
     def shape(self) -> Any: ...  # Any: numbers
@@ -47,7 +47,7 @@ class In(Protocol):
 
 
 class Out(In, Protocol):
-    """An array that a kernel writes, all of it or a part."""
+    """An array that a kernel writes, in whole or in part."""
 
 
 class InOut(In, Protocol):
@@ -56,14 +56,14 @@ class InOut(In, Protocol):
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array that is not there yet: extents are numbers, or names of run-time numbers."""
+    """An array without data: extents are numbers, or names of run-time numbers."""
 
     dtype: DType
     shape: tuple[int | str, ...]
 
 
 def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
-    """An argument's element type and extents, for a program without arrays."""
+    """Return an argument's element type and extents, for a program without arrays."""
     try:
         extents = tuple(n if isinstance(n, str) else operator.index(n) for n in shape)
     except TypeError:
@@ -73,7 +73,7 @@ def spec(dtype: ElementType, shape: Sequence[int | str]) -> ArraySpec:
 
 
 NUMBERS = (bool, int, float, np.integer, np.floating)
-VALUES = (str, bytes, type(None), type)  # no data of a launch
+VALUES = (str, bytes, type(None), type)  # types that are no data of a launch
 
 
 @cache
@@ -82,7 +82,7 @@ def _element(dtype: np.dtype[np.generic]) -> DType | None:
 
 
 class LaunchArguments:
-    """What a launch was given: arrays as NumPy has them, numbers, and values of Python's."""
+    """The arguments of a launch: arrays as NumPy arrays, numbers, and Python values."""
 
     def __init__(self, data: Mapping[str, object], static: Mapping[str, object]) -> None:
         self.static = static
@@ -91,7 +91,7 @@ class LaunchArguments:
         self.dtypes: dict[str, DType] = {}
         self.shapes: dict[str, tuple[Extent, ...]] = {}
         self.extents: Mapping[str, Extent] = {}
-        self.others: dict[str, object] = {}  # what `views` were made of, where that is no ndarray
+        self.others: dict[str, object] = {}  # the originals of `views` that are no ndarray
         kinds: list[object] = []
         for name, given in data.items():
             if isinstance(given, ArraySpec):
@@ -111,7 +111,7 @@ class LaunchArguments:
                     self.numbers[name] = number = _number(name, array[()])
                     kinds.append(number.__class__)
         self.exactly = tuple(map(exact, static.values()))
-        # what decides the program, as far as `shapes` does not matter
+        # the key of the program, apart from `shapes`
         self.kind: tuple[object, ...] = (*kinds, *static, *static.values(), self.exactly)
 
     def _array(self, name: str, array: AnyArray) -> None:
@@ -125,7 +125,7 @@ class LaunchArguments:
         self.views[name], self.dtypes[name], self.shapes[name] = array, dtype, array.shape
 
     def require_arrays(self, names: Iterable[str]) -> None:
-        """PtoError where a number was given for an array."""
+        """Raise PtoError if a number was given for an array."""
         for name in self.numbers.keys() & set(names):
             seen = f"{name} is the number {self.numbers[name]!r}"
             help = "pass an array with as many axes as `shapes` names"
@@ -133,12 +133,12 @@ class LaunchArguments:
 
     @cached_property
     def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
-        """What the program takes, by name."""
+        """Return the arguments of the program, by name."""
         whole = {n: np.ascontiguousarray(native(a)) for n, a in self.views.items()}
         return {**whole, **self.numbers, **self.extents}
 
     def contiguous(self) -> dict[str, tuple[DType, AnyArray]]:
-        """Copies that a kernel may be debugged on, as memory holds them."""
+        """Return copies of the arrays for `debug`, in memory format."""
         kinds = self.dtypes
         return {
             n: (k, pack(codes_of(a, k)) if k.packed else np.array(native(a), order="C"))
@@ -146,7 +146,7 @@ class LaunchArguments:
         }
 
     def require_outputs(self, names: Container[str]) -> None:
-        """CallError unless stores into each of these arrays arrive there, and in no other one."""
+        """Raise CallError unless stores into each of these arrays reach exactly that array."""
         outputs = {n: view for n, view in self.views.items() if n in names}
         for name, view in outputs.items():
             if not view.flags.writeable:
@@ -164,9 +164,9 @@ class LaunchArguments:
                 raise _unfit(name, f"memory of {other}", help, seen)
 
     def put_back(self, outputs: Mapping[str, AnyArray]) -> None:
-        """Write outputs into the arrays that were given."""
+        """Write outputs into the given arrays."""
         self.require_outputs(outputs)
-        for name in filter(self.views.__contains__, outputs):  # others are room that FIFOs need
+        for name in filter(self.views.__contains__, outputs):  # other outputs are memory of FIFOs
             result, view, kind = outputs[name], self.views[name], self.dtypes[name]
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)
@@ -174,7 +174,7 @@ class LaunchArguments:
 
 
 def _number(name: str, given: Any) -> int | float:  # Any: a number of Python's or NumPy's
-    """A run-time number; CallError for one that no register holds."""
+    """Return a run-time number; CallError if it does not fit a register."""
     number = given.item() if hasattr(given, "item") else given
     if not isinstance(number, int | float) and given.__class__ is np.longdouble:
         number = float(given)
@@ -196,13 +196,13 @@ def _unfit(name: str, what: str, help: str, seen: str | None = None) -> PtoError
 
 
 def _is_memory_of(view: AnyArray, given: object) -> bool:
-    """True if NumPy finds the same memory behind an object each time it asks."""
+    """Return whether NumPy finds the same memory behind an object each time."""
     again = host_memory(given)
     return view.ctypes.data == again.ctypes.data and view.strides == again.strides
 
 
 def _share(one: AnyArray, two: AnyArray) -> bool:
-    """True if some byte belongs to both arrays, or NumPy would take too long to tell."""
+    """Return whether the arrays share a byte, or NumPy cannot decide that quickly."""
     if not np.may_share_memory(one, two):
         return False
     try:
@@ -212,7 +212,7 @@ def _share(one: AnyArray, two: AnyArray) -> bool:
 
 
 def array_of(name: str, given: object) -> AnyArray:
-    """The memory of another library's array, shared."""
+    """Return the shared memory of another library's array."""
     asked = ("__array_interface__", "__dlpack__", "__array__")
     if isinstance(given, type) or not any(hasattr(given, a) for a in asked):
         seen, help = f"{name} is a {type(given).__name__}", "pass a NumPy array: numpy.asarray(...)"
@@ -232,13 +232,13 @@ def array_of(name: str, given: object) -> AnyArray:
 
 
 def warn(found: Sequence[Diagnostic]) -> None:
-    """Show warnings where the kernel was called; Python shows each once."""
+    """Show warnings at the call of the kernel; Python shows each once."""
     for diagnostic in found:
         warnings.warn(diagnostic.render(), KernelWarning, stacklevel=depth())
 
 
 def require_plain(function: Callable[..., object], parameters: Iterable[inspect.Parameter]) -> None:
-    """TypeError for a function that no kernel can be."""
+    """Raise TypeError for a function that cannot be a kernel."""
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         raise TypeError(f"{function.__name__} is a generator or async: expected a plain function")
     for one in parameters:
@@ -247,23 +247,23 @@ def require_plain(function: Callable[..., object], parameters: Iterable[inspect.
 
 
 def _said(parameter: inspect.Parameter) -> str:
-    """The last word of an annotation: `from __future__ import annotations` makes it text."""
+    """Return the last word of an annotation, which may be a string."""
     kind: object = parameter.annotation
     return kind.__name__ if isinstance(kind, type) else str(kind).rpartition(".")[2]
 
 
 def is_output(parameter: inspect.Parameter) -> bool:
-    """True if the annotation says that the kernel writes the argument."""
+    """Return whether the annotation says that the kernel writes the argument."""
     return _said(parameter) in ("Out", "InOut")
 
 
 def is_input(parameter: inspect.Parameter) -> bool:
-    """True if the annotation says that the kernel only reads the argument."""
+    """Return whether the annotation says that the kernel only reads the argument."""
     return _said(parameter) == "In"
 
 
 def not_written(name: str, code: CodeType) -> Diagnostic:
-    """An output that nothing stores into."""
+    """Return the warning for an output without a store."""
     return Diagnostic(
         "output-not-written",
         f"{name} is an output that is never stored to",
@@ -274,6 +274,6 @@ def not_written(name: str, code: CodeType) -> Diagnostic:
 
 
 def place_block(index: int, blocks: int) -> None:
-    """The eager core stands for one of so many blocks, all of its cores."""
+    """Set the block of the eager core, which stands for all cores of the block."""
     core = current_core()
     core.block_idx, core.block_num, core.whole = index, blocks, core.target.kinds

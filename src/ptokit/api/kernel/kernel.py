@@ -1,4 +1,4 @@
-"""`@pto.kernel`: capture once for each kind of arguments, then run, print, check or debug."""
+"""`@pto.kernel`: record once for each kind of arguments, then run, print, check or debug."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 F = TypeVar("F", bound="Callable[..., object]")
-KEPT = 128  # captures and prepared launches of one kernel
+KEPT = 128  # maximum number of recordings of one kernel
 FLOAT = ScalarType("f32")
 
 
 class RecordedProgram(Program):
-    """A recorded kernel: cores that have one unit each run it in two functions."""
+    """A recorded kernel, split into two functions on targets with two kinds of cores."""
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
@@ -64,7 +64,7 @@ class RecordedProgram(Program):
         return RecordedProgram, (self.module,)
 
     def on(self, target: Target) -> Program:
-        """The program that the cores of a target run; PtoError where it cannot be taken apart."""
+        """Return the program for the cores of a target; PtoError if it cannot be split."""
         if not target.kinds or not self.mixed:
             return self
         if target.releases not in self._divided:
@@ -83,11 +83,11 @@ class Capture:
         stored: frozenset[str],
     ) -> None:
         self.program, self.warnings, self.read = program, warnings, read
-        self.stored = stored  # arrays that some instruction stores into
+        self.stored = stored  # arrays with a store
         self.executables: dict[object, Executable] = {}
 
     def executable(self, options: Options) -> Executable:
-        """The machine that runs it; run-time numbers are no part of its code."""
+        """Return the executable, in whose code run-time numbers are no constants."""
         found = self.executables.get(options.key)
         if found is None:
             made = self.program.executable(replace(options, slots=True))
@@ -96,16 +96,16 @@ class Capture:
 
 
 class Kernel(Rich, Generic[P]):
-    """A function that describes a kernel. Calling it runs the kernel on arrays, in place.
+    """A function that describes a kernel; calling it runs the kernel on arrays, in place.
 
-    Positional parameters are data: arrays, and numbers that one program serves all values of.
-    Keyword-only ones are values of Python's while it is recorded.
+    Positional parameters are data: arrays, and numbers for which one program serves all values.
+    Keyword-only parameters are Python values during recording.
     """
 
     def __init__(self, function: Callable[P, None], shapes: str | None = None) -> None:
         self.function = function
         update_wrapper(self, function)
-        self.target: str | None = None  # of its launches; None: the current one
+        self.target: str | None = None  # target of launches; None: the current one
         self.options = options_of()
         every = self.signature.parameters.values()
         hostside.require_plain(function, every)
@@ -132,24 +132,24 @@ class Kernel(Rich, Generic[P]):
 
     @takes(KernelWords)
     def on(self, target: str | None = None, **options: Unpack[KernelWords]) -> Kernel[P]:
-        """The same kernel, launched on a target, by an engine, on so many blocks.
+        """Return the same kernel with options for its launches, such as a target or blocks.
 
-        Options are those of `Program.run`; `debug` runs on the target and the fix-pipe reading,
-        and is as `strict`.
+        Options are those of `Program.run`. `debug` uses the target, the fix-pipe reading and
+        `strict`.
         """
         new = copy(self)
         new.target, new.options = target, options_of(target=target, **options)
         return new
 
     def _chosen(self) -> Options:
-        """The options of a launch that begins now."""
+        """Return the options of a launch that starts now."""
         here, options = current_target(), self.options
         known = self.target is not None or options.target is here
         return options if known else replace(options, target=here)
 
     @door
     def __call__(self, *args: P.args, **names: P.kwargs) -> None:
-        """Run it on arrays and numbers; outputs are written in place."""
+        """Run the kernel on arrays and numbers; outputs are written in place."""
         if recording.get() is not None:
             self._done(self._rewritten.function(*args, **names))
             return
@@ -162,7 +162,7 @@ class Kernel(Rich, Generic[P]):
     def _launch(self, capture: Capture, given: LaunchArguments) -> None:
         given.require_outputs(capture.stored)
         options = self._chosen()
-        if not all(a.size for a in given.views.values()):  # nothing has a view without elements
+        if not all(a.size for a in given.views.values()):  # a view must have elements
             left = self._debugged(given, range(options.blocks), options.blocks)
             given.put_back({n: left[n] for n in capture.stored & left.keys()})
             return
@@ -174,32 +174,32 @@ class Kernel(Rich, Generic[P]):
 
     @door
     def prepare(self, *args: P.args, **names: P.kwargs) -> Callable[[], None]:
-        """What a call does once everything is captured and compiled."""
+        """Return a function that launches the kernel; recording and compiling are done first."""
         given = self._given(args, names)
         capture = self._capture(given)
         return lambda: self._launch(capture, given)
 
     @door
     def program(self, *args: object, **names: object) -> Program:
-        """The program for such arguments: arrays, or `pto.spec(dtype, shape)` in their place."""
+        """Return the program for arrays, or for `pto.spec(dtype, shape)` instead of arrays."""
         return self._capture(self._given(args, names)).program
 
     @door
     def text(
         self, *args: object, form: str = "dps", level: int | None = None, **names: object
     ) -> str:
-        """The program as text; without arguments that of the last capture. See `Program.text`."""
+        """Return the program as text, see `Program.text`; without arguments the last program."""
         program = self._program(args, names)
         return program.text(form, level=level, target=self.target)
 
     def _program(self, args: tuple[object, ...], names: Mapping[str, object]) -> Program:
-        """The program for these arguments; without any that of the last capture."""
+        """Return the program for these arguments; without any, the last one recorded."""
         last = not args and not names and self.kept
         return [*self.kept.values()][-1].program if last else self.program(*args, **names)
 
     @property
     def captures(self) -> list[object]:
-        """What each capture was made for: element types, extents and values."""
+        """Return the key of each recording: element types, extents and values."""
         return [key[:3] for key in self.kept]
 
     @door
@@ -208,7 +208,7 @@ class Kernel(Rich, Generic[P]):
     ) -> None:
         """Run the function itself, instruction by instruction: breakpoints and prints work.
 
-        `block` runs one of `blocks` only; None: one after the other.
+        `block` runs one of `blocks` only; None runs all of them in order.
         """
         given = self._given(args, names)
         every = range(blocks) if block is None else (block,)
@@ -217,7 +217,7 @@ class Kernel(Rich, Generic[P]):
         given.put_back({n: a for n, a in left if a.tobytes() != before[n][1].tobytes()})
 
     def _debugged(self, given: LaunchArguments, every: Iterable[int], blocks: int) -> Outputs:
-        """Copies of the arrays as the function leaves them."""
+        """Return copies of the arrays after a debug run."""
         given.extents = self._extents(given)
         arguments = {
             name: self._array(name, dtype, given.shapes[name], array=a)
@@ -229,15 +229,15 @@ class Kernel(Rich, Generic[P]):
             with target_context(name, fixpipe=options.fixpipe, strict=strict):
                 hostside.place_block(index, blocks)
                 values = {n: arguments.get(n, given.numbers.get(n)) for n in self.data}
-                self._done(self.function(**values, **given.static))  # type: ignore[call-arg]
+                self._done(self.function(**values, **given.static))  # type: ignore[call-arg]  # arguments are known at run time only
         held = ((name, array.base.array) for name, array in arguments.items())
         return {name: array for name, array in held if array is not None}
 
     @door
     def verify(self, *args: object, blocks: int = 1, **names: object) -> None:
-        """Compare debug, reference and native, bit for bit; PtoError names the first difference.
+        """Compare debug, reference and native bit by bit; PtoError names the first difference.
 
-        Its place is the store that wrote it. The arrays stay as they are.
+        Its place is the store that wrote the element. The arrays stay unchanged.
         """
         given = self._given(args, names)
         capture = self._capture(given)
@@ -252,9 +252,9 @@ class Kernel(Rich, Generic[P]):
 
     @door
     def check(self, *args: object, target: str = "all", **names: object) -> list[Diagnostic]:
-        """What is wrong with the program on a target, or on all; see `Program.check`.
+        """Return what is wrong with the program on a target, or on all; see `Program.check`.
 
-        Without arguments the program of the last capture.
+        Without arguments, the last program is checked.
         """
         return self._program(args, names).check(target)
 
@@ -262,10 +262,10 @@ class Kernel(Rich, Generic[P]):
     def races(
         self, *args: object, target: str | None = None, blocks: int | None = None, **names: object
     ) -> list[Diagnostic]:
-        """What the order of pipes and of blocks leaves open in this launch, see `Program.races`.
+        """Return the order faults of this launch between pipes and blocks, see `Program.races`.
 
-        `target` and `blocks` are those of `on`, unless they are given. With `pto.spec` in the
-        place of arrays samples of launches are looked at.
+        `target` and `blocks` default to those of `on`. With `pto.spec` instead of arrays, sample
+        launches are checked.
         """
         program, arguments = self.bound(*args, **names)
         target, blocks = target or self.target, blocks or self.options.blocks
@@ -273,7 +273,7 @@ class Kernel(Rich, Generic[P]):
 
     @door
     def bound(self, *args: object, **names: object) -> tuple[Program, dict[str, Any]]:  # Any: given
-        """The program for these arguments, and what it takes by name; of a `pto.spec` nothing."""
+        """Return the program for these arguments, and its arguments; none for a `pto.spec`."""
         given = self._given(args, names)
         program = self._capture(given).program
         return program, given.arrays if given.dtypes.keys() == given.views.keys() else {}
@@ -284,7 +284,7 @@ class Kernel(Rich, Generic[P]):
     ) -> Profile:
         """Predict how long a call would take on hardware, see `Program.profile`.
 
-        `target` and `blocks` are those of `on`, unless they are given.
+        `target` and `blocks` default to those of `on`.
         """
         from ptokit.api.profiling import profile
 
@@ -310,15 +310,15 @@ class Kernel(Rich, Generic[P]):
         return LaunchArguments({n: given[n] for n in self.data}, {n: given[n] for n in self.static})
 
     def parameters(self) -> str:
-        """The parameters, without annotations."""
+        """Return the parameters without annotations, as text."""
         every = self.signature.parameters.values()
         return str(inspect.Signature([p.replace(annotation=p.empty) for p in every]))
 
     def _capture(self, given: LaunchArguments) -> Capture:
-        """The program for these arguments, recorded if there is none."""
+        """Return the recording for these arguments, made now if there is none."""
         try:
             found = self.recent.get(given.kind)
-        except TypeError:  # a value that cannot be hashed: the key says which
+        except TypeError:  # `_key` reports the unhashable value
             found = None
         if found is not None and found[0].read.same():
             given.extents = found[1]
@@ -336,20 +336,20 @@ class Kernel(Rich, Generic[P]):
         return capture
 
     def _extents(self, given: LaunchArguments) -> dict[str, Extent]:
-        """The extents that are run-time numbers; CallError where arrays disagree."""
+        """Return the extents that are run-time numbers; CallError if arrays disagree."""
         given.require_arrays(self.shapes or ())
         known = extents(self.shapes, given.shapes) if self.shapes is not None else {}
         return {name: extent for name, extent in known.items() if not _fixed(name)}
 
     def _done(self, result: object) -> None:
-        """TypeError where the function gives something back."""
+        """Raise TypeError if the function returned a value."""
         if result is not None:
             seen = "a tile" if isinstance(result, Tile) else shown(result)
             what = f"{self.function.__name__} returns {seen}"
             raise TypeError(f"{what}: a kernel returns nothing, pto.store writes an output")
 
     def _key(self, given: LaunchArguments) -> tuple[object, ...]:
-        """What decides the program: element types, extents in capitals, values of Python's."""
+        """Return the key of a recording: element types, static extents, Python values."""
         arrays: list[object] = []
         for name, dtype in given.dtypes.items():
             shape = given.shapes[name]
@@ -370,7 +370,7 @@ class Kernel(Rich, Generic[P]):
 
     def _record(self, given: LaunchArguments) -> Capture:
         read = PythonState({self.function.__name__: self.function, **given.static})
-        read.require_visible(self.function.__code__)  # type: ignore[attr-defined]
+        read.require_visible(self.function.__code__)  # type: ignore[attr-defined]  # a Python function
         made = self._rewritten
         record = Recorder(made.names, self.function)
         values = self._arguments(record, given)
@@ -391,18 +391,18 @@ class Kernel(Rich, Generic[P]):
         return Capture(program, warnings, read, frozenset(record.stored))
 
     def _array(self, name: str, *what: Any, **how: Any) -> KernelArray:  # Any: as ArrayBase has it
-        """An argument while the function runs: all of an array."""
+        """Return an argument during a run of the function: the whole array."""
         stored = not hostside.is_input(self.signature.parameters[name])
         return KernelArray.whole(ArrayBase(name, *what, stored=stored, **how))
 
     def _unwritten(self, record: Recorder, given: LaunchArguments) -> tuple[Diagnostic, ...]:
-        """Outputs that nothing stores into."""
+        """Return warnings for outputs without a store."""
         outs = [n for n in given.dtypes if hostside.is_output(self.signature.parameters[n])]
-        code = self.function.__code__  # type: ignore[attr-defined]
+        code = self.function.__code__  # type: ignore[attr-defined]  # a Python function
         return tuple(hostside.not_written(n, code) for n in outs if n not in record.stored)
 
     def _arguments(self, record: Recorder, given: LaunchArguments) -> dict[str, object]:
-        """The parameters of the function while it is recorded, and the program's arguments."""
+        """Return the function's arguments during recording; add the program's arguments."""
         named: dict[str, RunTimeNumber] = {}
         made: dict[str, object] = {}
 
@@ -430,7 +430,7 @@ class Kernel(Rich, Generic[P]):
 
 
 def _fixed(extent: object) -> bool:
-    """Whether an extent is a number of Python's while recording: not a name in lower case."""
+    """Return whether an extent is static: a number, or a name that is not in lower case."""
     return not (isinstance(extent, str) and extent[:1].islower())
 
 
@@ -449,15 +449,15 @@ def kernel(*, shapes: str | None = None) -> Callable[[Callable[P, None]], Kernel
 def kernel(function: Callable[P, None] | None = None, *, shapes: str | None = None) -> object:
     """Make a kernel of a function; `shapes` names the extents of its arrays."""
     if function is None:
-        return lambda f: Kernel(f, shapes)  # type: ignore[misc]
+        return lambda f: Kernel(f, shapes)  # type: ignore[misc]  # see the overloads
     return Kernel(function, shapes)
 
 
 def inline(function: F) -> F:
-    """A helper whose own branches on run-time numbers, and rebound names in loops, are recorded."""
+    """Record a helper's own branches on run-time numbers, and rebound names in its loops."""
 
     def call(*args: object, **names: object) -> object:
         made = function if recording.get() is None else rewritten(function).function
         return made(*args, **names)
 
-    return update_wrapper(call, function)  # type: ignore[return-value]
+    return update_wrapper(call, function)  # type: ignore[return-value]  # the same signature

@@ -1,4 +1,4 @@
-"""Arrays inside of a kernel: views whose extents may be run-time numbers, real ones in `debug`."""
+"""Arrays in a kernel: views whose extents may be run-time numbers; real arrays in `debug`."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from ptokit.values.host import AnyArray
 
 Slice: TypeAlias = "slice[Number | None, Number | None, object]"
 DN = GlobalLayout.DN
-PAIRED = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # views of scales: pairs are an axis
+PAIRED = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # views of scales, with an axis of pairs
 
 
 def _paired(
     layout: GlobalLayout | None, numbers: tuple[Number, ...], pair: Number
 ) -> tuple[Number, ...]:
-    """Extents or offsets of a view: of scales the last one counts pairs."""
+    """Return extents or offsets of a view; for scales, the last axis is split into pairs."""
     return (*numbers[:-1], numbers[-1] // 2, pair) if layout in PAIRED else numbers
 
 
 @dataclass(eq=False)
 class ArrayBase:
-    """An argument of a kernel: a pointer and its extents, or in `debug` an array."""
+    """An argument of a kernel: a pointer and its extents, or an array in `debug`."""
 
     name: str
     dtype: DType
@@ -50,7 +50,7 @@ class ArrayBase:
 
     @cached_property
     def strides(self) -> tuple[Number, ...]:
-        """The strides in C order, in elements, as numbers of the function's start."""
+        """Return the strides in C order, in elements, computed at the function's start."""
         found: list[Number] = [1]
         with at_start():
             for extent in self.extents[:0:-1]:
@@ -58,11 +58,11 @@ class ArrayBase:
         return tuple(found)
 
     def transposed(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
-        """With the last two of a list exchanged."""
+        """Return a list with its last two numbers exchanged."""
         return (*numbers[:-2], *numbers[:-3:-1])
 
     def view(self, layout: GlobalLayout | None) -> Value:
-        """The view of the whole array, made at the function's start when first asked for."""
+        """Return the view of the whole array, made at the function's start on first use."""
         if layout not in self.views:
             self.views[layout] = self._viewed(recorder(), layout)
         return self.views[layout]
@@ -87,10 +87,10 @@ class ArrayBase:
 
 
 class KernelArray(RecordedView):
-    """An argument of a kernel, or a part of one: a view, whose extents may be run-time numbers.
+    """An argument of a kernel, or a part: a view whose extents may be run-time numbers.
 
-    `axes` are those that it shows: an index takes one away. `box` is the shape of the tile that a
-    block of it fills.
+    `axes` are the visible axes; an index removes one. `box` is the shape of the tile that a block
+    of the view fills.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class KernelArray(RecordedView):
 
     @classmethod
     def whole(cls, base: ArrayBase) -> KernelArray:
-        """All of an argument."""
+        """Return a view of the whole argument."""
         rank = len(base.extents)
         return cls(base, (0,) * rank, base.extents, tuple(range(rank)))
 
@@ -118,17 +118,17 @@ class KernelArray(RecordedView):
 
     @property
     def shape(self) -> Any:  # Any: numbers, for checkers ints
-        """The extents of the axes that it shows."""
+        """Return the extents of the visible axes."""
         return tuple(self.sizes[axis] for axis in self.axes)
 
     @property
     def matrix(self) -> tuple[Number, Number]:
-        """The extents of a tile for it: what has one axis is a row."""
-        return (1, 1, *self.shape)[-2:]  # type: ignore[return-value]
+        """Return the extents of a tile for the view; a view with one axis is a row."""
+        return (1, 1, *self.shape)[-2:]  # type: ignore[return-value]  # two numbers
 
     @property
     def T(self) -> KernelArray:
-        """The last two axes exchanged: a dn view."""
+        """Return the view with its last two axes exchanged: a dn view."""
         transposed = self.base.transposed
         axes = (*self.axes[:-2], *self.axes[-2:])
         if len(self.axes) < 2 or self.axes[-2:] != (len(self.sizes) - 2, len(self.sizes) - 1):
@@ -139,11 +139,11 @@ class KernelArray(RecordedView):
         return KernelArray(self.base, starts, sizes, axes, layout=layout)
 
     def of(self, base: ArrayBase) -> KernelArray:
-        """The same part of another array."""
+        """Return the same part of another array."""
         return KernelArray(base, self.starts, self.sizes, self.axes, layout=self.layout)
 
     def stated(self, layout: GlobalLayout) -> KernelArray:
-        """The same part, whose view states this layout."""
+        """Return the same part with a view that states this layout."""
         return KernelArray(self.base, self.starts, self.sizes, self.axes, layout=layout)
 
     def __repr__(self) -> str:
@@ -157,17 +157,17 @@ class KernelArray(RecordedView):
         return (self[i] for i in range(len(self)))
 
     def refuse(self, *_: object) -> NoReturn:
-        """Python asks for the elements."""
+        """Raise the error for an operation that needs the elements."""
         help = "load a block of it: pto.load(pto.block(x, row, col, rows, cols)), or index one"
         raise refused("run-time-number", f"{self!r} is memory, not elements", help)
 
-    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __neg__ = __abs__ = refuse  # type: ignore[assignment]
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __neg__ = __abs__ = refuse  # type: ignore[assignment]  # raises for any arguments
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = refuse
     __rtruediv__ = __floordiv__ = __pow__ = __matmul__ = __rmatmul__ = refuse
     __hash__ = object.__hash__
 
     def __getitem__(self, key: Any) -> Any:  # Any: indices and slices; a part, or a number
-        keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)  # type: ignore[assignment]
+        keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)  # type: ignore[assignment]  # a user's index
         if len(keys) > len(self.axes):
             raise IndexError(f"{self!r} has {len(self.axes)} axes, not {len(keys)}")
         for part in keys:
@@ -187,7 +187,7 @@ class KernelArray(RecordedView):
         return KernelArray(self.base, tuple(starts), tuple(sizes), tuple(axes), layout=self.layout)
 
     def _require_inside(self, first: Number, end: Number, extent: Number) -> None:
-        """Refuse what is known to lie outside of an axis: nothing counts from the end."""
+        """Raise an error for bounds known to be outside an axis; negative indices are errors."""
         if any(isinstance(n, int) and n < 0 for n in (first, end)):
             help = f"count from the start: {extent!r} - 1 is the last one"
         elif isinstance(end, int) and isinstance(extent, int) and end > extent:
@@ -198,7 +198,7 @@ class KernelArray(RecordedView):
         raise refused("window-out-of-bounds", f"{self!r}: {what}", help)
 
     def require_stored(self) -> None:
-        """PtoError where an instruction stores into an argument that is an input."""
+        """Raise PtoError for a store into an argument that is an input."""
         if not self.base.stored:
             name = self.base.name
             help = f"annotate it `{name}: pto.Out`, or pto.InOut where the kernel reads it, too"
@@ -209,7 +209,7 @@ class KernelArray(RecordedView):
         raise TypeError("a kernel writes arrays with pto.store(pto.block(...), tile)")
 
     def block(self, row: Number, col: Number, rows: int, cols: int) -> KernelArray:
-        """The rows x cols block at (row, col) of the last two axes, cut off at the edge."""
+        """Return the rows x cols block at (row, col) of the last two axes, clipped at the edge."""
         if len(self.axes) < 2 and (not self.axes or (row, rows) != (0, 1)):
             one = (
                 "it is one row: pto.block(array, 0, col, 1, cols)" if self.axes else "pass two axes"
@@ -219,7 +219,7 @@ class KernelArray(RecordedView):
             require_whole(number, "pto.block(array, row, col, rows, cols) takes")
         if any(
             type(n) in (int, bool) and n < 1 for n in (rows, cols)
-        ):  # a run-time number may be any
+        ):  # run-time numbers are not known
             help = "an array without elements needs no launch"
             raise refused("operand-value", f"a block of {rows}x{cols} has no elements", help)
         starts, sizes = [*self.starts], [*self.sizes]
@@ -240,8 +240,8 @@ class KernelArray(RecordedView):
         )
 
     @cached_property
-    def value(self) -> Value:  # type: ignore[override]
-        """The view of this part in the program."""
+    def value(self) -> Value:  # type: ignore[override]  # a property in the base class
+        """Return the view of this part in the program."""
         record, view = recorder(), self.base.view(self.layout)
         whole = all(a is b for a, b in zip(self.sizes, self._extents(), strict=True))
         if whole and not any(isinstance(s, RunTimeNumber) or s for s in self.starts):
@@ -268,7 +268,7 @@ class KernelArray(RecordedView):
 
     @cached_property
     def _tensor(self) -> Tensor:
-        """The view of this part of a real array."""
+        """Return the view of this part of a real array."""
         array, strides = self.base.array, self._strides()
         assert array is not None
         offset = sum(a * b for a, b in zip(self.starts, strides, strict=True))
@@ -298,7 +298,7 @@ class KernelArray(RecordedView):
         return _loaded(self.base, offset)
 
     def numpy(self) -> AnyArray:
-        """The array, in `debug`."""
+        """Return the array in `debug`; an error while recording."""
         array = self.base.array
         if array is None:
             raise refused(
@@ -311,17 +311,17 @@ class KernelArray(RecordedView):
         first = sum(a * b for a, b in zip(self.starts, self._strides(), strict=True))
         shape = [self.sizes[a] for a in self.axes]
         steps = [strides[a] for a in self.axes]
-        return np.lib.stride_tricks.as_strided(flat[first:], shape, steps)  # type: ignore[arg-type]
+        return np.lib.stride_tricks.as_strided(flat[first:], shape, steps)  # type: ignore[arg-type]  # extents are ints in `debug`
 
 
 def _bounds(key: object) -> Iterator[object]:
-    """The numbers of an index or a slice."""
-    every = (key.start, key.stop) if isinstance(key, slice) else (key,)  # type: ignore[union-attr]
-    return (n for n in every if n is not None or not isinstance(key, slice))  # type: ignore[misc]
+    """Yield the numbers of an index or a slice."""
+    every = (key.start, key.stop) if isinstance(key, slice) else (key,)  # type: ignore[union-attr]  # a user's index
+    return (n for n in every if n is not None or not isinstance(key, slice))  # type: ignore[misc]  # a user's index
 
 
 def _ends(part: Slice, extent: Number) -> tuple[Number, Number]:
-    """Where a slice begins and ends; it has no step."""
+    """Return the start and the end of a slice, which has no step."""
     if part.step not in (None, 1):
         raise ValueError("a part of an array has no step: iterate with pto.range(0, n, step)")
     first: Number = 0 if part.start is None else part.start
@@ -330,14 +330,14 @@ def _ends(part: Slice, extent: Number) -> tuple[Number, Number]:
 
 
 def _steps(start: Number, count: int) -> bool:
-    """Whether a start is a multiple of the block's extent."""
+    """Return whether a start is a multiple of the block's extent."""
     if isinstance(start, RunTimeNumber):
         return start.divides(count) and start.const % count == 0
     return start % count == 0
 
 
 def _loaded(base: ArrayBase, offset: Number) -> RunTimeNumber:
-    """An element of an argument as a number of the program."""
+    """Load an element of an argument as a number of the program."""
     record, page = recorder(), page_called("element", executes=False)
     assert page is not None
     assert base.pointer is not None

@@ -1,4 +1,4 @@
-"""What kernels call besides instructions: blocks of arrays, loads, stores, products, numbers."""
+"""Functions for kernels besides instructions: blocks, loads, stores, products, numbers."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ range = ProgramRange
 
 
 def block(array: object, row: int, col: int, rows: int, cols: int) -> KernelArray:
-    """The rows x cols block of an argument's last two axes at (row, col), cut off at the edge.
+    """Return the rows x cols block at (row, col) of an argument's last two axes.
 
-    An argument of one axis is a row.
+    The block is clipped at the edge. An argument with one axis is a row.
     """
     return _argument(array).block(row, col, rows, cols)
 
@@ -58,7 +58,7 @@ def _argument(array: object) -> KernelArray:
 def _do(
     verb: str, *things: object, names: tuple[str, ...], writes: Kind | None = None, **how: object
 ) -> None:
-    """Perform the instruction that is called so on its first operands."""
+    """Perform the instruction with this verb on its first operands."""
     page = page_called(verb, writes=writes)
     if page is None:
         raise TypeError(f"no instruction is called {verb}")
@@ -74,7 +74,7 @@ def loaded(
     pad: PadValue | CustomPad | str | None = None,
     conv: tensors.Unrolling | None = None,
 ) -> Tile:
-    """`pto.load` of a part of an argument; a feature map where `conv` says how it is unrolled."""
+    """Load a part of an argument into a new tile, or a feature map with `conv`."""
     part = _argument(part)
     where = tensors.word(Loc, loc, "location")
     scales = where is MAT and part.dtype is f8e8m0 and layout is None
@@ -106,15 +106,15 @@ def loaded(
 
 
 def _map(part: KernelArray, where: Loc, conv: tensors.Unrolling) -> Tile:
-    """A feature map, image x channel block x height x width x channels of 32 bytes, in L1."""
-    kind = ConvTileType(part.dtype, part.sizes, ConvLayout.NC1HWC0, where, **vars(conv))  # type: ignore[arg-type]
+    """Load a feature map (image, channel block, height, width, 32 bytes of channels) into L1."""
+    kind = ConvTileType(part.dtype, part.sizes, ConvLayout.NC1HWC0, where, **vars(conv))  # type: ignore[arg-type]  # extents of a feature map are ints
     tile = new_tile(kind)
     _do("load", tile, part, names=("part",), writes=Kind.CONV)
     return tile
 
 
 def _scales(part: KernelArray) -> Tile:
-    """Scales of the groups of a left matrix, row by row; as `.T` those of the right one."""
+    """Load group scales of a left matrix, row by row; with `.T`, those of the right matrix."""
     transposed = part.layout is GlobalLayout.DN
     kind = SCALE_RIGHT if transposed else SCALE_LEFT
     tile = new_tile(
@@ -143,9 +143,9 @@ def store(
 
 
 def _require_values(part: KernelArray, tile: object) -> None:
-    """Refuse a store of bits that mean something else: accumulators alone are converted.
+    """Raise an error for a store that would reinterpret bits; only accumulators convert.
 
-    An array of unsigned numbers holds the bits of anything.
+    An array of unsigned numbers may hold the bits of any type.
     """
     if not isinstance(tile, Tile):
         return
@@ -162,7 +162,7 @@ def _require_values(part: KernelArray, tile: object) -> None:
 def full(
     dtype: tensors.ElementType, rows: int, cols: int, value: float, *, valid: Any = None
 ) -> Tile:  # Any: two numbers
-    """A vector tile all of whose elements are `value`."""
+    """Return a vector tile whose elements all are `value`."""
     kind = usual_type(VEC, tensors.dtype_of(dtype), rows, cols)
     form, tile = value_form("full"), new_tile(kind, valid or (rows, cols))
     assert form is not None
@@ -170,7 +170,7 @@ def full(
 
 
 def copy(tile: Tile, *, out: Tile | None = None) -> Tile:
-    """Copy a tile into another one, or into a new one."""
+    """Copy a tile into another tile, or into a new one."""
     form = value_form("to")
     assert form is not None
     return form(tile, out=out)
@@ -185,7 +185,7 @@ def matmul(
     phase: Word | str | None = None,
     short: Word | str | None = None,
 ) -> Tile:
-    """a x b in a new accumulator, or added to `acc`, which `first` says to begin anew."""
+    """Return a x b in a new accumulator, or added to `acc`, which a true `first` overwrites."""
     how = stated(phase=phase, short=short)
     product, onto = value_form("matmul"), value_form("accumulate")
     assert product is not None
@@ -200,9 +200,9 @@ def matmul(
 
 
 def print(*things: object) -> None:
-    """Print text, numbers and tiles when the program runs, in `debug` too: a line for each number.
+    """Print text, numbers and tiles when the program runs, and in `debug`.
 
-    Text stands before the number that follows it. Python's own print shows what is recorded.
+    Each number is a line, after the text before it. Python's own print runs during recording.
     """
     label = ""
     for thing in (*things, None):
@@ -218,7 +218,7 @@ def print(*things: object) -> None:
 
 
 def _print_number(label: str, number: Any) -> None:  # Any: a number, or None
-    """A line with a number behind a text, or with the text alone."""
+    """Print a line with a text and a number, or with one of them."""
     if number is None and not label:
         return
     real = isinstance(number, float) or (isinstance(number, RunTimeNumber) and number.kind.is_float)
@@ -237,12 +237,12 @@ def _print_number(label: str, number: Any) -> None:  # Any: a number, or None
 
 
 def where(condition: object, yes: Any, no: Any) -> Any:  # Any: numbers, for checkers ints
-    """`yes` where a condition on numbers holds, else `no`."""
+    """Return `yes` if a condition on numbers holds, else `no`."""
     return chosen(condition, yes, no)
 
 
 def target_name() -> str:
-    """The name of the target that a kernel is debugged on."""
+    """Return the name of the target on which a kernel is debugged."""
     return current_target().name
 
 

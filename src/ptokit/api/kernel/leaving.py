@@ -1,6 +1,6 @@
-"""Statements that leave a loop or branch of the program, refused while a kernel is recorded.
+"""Errors for statements that leave a recorded loop or branch.
 
-So is a branch without a name that the other branch needs.
+Also for a name that only one branch binds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LEAVING = {
 
 
 def left(place: CallPlace, note: Note | None = None) -> PtoError:
-    """A loop that `break` or `return` left."""
+    """Return the error for a loop that `break` or `return` left."""
     message = "early exit from a recorded loop"
     help = "limit its bounds, guard its body with `if`, or unroll it with Python's range"
     notes = () if note is None else (note,)
-    return error("left-loop", message, place.span(), help=help, notes=notes)  # type: ignore[arg-type]
+    return error("left-loop", message, place.span(), help=help, notes=notes)  # type: ignore[arg-type]  # `error` types only text fields
 
 
 def decided(test: T, word: str, at: tuple[int, int, int]) -> T:
@@ -38,14 +38,14 @@ def decided(test: T, word: str, at: tuple[int, int, int]) -> T:
     note = Note(f"`{word}` is here", span_of(place.code.co_filename, at[0], *at))
     what = f"`{word}` in a recorded branch"
     help = LEAVING.get(word, AFTER)
-    problem = error("left-branch", what, place.span(), help=help, notes=(note,))  # type: ignore[arg-type]
+    problem = error("left-branch", what, place.span(), help=help, notes=(note,))  # type: ignore[arg-type]  # `error` types only text fields
     if record.sees(place.code):
         record.refused = problem
     raise problem
 
 
 def unbound(record: Recorder, problem: UnboundLocalError) -> Exception:
-    """The error for a name that the other branch binds, or the problem itself."""
+    """Return the error for a name that only the other branch binds, or `problem` itself."""
     name = (re.findall(r"'(\w+)'", str(problem)) or [""])[0]
     if name not in record.gone:
         return problem

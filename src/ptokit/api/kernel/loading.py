@@ -1,6 +1,6 @@
-"""Reading programs: from a file, or from text.
+"""Reading of programs from a file or from text.
 
-In a kernel `load` reads a part of an argument into a tile.
+In a kernel, `load` reads a part of an argument into a tile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @door
 def loads(text: str, name: str = "<text>") -> Program:
-    """Read a program from text; PtoError if it cannot be read."""
+    """Read a program from text; PtoError if the text is invalid."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected a program as str, got {type(text).__name__}")
     return Program(read(text, name))
@@ -46,14 +46,14 @@ def load(
 def load(part: In, loc: Loc | str = ..., /, *, conv: Unrolling) -> ConvTile: ...
 @door
 def load(path: Any, *where: Any, **how: Any) -> Any:  # Any: as above
-    """Read a program from a file; PtoError if the file or its text cannot be read.
+    """Read a program from a file; PtoError if the file or its text is invalid.
 
-    In a kernel: a new tile with a part of an argument, in `loc` ("vec"), rounded up to whole boxes
-    and lines; `layout` and `pad` of its type where they are not the usual ones. With `conv` a
-    feature map of five extents becomes a convolution tile.
+    In a kernel: return a new tile with a part of an argument. The tile is in `loc` ("vec") and
+    rounded up to whole boxes and lines; `layout` and `pad` override those of its usual type. With
+    `conv`, a feature map of five extents becomes a convolution tile.
     """
     if not isinstance(path, str | Path):
-        from ptokit.api.kernel.kernelfunctions import loaded  # programs in text need no kernels
+        from ptokit.api.kernel.kernelfunctions import loaded  # text needs no kernels
 
         return loaded(path, *where, **how)
     if where or how:
@@ -62,7 +62,7 @@ def load(path: Any, *where: Any, **how: Any) -> Any:  # Any: as above
 
 
 def decoded(raw: bytes, name: str) -> str:
-    """Bytes as UTF-8 text; PtoError names the first byte that is not."""
+    """Return bytes as UTF-8 text; PtoError names the first invalid byte."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -1,4 +1,4 @@
-"""Liveness of Python's names: which ones a loop carries, and which a branch must agree on."""
+"""Liveness of Python names: the names that a loop carries, or on which branches must agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def stored(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that statements bind; nested functions and comprehensions have their own."""
+    """Return the names that statements bind, without nested functions and comprehensions."""
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -31,39 +31,39 @@ def stored(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def loaded(node: ast.AST) -> set[str]:
-    """The names that an expression reads, those of functions in it too."""
+    """Return the names that an expression reads, including functions in it."""
     names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
     return {n.id for n in names if isinstance(n.ctx, (ast.Load, ast.Del))}
 
 
 def captured(tree: ast.AST) -> set[str]:
-    """The names that functions inside of a function read: they may do so whenever they run."""
+    """Return the names that nested functions read, which may happen at any time."""
     return {n for node in ast.walk(tree) if isinstance(node, NESTED) for n in loaded(node)}
 
 
 @dataclass
 class NameLiveness:
-    """Which names may be read later, at loops and branches of a function.
+    """The names that may be read later, at loops and branches of a function.
 
-    `head`: at the head of a loop, before an iteration or after the last one; `after`: behind a
-    statement; `always`: names that functions inside read.
+    `head`: at the head of a loop; `after`: after a statement; `always`: names that nested functions
+    read.
     """
 
     always: set[str] = field(default_factory=set[str])
     head: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
     after: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
-    loops: list[tuple[set[str], set[str]]] = field(  # live where continue and break lead
+    loops: list[tuple[set[str], set[str]]] = field(  # live at the targets of continue, break
         default_factory=list["tuple[set[str], set[str]]"]
     )
 
     def block(self, statements: Sequence[ast.stmt], live: set[str]) -> set[str]:
-        """What is live before the statements, where `live` is behind them."""
+        """Return the names live before the statements, given those `live` after them."""
         for statement in reversed(statements):
             live = self.statement(statement, live)
         return live
 
     def statement(self, node: ast.stmt, live: set[str]) -> set[str]:
-        """What is live before a statement."""
+        """Return the names live before a statement."""
         self.after[node] = self.after.get(node, set()) | live | self.always
         match node:
             case ast.For() | ast.AsyncFor():
@@ -89,7 +89,7 @@ class NameLiveness:
                 return (live - self._certain(node)) | loaded(node)
 
     def _certain(self, node: ast.stmt) -> set[str]:
-        """Names that a simple statement binds in any case."""
+        """Return the names that a simple statement always binds."""
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             return set()
         if isinstance(node, ast.Assign):
@@ -99,7 +99,7 @@ class NameLiveness:
         return {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
 
     def _inside(self, node: ast.stmt, live: set[str]) -> set[str]:
-        """Statements whose order is not followed: all that any part reads is live."""
+        """Return the names that any part of a statement with unknown control flow reads."""
         found: set[str] = set()
         for block in _blocks(node):
             found |= self.block(block, live | loaded(node))
@@ -118,7 +118,7 @@ class NameLiveness:
         bound: set[str],
         broken: set[str],
     ) -> set[str]:
-        """The names live at the head of a loop: what this iteration or a later one reads."""
+        """Return the names live at the head of a loop: read by this iteration or a later one."""
         head = set(behind) | self.always
         while True:
             self.loops.append((head, broken))

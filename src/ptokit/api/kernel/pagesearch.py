@@ -1,4 +1,4 @@
-"""Pages that recording needs, found by what they say of themselves."""
+"""Searches for the pages that recording needs, by their properties."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ptokit.isa.model.types import Kind, ScalarType
 def page_called(
     verb: str, *, executes: bool = True, writes: Kind | None = None
 ) -> type[Instr] | None:
-    """The page that Python kernels know by this name: its first form, or that with such a dst."""
+    """Return the page with this verb: its first form, or the form with such a destination."""
     found = (p for p in pages() if p.executes == executes and p.value_name() == verb)
     return next((p for p in found if writes in (None, p.operands[0].kind)), None)
 
 
 @cache
 def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
-    """The page whose statement has this shape, which takes such numbers."""
+    """Return the page whose text has this form and that accepts such numbers."""
     for page in pages():
         fits = page.asm.shape == shape and symbol in ("", page.symbol)
         if fits and all(o.accepts(k) for o, k in zip(page.ins(), kinds, strict=False)):

@@ -1,9 +1,9 @@
-"""Python state that a kernel can read: compared with what it was at capture, or before a branch.
+"""The Python state that a kernel can read, compared with its state at recording or at a branch.
 
-`docs/kernels.md` says what is watched. Code of the standard library, NumPy and ptokit is not
-followed; of modules and of objects of ptokit only the attributes that user code names are watched.
-Objects of installed packages are followed last, the nearest first, and only so far: such an object
-(a fixture of pytest) may lead to all that a process holds, of which a kernel reads nothing.
+`docs/kernels.md` lists the watched state. Code of the standard library, NumPy and ptokit is not
+followed. Of modules and of ptokit objects, only attributes named in user code are watched. Objects
+of installed packages are followed last, nearest first, up to a limit: an object such as a pytest
+fixture may lead to everything in the process, of which a kernel reads nothing.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from ptokit.values.host import AnyArray
 
 MISSING = object()
 MOST = 20_000  # objects of one capture
-FAR = 2_000  # of these, objects that only objects of installed packages lead to
-BYTES = 4096  # of an array that is kept whole; of a larger one its digest
+FAR = 2_000  # of these, objects reached through installed packages only
+BYTES = 4096  # larger arrays are compared by digest
 NUMPY = tuple(str(Path(np.__file__).parents[1] / name) for name in ("numpy", "ml_dtypes"))
 STANDARD = sysconfig.get_path("stdlib")
 INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.dtype)
 SEQUENCES = (list, tuple, set, frozenset, deque, bytearray)
-WRITTEN = (io.IOBase, type(threading.Lock()), type(threading.RLock()))  # nothing of them is read
+WRITTEN = (io.IOBase, type(threading.Lock()), type(threading.RLock()))  # never read
 DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 UNREAD = {"__dict__", "__weakref__", "__doc__", "__module__", "_abc_impl", "__annotations__"}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """An object that is equal to itself alone."""
+    """An object that is equal to itself only."""
 
     thing: object
 
@@ -68,7 +68,7 @@ class Identity:
 
 
 def exact(value: Any) -> Hashable:  # Any: a user's
-    """Return a key that two values share if they are alike to the bit: `0.0` and `-0.0` are not.
+    """Return a key that two values share if they are bitwise alike: `0.0` and `-0.0` are not.
 
     Values of classes that define equality are compared by their parts, others by identity.
     """
@@ -79,11 +79,11 @@ def exact(value: Any) -> Hashable:  # Any: a user's
         return kind, pack("dd", value.real, value.imag)
     if isinstance(value, tuple | frozenset):
         made = tuple if isinstance(value, tuple) else frozenset
-        return kind, made(map(exact, value))  # type: ignore[arg-type]
+        return kind, made(map(exact, value))  # type: ignore[arg-type]  # items of a user's container
     if isinstance(value, np.generic):
         return kind, str(_values(value).dtype), value.tobytes()
     if isinstance(value, PLAIN) and not isinstance(value, Enum):
-        return kind, value  # type: ignore[return-value]
+        return kind, value  # type: ignore[return-value]  # PLAIN types are hashable
     if kind.__eq__ is object.__eq__ or isinstance(value, Enum) or not isinstance(value, Hashable):
         return Identity(value)
     fields = _instance(value)
@@ -94,14 +94,14 @@ def exact(value: Any) -> Hashable:  # Any: a user's
 
 @lru_cache(4096)
 def _library(file: str) -> bool:
-    """True for code that reads no state of the user's: of the standard library, NumPy, ptokit."""
+    """Return whether code reads no user state: the standard library, NumPy, ptokit."""
     if file.startswith((PACKAGE, *NUMPY, "<frozen ")):
         return True
     return file.startswith(STANDARD) and not INSTALLED.search(file)
 
 
 def _of_library(kind: type, *, installed: bool = False) -> bool:
-    """True for a class of a library; `installed`: of any package that was installed."""
+    """Return whether a class belongs to a library; `installed`: or to an installed package."""
     module = sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     if file is None:
@@ -111,26 +111,26 @@ def _of_library(kind: type, *, installed: bool = False) -> bool:
 
 @dataclass
 class ReadParts:
-    """The parts of an object: how they are read, and what messages call each.
+    """The parts of an object: how to read and how to name them.
 
-    `names`: of the parts, in order; None: `read` gives names, then as many values.
+    `names` of the parts, in order; None: `read` returns names, then as many values.
     """
 
     read: Callable[[], Sequence[object]]
-    form: str = "{path}"  # of `path` and `name`
+    form: str = "{path}"  # a format with `path` and `name`
     names: Sequence[object] | None = ()
-    lazy: frozenset[object] = frozenset()  # names that Python binds when they are first read
+    lazy: frozenset[object] = frozenset()  # names that are bound on first access
     before: Sequence[object] = field(default_factory=list[object])
 
     def same(self) -> bool:
-        """True if nothing has changed."""
+        """Return whether nothing has changed."""
         now, before = self.read(), self.before
         if len(now) != len(before):
             return False
         return all(map(is_, now, before)) or all(map(_alike, now, before))
 
     def changed(self, path: str) -> str | None:
-        """Return what messages call the first part that has changed."""
+        """Return the name of the first changed part."""
         if self.same():
             return None
         if self.names == ():
@@ -143,14 +143,14 @@ class ReadParts:
         return None if self.lazy else path
 
     def label(self, path: str, name: object) -> str:
-        """Return what messages call a part."""
+        """Return the name of a part for messages."""
         return self.form.format(path=path, name=name)
 
 
 def _named(
     every: Sequence[object], names: Sequence[object] | None
 ) -> Iterator[tuple[object, object]]:
-    """Pairs of a name and a value."""
+    """Yield pairs of a name and a value."""
     half = len(every) // 2 if names is None else 0
     given = every[:half] if names is None else names or itertools.repeat("")
     return zip(given, every[half:], strict=False)
@@ -160,11 +160,11 @@ def _contents(thing: Any) -> ReadParts | None:  # Any: a user's
     """Return the items of a container, or the elements of an array."""
     kind = cast("type[object]", type(thing))
     if isinstance(thing, dict | types.MappingProxyType):
-        return ReadParts(lambda: [*thing, *thing.values()], "{path}[{name!r}]", None)  # type: ignore[misc]
+        return ReadParts(lambda: [*thing, *thing.values()], "{path}[{name!r}]", None)  # type: ignore[misc]  # a user's mapping
     if isinstance(thing, SEQUENCES):
-        return ReadParts(lambda: tuple(thing))  # type: ignore[arg-type]
+        return ReadParts(lambda: tuple(thing))  # type: ignore[arg-type]  # a user's sequence
     if isinstance(thing, np.ndarray) or hasattr(kind, "__array__"):
-        return ReadParts(lambda: _elements(_values(thing)))  # type: ignore[arg-type]
+        return ReadParts(lambda: _elements(_values(thing)))  # type: ignore[arg-type]  # a user's array
     return None
 
 
@@ -190,9 +190,9 @@ LINKS: dict[type, Callable[[Any], Sequence[object]]] = {  # Any: of that type
 
 
 def _linked(thing: object) -> ReadParts | None:
-    """Return what a callable, a descriptor or a reference leads to."""
+    """Return the objects behind a callable, a descriptor or a reference."""
     if isinstance(thing, types.GeneratorType):
-        return None if thing.gi_running else ReadParts(lambda: _suspended(thing))  # type: ignore[arg-type]
+        return None if thing.gi_running else ReadParts(lambda: _suspended(thing))  # type: ignore[arg-type]  # a user's generator
     found = next((read for kind, read in LINKS.items() if isinstance(thing, kind)), None)
     return None if found is None else ReadParts(lambda: found(thing))
 
@@ -215,7 +215,7 @@ def _slot(thing: object, descriptor: types.MemberDescriptorType) -> object:
 
 
 def _instance(thing: object) -> ReadParts | None:
-    """Return the attributes of an instance; of one of a library, what it would be pickled as."""
+    """Return the attributes of an instance; for a library class, its pickled form."""
     kind = type(thing)
     space, library = getattr(thing, "__dict__", None), _of_library(kind)
     slots = {} if library else _slots(kind)
@@ -232,15 +232,15 @@ def _instance(thing: object) -> ReadParts | None:
         return ReadParts(attributes, "{path}.{name}", None, lazy)
     try:
         _pickled(thing.__reduce_ex__(4))
-    except Exception:  # whatever a class raises that cannot be pickled
+    except Exception:  # pickling may raise anything
         return None
     return ReadParts(lambda: (_pickled(thing.__reduce_ex__(4)),))
 
 
 def _pickled(thing: object, around: tuple[int, ...] = ()) -> Hashable:
-    """Return a key of values that are made anew each time they are asked for.
+    """Return a key of values that are created anew on each access.
 
-    TypeError for what cannot be pickled. `around`: the ids of the objects that it is part of.
+    TypeError if a value cannot be pickled. `around`: the ids of the enclosing objects.
     """
     inner = (*around, id(thing))
     match thing:
@@ -261,7 +261,7 @@ def _pickled(thing: object, around: tuple[int, ...] = ()) -> Hashable:
 
 
 class PythonState:
-    """The state that functions and frames can read, as it is now."""
+    """The state that functions and frames can read, at the time of creation."""
 
     def __init__(
         self,
@@ -269,14 +269,14 @@ class PythonState:
         frames: Iterable[FrameType] = (),
         bound: frozenset[str] = frozenset(),
     ) -> None:
-        """Watch what objects and frames lead to; `bound`: names that the first frame binds."""
+        """Watch the state behind objects and frames; `bound`: names of the first frame."""
         self.watched: list[tuple[str, ReadParts]] = []
-        # both for what the user's code leads to, and for what only installed packages lead to
+        # first: reached from user code; second: through installed packages only
         self._queues = deque(roots.items()), deque[tuple[str, object]]()
         self._seen: tuple[dict[int, object], dict[int, object]] = {}, {}
         self._far, self._farther = False, 0
         self._names = set[str]()
-        # whose attributes are named; of a user's modules also the names that are not bound yet
+        # namespaces; True: also watch names that are not bound yet
         self._spaces: list[tuple[str, Mapping[str, object], bool]] = []
         self._hidden: list[tuple[str, object]] = []
         self._bound, self._nested = bound, frozenset[CodeType]()
@@ -287,15 +287,15 @@ class PythonState:
         self._follow()
 
     def same(self) -> bool:
-        """True if nothing has changed."""
+        """Return whether nothing has changed."""
         return all(parts.same() for _, parts in self.watched)
 
     def changed(self) -> str | None:
-        """Return what messages call the first thing that has changed."""
+        """Return the name of the first change."""
         return next(filter(None, (parts.changed(path) for path, parts in self.watched)), None)
 
     def require_visible(self, code: CodeType) -> None:
-        """PtoError where the kernel of this code names something that cannot be compared."""
+        """Raise PtoError if the kernel names an object that cannot be compared."""
         what = None
         for path, thing in self._hidden[:1]:
             what = f"{path} is a {type(thing).__name__}, whose changes cannot be detected"
@@ -308,7 +308,7 @@ class PythonState:
             raise error("unwatched", what, span, help=help)
 
     def _follow(self) -> None:
-        """Go on until nothing new is found; names of code that is found later count for all."""
+        """Follow objects until none is new; names of later code count for all namespaces."""
         done: dict[int, set[str]] = {}
         near, far = self._queues
         while near or far:
@@ -331,13 +331,13 @@ class PythonState:
     def _space(
         self, path: str, space: Mapping[str, object], names: list[str], form: str, all: bool = False
     ) -> None:
-        """Watch what names are bound to in a namespace; all of them, or those that code names."""
+        """Watch the bindings of names in a namespace: all names, or those that code uses."""
         get, absent = space.get, itertools.repeat(MISSING)
         self._watch(path, ReadParts(lambda: [*map(get, names, absent)], form, names), named=not all)
 
     @property
     def _open(self) -> deque[tuple[str, object]]:
-        """The queue that values found now join: the near one or the far one."""
+        """Return the queue for newly found values: near or far."""
         return self._queues[self._far]
 
     def _watch(self, path: str, parts: ReadParts, *, named: bool = False) -> None:
@@ -452,7 +452,7 @@ class PythonState:
 
 
 def _held(tile: Any) -> tuple[object, ...]:  # Any: a tile, or memory
-    """The bytes of a tile, and which of its elements have a value; the elements of memory."""
+    """Return the bytes of a tile and its written elements, or the elements of memory."""
     if not hasattr(tile, "storage"):
         return _elements(tile.numpy())
     return str(tile.handle.type), *_elements(tile.storage()), *_elements(tile.written())
@@ -478,7 +478,7 @@ def _alike(now: object, before: object) -> bool:
 
 
 def _opaque(thing: object) -> bool:
-    """True for an object that is no function and shows nothing of what it holds."""
+    """Return whether an object, which is no function, hides its state."""
     if isinstance(thing, (*WRITTEN, *DESCRIPTORS, type, types.ModuleType)) or callable(thing):
         return False
     if type(thing).__module__.startswith("ptokit."):

@@ -1,4 +1,4 @@
-"""Tiles and views of a kernel that is recorded: a type and a place in the program, no content."""
+"""Tiles and views during recording: a type and a value of the program, without content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPERATIONS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "tru
 
 
 class RecordedTile(Tile):
-    """A tile of a kernel that is recorded: it has a type and a place in the program, no content."""
+    """A tile during recording: a type and a value of the program, without content."""
 
     def __init__(self, value: Value, valid: tuple[Number, ...]) -> None:
         self.value, self._valid = value, valid
@@ -30,7 +30,7 @@ class RecordedTile(Tile):
 
     @property
     def valid(self) -> Any:  # Any: two numbers, for checkers ints
-        """The extents of the valid region; some may be run-time numbers."""
+        """Return the extents of the valid region, which may be run-time numbers."""
         return self._valid
 
     @property
@@ -39,14 +39,14 @@ class RecordedTile(Tile):
 
     @property
     def matrix(self) -> tuple[int, int]:
-        """Of a convolution tile: the matrix that it stands for."""
+        """Return the matrix that a convolution tile represents."""
         return tuple(self.type.matrix)
 
     def __repr__(self) -> str:
         return f"<tile %{self.value.name} {self.type}, recording>"
 
     def refuse(self, *_: object, **__: object) -> NoReturn:
-        """Python asks for the content."""
+        """Raise the error for an operation that needs the content."""
         raise refused(
             "run-time-number",
             f"the elements of %{self.value.name} are not known while recording",
@@ -54,20 +54,20 @@ class RecordedTile(Tile):
         )
 
     def compare(self, *_: object) -> NoReturn:
-        """Python compares the elements."""
+        """Raise the error for a comparison of elements."""
         help = 'pto.cmp(t, u, cmp="gt") and pto.cmps(t, 0.0, cmp="gt") make masks for pto.sel, '
         help += "pto.max(t, u) and pto.min(t, u) take the larger and the smaller; `is` is identity"
         what = f"%{self.value.name} is compared, but its elements are not known while recording"
         raise refused("run-time-number", f"{what} runs", help)
 
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = compare  # type: ignore[assignment]
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = compare  # type: ignore[assignment]  # raises for any arguments
     __hash__ = object.__hash__
 
     def __format__(self, form: str) -> str:
         return repr(self)
 
     def instead(self, what: str, help: str) -> NoReturn:
-        """Refuse an operation of Python's, and say what to call."""
+        """Raise the error for a Python operation, with the function to call."""
         raise refused("run-time-number", f"no instruction is {what} of %{self.value.name}", help)
 
     def __pow__(self, other: object) -> NoReturn:
@@ -82,12 +82,12 @@ class RecordedTile(Tile):
         help += "pto.extract(t, row, col, (rows, cols)) one of a tile; x[row, col] is a number"
         self.instead("the index", help)
 
-    numpy = written = storage = __len__ = __array__ = refuse  # type: ignore[assignment]
-    __round__ = __rpow__ = __rmatmul__ = __mod__ = __floordiv__ = refuse  # type: ignore[assignment]
-    __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]
+    numpy = written = storage = __len__ = __array__ = refuse  # type: ignore[assignment]  # raises for any arguments
+    __round__ = __rpow__ = __rmatmul__ = __mod__ = __floordiv__ = refuse  # type: ignore[assignment]  # raises for any arguments
+    __iter__ = __bool__ = __float__ = __int__ = __dlpack__ = __setitem__ = refuse  # type: ignore[assignment]  # raises for any arguments
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:
-        """A number of NumPy's with a tile; nothing else of NumPy's computes on it. Any: NumPy's."""
+        """Compute a NumPy number with a tile; other NumPy functions are errors."""
         operation = getattr(operator, OPERATIONS.get(ufunc.__name__, ""), None)
         if operation is None or not all(t is self or is_number(t) for t in inputs):
             self.refuse()
@@ -95,11 +95,11 @@ class RecordedTile(Tile):
 
 
 class RecordedView(Tensor):
-    """A view of global memory in a kernel that is recorded."""
+    """A view of global memory during recording."""
 
     name: str
 
     @property
     def value(self) -> Value:
-        """The view in the program."""
+        """Return the view in the program."""
         raise NotImplementedError

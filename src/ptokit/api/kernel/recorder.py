@@ -1,4 +1,4 @@
-"""What records a kernel: calls become ops, numbers become values, in the region that is open."""
+"""The recorder of a kernel: calls become ops and numbers become values in the open region."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from ptokit.launch.settings import recording
 from ptokit.values.enumerations import Word
 from ptokit.values.layouts import Shape
 
-HOOK = "__ptokit_control_flow"  # the name under which a rewritten function finds its loops
+HOOK = "__ptokit_control_flow"  # the free name of a rewritten function for the module of loops
 Names = Callable[[CallPlace], str]
 Given: TypeAlias = "Mapping[str, Any]"  # Any: tiles, numbers and words, by names of operands
-NOTHING = ()  # what a list of operands is without any
+NOTHING = ()  # an empty list of operands
 
 
 class Recorder:
-    """A kernel while it is recorded. Ops go into the last block of `stack`."""
+    """A kernel during recording; ops go into the last block of `stack`."""
 
     def __init__(self, names: Names, function: Callable[..., object]) -> None:
         self.names, self.function = names, function
@@ -44,24 +44,24 @@ class Recorder:
         self.outermost = caller.f_code
         self.body, self.head = Block(), Block()
         self.stack = [self.body]
-        self.buffers: list[Block] = []  # where tiles of bodies that are recorded twice are made
+        self.buffers: list[Block] = []  # blocks for tiles of repeated bodies
         self.open: list[Any] = []  # Any: the loops that are open, the innermost last
         self.homes: dict[Value, Block] = {}
         self.known: dict[object, Value] = {}
         self.taken: dict[str, int] = {}
-        self.unused: dict[Value, CallPlace] = {}  # results of value forms that nobody read yet
-        self.refused: Exception | None = None  # what a kernel's own `except` must not hide
-        self.gone: dict[str, CallPlace] = {}  # names that one branch binds, and where it is
-        self.stored: set[str] = set()  # arrays that something was stored into
-        self.views: dict[Value, list[RecordedTile]] = {}  # of a tile: its rows as columns
+        self.unused: dict[Value, CallPlace] = {}  # results of value forms that were not read yet
+        self.refused: Exception | None = None  # not to be hidden by an `except`
+        self.gone: dict[str, CallPlace] = {}  # names that only one branch binds, and its place
+        self.stored: set[str] = set()  # arrays with a store
+        self.views: dict[Value, list[RecordedTile]] = {}  # transposed views of a tile
         self.made_views: list[tuple[Block, Value]] = []
 
     def sees(self, code: CodeType) -> bool:
-        """Whether names and branches of this code are seen: it is the kernel's, or rewritten."""
+        """Return whether names and branches of this code are recorded: the kernel, or inlined."""
         return code.co_name == self.function.__code__.co_name or HOOK in code.co_freevars
 
     def state(self, bound: frozenset[str] = frozenset()) -> PythonState:
-        """Python state at a loop or branch, in which `bound` names are bound and followed."""
+        """Return the Python state at a loop or branch, which binds the names `bound`."""
         frames = [user_frame()]
         while (outer := frames[-1].f_back) is not None and outer.f_code is not self.outermost:
             frames.append(outer)
@@ -70,14 +70,14 @@ class Recorder:
     # values and ops
 
     def value(self, name: str, kind: Type, home: Block | None = None) -> Value:
-        """A new value; without a name that of the assignment it is part of."""
+        """Return a new value, by default named after the assignment that contains the call."""
         name = name or self.names(here())
         count = self.taken.get(name, -1) + 1
         self.taken[name] = count
         if count:
             name = f"{name}_{count}"
             self.taken.setdefault(name, 0)
-        tile = isinstance(kind, TileType | ConvTileType)  # what the checker says of one has a place
+        tile = isinstance(kind, TileType | ConvTileType)  # diagnostics on tiles need a span
         made = Value(name, kind, here().span() if tile else None)
         self.homes[made] = home or self.stack[-1]
         return made
@@ -92,7 +92,7 @@ class Recorder:
         names: tuple[str, ...] = (),
         home: Block | None = None,
     ) -> Op:
-        """Record an op where the user's Python is."""
+        """Record an op at the current place in the user's Python."""
         spans = CallSpans(here(), names)
         for name, values in operands.items():
             for value in values:
@@ -113,7 +113,7 @@ class Recorder:
             )
 
     def unused_values(self) -> list[Diagnostic]:
-        """Results that nobody read: writing to a name writes nothing."""
+        """Return warnings for results that are never read."""
         return [
             Diagnostic(
                 "unused-value",
@@ -128,12 +128,12 @@ class Recorder:
     # numbers
 
     def number(self, given: Number, kind: ScalarType = INDEX) -> Value:
-        """The value of a number, of this type."""
+        """Return the value of a number in this type."""
         if not isinstance(given, RunTimeNumber):
             if not kind.is_float:
                 require_whole(given, f"an operand of type {kind} takes")
             try:
-                known = float(given) if kind.is_float else operator.index(given)  # type: ignore[arg-type]
+                known = float(given) if kind.is_float else operator.index(given)  # type: ignore[arg-type]  # an integer, as checked above
             except OverflowError:
                 raise refused("operand-value", "number out of range for floats") from None
             most = 1 << (64 if kind.name == "u64" else 63)
@@ -149,7 +149,7 @@ class Recorder:
         return self._sum(given)
 
     def _sum(self, given: RunTimeNumber) -> Value:
-        """A sum of terms, computed once for each region."""
+        """Return a sum of terms, computed once for each region."""
         key = frozenset(given.terms.items()), given.const
         found = self._remembered(key)
         if found is not None:
@@ -169,7 +169,7 @@ class Recorder:
         return made
 
     def _remembered(self, key: object) -> Value | None:
-        """A number that was computed in a region around here."""
+        """Return a number that was computed in an enclosing region."""
         for block in self.stack:
             found = self.known.get((key, id(block)))
             if found is not None:
@@ -177,7 +177,7 @@ class Recorder:
         return None
 
     def constant(self, number: float, kind: ScalarType) -> Value:
-        """A number that is known, at the function's start."""
+        """Return the value of a constant, defined at the function's start."""
         key = repr(number), kind
         if key not in self.known:
             digits = f"{number}".replace("-", "m").replace(".", "p").replace("+", "")
@@ -189,7 +189,7 @@ class Recorder:
         return self.known[key]
 
     def arithmetic(self, symbol: str, a: Number, b: Number) -> Number:
-        """The number that an instruction computes of two, the same one where it is known."""
+        """Return the result of an operation on two numbers; equal operations are shared."""
         kind = _common(a, b)
         page = arithmetic_page(symbol, kind)
         if page is None:
@@ -197,7 +197,7 @@ class Recorder:
         return RunTimeNumber.of(self._two(page, a, b, kind, kind), kind)
 
     def comparison(self, sign: str, a: Number, b: Number) -> Value:
-        """Whether one number is less than another, and so on."""
+        """Return the truth value of a comparison of two numbers."""
         kind = _common(a, b)
         page = shaped("compare", kind)
         words = page.attrs[0].kind
@@ -226,7 +226,7 @@ class Recorder:
         return found
 
     def selection(self, condition: RunTimeNumber, yes: Number, no: Number) -> Number:
-        """One of two numbers."""
+        """Return one of two numbers, selected by a condition."""
         kind = _common(yes, no)
         page, made = shaped("select"), self.value("", kind)
         given = (self.number(condition, I1), self.number(yes, kind), self.number(no, kind))
@@ -235,7 +235,7 @@ class Recorder:
         return RunTimeNumber.of(made, kind)
 
     def converted(self, given: RunTimeNumber, kind: ScalarType) -> Value:
-        """A number of the program in another type."""
+        """Return a number of the program in another type."""
         if kind.is_float:
             if given.kind is INDEX:
                 given = RunTimeNumber.of(self.converted(given, I64), I64)
@@ -259,7 +259,7 @@ class Recorder:
     # tiles and instructions
 
     def tile(self, kind: TileType | ConvTileType, valid: tuple[Number, ...] = ()) -> RecordedTile:
-        """A new tile; extents of its valid region may be run-time numbers."""
+        """Return a new tile; extents of its valid region may be run-time numbers."""
         shape = (kind.rows, kind.cols) if isinstance(kind, TileType) else kind.shape
         if any(isinstance(n, RunTimeNumber) for n in shape):
             raise _no_shape(shape)
@@ -288,7 +288,7 @@ class Recorder:
         return RecordedTile(made, valid)
 
     def _resized(self, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
-        """A tile that is made before the loop, its valid region set inside."""
+        """Return a tile allocated before the loop, with its valid region set inside."""
         page = page_called("resize", executes=False)
         assert page is not None
         made = self.value("", _valid_in(kind, Shape(None, None)), self.buffers[-1])
@@ -304,7 +304,7 @@ class Recorder:
         return RecordedTile(made, valid)
 
     def instruction(self, page: type[Instr], given: Given, names: tuple[str, ...] = ()) -> None:
-        """Record an instruction on what the user passed."""
+        """Record an instruction on the user's arguments."""
         operands: dict[str, Sequence[Value]] = {}
         for operand in page.operands:
             found = given.get(operand.name)
@@ -328,17 +328,17 @@ class Recorder:
         self.emit(page, operands, chosen, names=names or parameters_of(page))
 
     def turned(self, tile: Any) -> RecordedTile | None:  # Any: a recorded tile
-        """The view of a tile, its rows as columns, that was made in a block around here."""
+        """Return the transposed view of a tile that an enclosing block made, if any."""
         views = self.views.get(tile.value, ())
         self.unused.pop(tile.value, None)
         return next((v for v in views if self._sees(v.value)), None)
 
     def _sees(self, value: Value) -> bool:
-        """Whether a value was made in a block around here."""
+        """Return whether a value was made in an enclosing block."""
         return any(self.homes[value] is block for block in (self.head, *self.stack))
 
     def view(self, tile: Any, kind: TileType, valid: tuple[Number, ...]) -> RecordedTile:
-        """A handle for a view of a tile, which the next instruction makes it. Any: as above."""
+        """Return a handle that the next instruction makes a view of a tile. Any: as above."""
         made = self._allocated(kind, valid, None, f"{tile.value.name}_view")
         self.views.setdefault(tile.value, []).append(made)
         self.views.setdefault(made.value, []).append(tile)
@@ -346,11 +346,11 @@ class Recorder:
         return made
 
     def drop_unread_views(self) -> None:
-        """Remove the views that nothing reads or writes through."""
+        """Remove the views that no op reads or writes through."""
         values = (v for op in self.body.walk() if isinstance(op, Op) for _, v in op.values())
         uses = Counter(values)
         for home, view in reversed(self.made_views):
-            if uses[view] == 1:  # by the instruction that makes it a view
+            if uses[view] == 1:  # used only by the instruction that makes it a view
                 gone = [op for op in home.ops if isinstance(op, Op) and _concerns(op, view)]
                 uses.subtract(v for op in gone for _, v in op.values())
                 home.ops = [op for op in home.ops if not any(op is o for o in gone)]
@@ -386,12 +386,12 @@ def _concerns(op: Op, value: Value) -> bool:
 
 
 def _in_turn(home: Block | None) -> dict[str, object]:
-    """What is said of an allocation before a loop whose body is recorded several times."""
+    """Return the attributes of an allocation before a loop whose body is recorded repeatedly."""
     return {} if home is None else {IN_TURN: True}
 
 
 def _common(a: Number, b: Number) -> ScalarType:
-    """The type of what is computed of two numbers."""
+    """Return the type of the result of an operation on two numbers."""
     kinds = [n.kind for n in (a, b) if isinstance(n, RunTimeNumber)]
     floats = [k for k in kinds if k.is_float]
     if floats or any(isinstance(n, float) for n in (a, b)):
@@ -399,13 +399,13 @@ def _common(a: Number, b: Number) -> ScalarType:
     return kinds[0] if kinds and all(k is kinds[0] for k in kinds) else INDEX
 
 
-_typed: dict[object, tuple[TileType, TileType]] = {}  # both, so that ids stay theirs
+_typed: dict[object, tuple[TileType, TileType]] = {}  # both types, which keeps their ids unique
 _equal: dict[TileType, TileType] = {}
 MOST_TYPES = 4096
 
 
 def _with_valid(kind: TileType, valid: tuple[Number, ...]) -> TileType:
-    """The type with the extents that are known: the same object each time."""
+    """Return the type with the known extents: the same object each time."""
     known = tuple(n if isinstance(n, int) else None for n in valid)
     found = _typed.get((id(kind), known))
     if found is not None:
@@ -434,7 +434,7 @@ def _no_shape(shape: tuple[int, ...]) -> PtoError:
 
 @contextmanager
 def at_start() -> Generator[None]:
-    """What is recorded goes to the function's start; nothing happens in `debug`."""
+    """Record the body at the function's start; nothing changes in `debug`."""
     record = recording.get()
     if not isinstance(record, Recorder):
         yield
@@ -447,7 +447,7 @@ def at_start() -> Generator[None]:
 
 
 def recorder() -> Recorder:
-    """What records the kernel that runs."""
+    """Return the recorder of the current kernel."""
     found = recording.get()
     assert isinstance(found, Recorder), "a run-time number outside of a kernel"
     return found

@@ -1,7 +1,7 @@
-"""The rewrite of a kernel's function: `for` and `if` ask what they iterate over and branch on.
+"""The rewriting of a kernel's function, so that `for` and `if` call the recorder.
 
-Everything else stays as it is, in the same file, lines and columns. A function without source is
-taken as it is.
+All other code stays unchanged, with the same file, lines and columns. A function without source is
+not rewritten.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 class Rewritten(NamedTuple):
-    """A function with loops and branches that a recorder sees, and the names of its values."""
+    """A function with recorded loops and branches, and the names of its values."""
 
     function: Callable[..., object]
     names: Callable[[CallPlace], str]
@@ -40,7 +40,7 @@ class NamedRange(NamedTuple):
 
 
 class Rewrite(ast.NodeTransformer):
-    """Loops and branches of one function; functions inside are left alone."""
+    """The transformation of one function's loops and branches, without nested functions."""
 
     def __init__(self, live: NameLiveness, tree: ast.FunctionDef) -> None:
         self.live, self.count = live, 0
@@ -49,7 +49,7 @@ class Rewrite(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node
 
-    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # one method for all nested code
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         bound = stored([*node.body, node.target]) - self.outside
@@ -73,7 +73,7 @@ class Rewrite(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         body = [*node.body, *node.orelse]
         leaver = _leaver(body, (*LEAVES, ast.Raise, ast.Yield, ast.YieldFrom))
-        if leaver is not None:  # it stays Python's own
+        if leaver is not None:  # the statement stays a Python `if`
             self.count += 1
             word = "yield" if isinstance(leaver, ast.YieldFrom) else type(leaver).__name__.lower()
             self.generic_visit(node)
@@ -103,14 +103,14 @@ class Rewrite(ast.NodeTransformer):
     def _taken(
         self, region: str, names: Sequence[str], like: ast.stmt, *, unbound: bool = False
     ) -> list[ast.stmt]:
-        """Bind names to what the region has for them."""
+        """Return statements that bind names to the region's values."""
         lines = [f"if {n!r} in {region}: {n} = {region}[{n!r}]" for n in names]
         if unbound:
             lines += [f"if {n!r} in {region}.gone: del {n}" for n in names]
         return self._code("\n".join(lines), like)
 
     def _code(self, text: str, like: ast.AST) -> list[ast.stmt]:
-        """Statements that stand where `like` does."""
+        """Return statements at the place of `like`."""
         made = ast.parse(text).body
         for node in (inner for statement in made for inner in ast.walk(statement)):
             ast.copy_location(node, like)
@@ -118,7 +118,7 @@ class Rewrite(ast.NodeTransformer):
 
 
 def _declared(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that statements declare `global` or `nonlocal`, those of inner functions aside."""
+    """Return the names that statements declare `global` or `nonlocal`."""
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Nonlocal | ast.Global):
@@ -129,7 +129,7 @@ def _declared(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _header(node: ast.For) -> ast.AST:
-    """A node where the loop says over what it goes, on one line."""
+    """Return a node at the place of the loop's iterable, on one line."""
     return ast.copy_location(ast.Name("", ast.Load()), node.iter)
 
 
@@ -143,7 +143,7 @@ Place = tuple[int, int, int]  # a line and its columns
 
 
 def _bound_at(nodes: Iterable[ast.AST], name: str) -> Place:
-    """Where statements first bind a name."""
+    """Return the place at which statements first bind a name."""
     every = (
         n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name
     )
@@ -152,7 +152,7 @@ def _bound_at(nodes: Iterable[ast.AST], name: str) -> Place:
 
 
 def _leaver(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> ast.AST | None:
-    """The first statement that leaves these ones; a `break` of a loop inside does not."""
+    """Return the first statement that leaves `nodes`; `break` of an inner loop does not count."""
     for node in nodes:
         if isinstance(node, kinds):
             return node
@@ -167,27 +167,27 @@ def _leaver(nodes: Iterable[ast.AST], kinds: tuple[type[ast.AST], ...]) -> ast.A
 
 
 def _leaving(node: ast.For) -> Place | None:
-    """The line and columns of a statement that leaves the loop."""
+    """Return the place of a statement that leaves the loop."""
     found = _leaver(node.body, LEAVES)
     return found and _place(found)
 
 
 def _place(node: ast.AST) -> Place:
-    """The line and columns of a statement or an expression."""
+    """Return the line and columns of a statement or an expression."""
     assert isinstance(node, ast.stmt | ast.expr)
     return node.lineno, node.col_offset, node.end_col_offset or 0
 
 
 def rewritten(function: Callable[..., object]) -> Rewritten:
-    """Return the function with its defaults of now, rewritten where its source is to be had."""
+    """Return the function with its current defaults, rewritten if its source is available."""
     assert isinstance(function, FunctionType)
     code, made = _made.get(function, (None, None))
     if made is None or code is not function.__code__:
         made = _rewritten(function)
         _made[function] = function.__code__, made
     if made.function is not function:
-        made.function.__defaults__ = function.__defaults__  # type: ignore[attr-defined]
-        made.function.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
+        made.function.__defaults__ = function.__defaults__  # type: ignore[attr-defined]  # a function has defaults
+        made.function.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]  # a function has defaults
     return made
 
 
@@ -217,7 +217,7 @@ def _listed(found: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _tree(function: FunctionType) -> ast.FunctionDef | str:
-    """Return the statement that defined the function, at its lines and columns; or why not."""
+    """Return the statement that defined the function, or why its source is not available."""
     try:
         lines, first = inspect.getsourcelines(function)
         indented = lines[0][:1].isspace()
@@ -234,20 +234,20 @@ def _tree(function: FunctionType) -> ast.FunctionDef | str:
 
 
 def _is_of(tree: ast.FunctionDef, code: CodeType) -> bool:
-    """True if the file still has the text that the function was made of."""
+    """Return whether the file still has the text of the function."""
     plain = ast.Module([copy(tree)], [])
     cast(ast.FunctionDef, plain.body[0]).decorator_list = []
     made = _inside(plain, code, ())
-    asserts = any(isinstance(node, ast.Assert) for node in ast.walk(tree))  # a test may rewrite it
+    asserts = any(isinstance(node, ast.Assert) for node in ast.walk(tree))  # pytest rewrites
     return _words(made) <= _words(code) if asserts else _does(made) == _does(code)
 
 
 def _inside(tree: ast.Module, code: CodeType, more: tuple[str, ...]) -> CodeType:
-    """Compile a function where its free names, and `more`, are those of a function around it."""
+    """Compile a function with free names and `more` as names of an enclosing function."""
     (function,) = cast("list[ast.FunctionDef]", tree.body)
     outer = ast.parse(f"def {HOOK}({', '.join((*code.co_freevars, *more))}): pass")
     own: list[ast.stmt] = [] if function.name in code.co_freevars else [ast.Global([function.name])]
-    cast(ast.FunctionDef, outer.body[0]).body = [*own, function]  # it may name itself
+    cast(ast.FunctionDef, outer.body[0]).body = [*own, function]  # the function may refer to itself
     made = compile(
         ast.fix_missing_locations(outer),
         code.co_filename,
@@ -255,19 +255,19 @@ def _inside(tree: ast.Module, code: CodeType, more: tuple[str, ...]) -> CodeType
         dont_inherit=True,
         flags=code.co_flags & _FUTURE,
     )
-    for name in (HOOK, code.co_name):  # beside it are functions in its defaults
+    for name in (HOOK, code.co_name):  # skip functions in its defaults
         made = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == name)
     return made
 
 
 def _words(code: CodeType) -> set[str]:
-    """The names and constants of a function."""
+    """Return the names and constants of a function."""
     names = (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
     return {*names, *(repr(c) for c in code.co_consts if not isinstance(c, CodeType))}
 
 
 def _does(code: CodeType) -> list[tuple[str, str]]:
-    """The instructions of a function, alike however what they call is looked up."""
+    """Return the instructions of a function, independent of how names are looked up."""
     made: list[tuple[str, str]] = []
     for one in dis.get_instructions(code):
         if isinstance(one.argval, CodeType):
@@ -282,7 +282,7 @@ JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
 def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
-    """The rewritten function, with the cells of the first one."""
+    """Return the rewritten function with the cells of the original one."""
     code, free = function.__code__, function.__code__.co_freevars
     made = _inside(ast.Module([tree], []), code, (HOOK,))
     cells = dict(zip(free, function.__closure__ or (), strict=True))
@@ -293,11 +293,11 @@ def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     return new
 
 
-_FUTURE = 0x1FF0000  # the flags of `from __future__`, as the compiler takes them
+_FUTURE = 0x1FF0000  # compiler flags of `from __future__`
 
 
 def _namer(tree: ast.FunctionDef, code: CodeType) -> Callable[[CallPlace], str]:
-    """The name that the assignment around a place binds."""
+    """Return a function that gives the name bound by the assignment around a place."""
     regions = sorted(_assigned(tree), key=lambda r: r.start, reverse=True)
     known: dict[int, str] = {}
 
@@ -328,7 +328,7 @@ def _assigned(tree: ast.FunctionDef) -> Iterator[NamedRange]:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """A target with its value; those of two tuples one by one."""
+    """Yield a target with its value; two tuples are paired elementwise."""
     match target, value:
         case ast.Tuple(elts=names), ast.Tuple(elts=several) if len(names) == len(several):
             yield from zip(names, several, strict=True)

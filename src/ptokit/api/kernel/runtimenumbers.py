@@ -1,4 +1,4 @@
-"""Numbers that only the running program knows: sums of terms, so that equal ones look equal."""
+"""Run-time numbers: linear sums of terms, so that equal numbers have equal forms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ptokit.isa.model.types import I1, INDEX, ScalarType
 from ptokit.launch.settings import recording
 from ptokit.values.host import is_scalar
 
-MOST_FACTORS = 16  # of a power
+MOST_FACTORS = 16  # largest exponent of a power
 WORDS = "pto.range, &, |, pto.min, pto.max, pto.where"
 ADVICE = f"Python's while, and, or, not, min, range and int need the number now: use {WORDS}"
 
 
 class RunTimeNumber:
-    """A number of the program: terms of values times whole numbers, and a constant.
+    """A number of the program: a sum of values times integers, plus a constant.
 
-    `kind` is its type; only those of type index have more than one term.
+    `kind` is its type; only numbers of type index have more than one term.
     """
 
     __slots__ = ("const", "kind", "shown", "terms")
@@ -31,11 +31,11 @@ class RunTimeNumber:
         self, terms: Mapping[Value, int], const: int = 0, kind: ScalarType = INDEX
     ) -> None:
         self.terms, self.const, self.kind = terms, const, kind
-        self.shown = ""  # of a condition: what it compares
+        self.shown = ""  # the text of a condition
 
     @classmethod
     def of(cls, value: Value, kind: ScalarType = INDEX) -> RunTimeNumber:
-        """The number that a value of the program is."""
+        """Return the number that a value of the program holds."""
         return cls({value: 1}, 0, kind)
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class RunTimeNumber:
         return " + ".join([*parts, *([str(self.const)] if self.const else [])])
 
     def refuse(self, *_: object) -> NoReturn:
-        """Python asks for the number itself."""
+        """Raise the error for an operation that needs the number now."""
         code = user_frame().f_code
         why = SOURCELESS.get(code)
         if why is not None:
@@ -56,9 +56,9 @@ class RunTimeNumber:
         advice = f"put @pto.inline on {code.co_name}, or use {WORDS}" if helper else ADVICE
         raise refused("run-time-number", f"{self!r} is not known while recording", advice)
 
-    __bool__ = __index__ = __int__ = __float__ = __iter__ = __round__ = refuse  # type: ignore[assignment]
-    __hash__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = refuse  # type: ignore[assignment]
-    __xor__ = __rxor__ = __rpow__ = __matmul__ = __trunc__ = __floor__ = __ceil__ = refuse  # type: ignore[assignment]
+    __bool__ = __index__ = __int__ = __float__ = __iter__ = __round__ = refuse  # type: ignore[assignment]  # raises for any arguments
+    __hash__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = refuse  # type: ignore[assignment]  # raises for any arguments
+    __xor__ = __rxor__ = __rpow__ = __matmul__ = __trunc__ = __floor__ = __ceil__ = refuse  # type: ignore[assignment]  # raises for any arguments
 
     def __format__(self, form: str) -> str:
         return repr(self)
@@ -145,13 +145,13 @@ class RunTimeNumber:
         return compared(">=", self, other)
 
     def __eq__(self, other: object) -> Any:  # Any: a condition, for checkers a bool
-        return compared("==", self, other)  # type: ignore[arg-type]
+        return compared("==", self, other)  # type: ignore[arg-type]  # `compared` checks the type
 
     def __ne__(self, other: object) -> Any:  # Any: as above
-        return compared("!=", self, other)  # type: ignore[arg-type]
+        return compared("!=", self, other)  # type: ignore[arg-type]  # `compared` checks the type
 
     def divides(self, by: int) -> bool:
-        """Whether what the program knows is a multiple of `by`, the constant aside."""
+        """Return whether the terms, without the constant, are multiples of `by`."""
         return _linear(self) and all(n % by == 0 for n in self.terms.values())
 
 
@@ -160,7 +160,7 @@ Condition: TypeAlias = "bool | RunTimeNumber"
 
 
 class Arithmetic(Protocol):
-    """What a recorder does with numbers."""
+    """The operations of a recorder on numbers."""
 
     def arithmetic(self, symbol: str, a: Number, b: Number) -> Number: ...
     def comparison(self, sign: str, a: Number, b: Number) -> Value: ...
@@ -173,12 +173,12 @@ def _recorder() -> Arithmetic:
 
 
 def is_number(given: object) -> TypeGuard[Number]:
-    """Whether it is a number of Python's, of NumPy's or of the program."""
+    """Return whether it is a number of Python, of NumPy or of the program."""
     return isinstance(given, RunTimeNumber | int | float) or is_scalar(given)
 
 
 def _linear(*numbers: Number) -> bool:
-    """Whether they are whole, so that sums of them are sums of terms."""
+    """Return whether all are integers, so that their sums are sums of terms."""
     return all(
         n.kind is INDEX if isinstance(n, RunTimeNumber) else isinstance(n, int) for n in numbers
     )
@@ -190,7 +190,7 @@ def _made(terms: Mapping[Value, int], const: int) -> Number:
 
 
 def combined(a: Number, p: int, b: Number, q: int) -> Number:
-    """p a + q b."""
+    """Return p * a + q * b."""
     terms: dict[Value, int] = {}
     const = 0
     for number, factor in ((a, p), (b, q)):
@@ -199,24 +199,24 @@ def combined(a: Number, p: int, b: Number, q: int) -> Number:
             for value, n in number.terms.items():
                 terms[value] = terms.get(value, 0) + factor * n
         else:
-            const += factor * operator.index(number)  # type: ignore[arg-type]
+            const += factor * operator.index(number)  # type: ignore[arg-type]  # linear numbers are integers
     return _made(terms, const)
 
 
 def require_whole(given: object, what: str) -> None:
-    """TypeError where a number that counts is none, or has a fraction."""
+    """Raise TypeError unless the value is an integer."""
     fraction = given.kind.is_float if isinstance(given, RunTimeNumber) else False
     if fraction or not (isinstance(given, RunTimeNumber) or hasattr(given, "__index__")):
         raise TypeError(f"{what} integers, got {given!r}")
 
 
 def difference(a: Number, b: Number) -> Number | None:
-    """a - b where both are whole."""
+    """Return a - b if both are integers."""
     return combined(a, 1, b, -1) if _linear(a, b) else None
 
 
 def computed(symbol: str, a: Number, b: Number) -> Number:
-    """The number that an instruction computes of two."""
+    """Return the result of an instruction on two numbers."""
     if not (is_number(a) and is_number(b)):
         return NotImplemented
     return _recorder().arithmetic(symbol, a, b)
@@ -233,7 +233,7 @@ SIGNS: dict[str, Callable[[int, int], bool]] = {
 
 
 def compared(sign: str, a: Number, b: Number) -> Condition:
-    """Whether a is less than b, and so on; known where their difference is."""
+    """Return a comparison of a and b, which is static if their difference is."""
     if not (is_number(a) and is_number(b)):
         return NotImplemented
     rest = difference(a, b)
@@ -245,7 +245,7 @@ def compared(sign: str, a: Number, b: Number) -> Condition:
 
 
 def extreme(symbol: str, a: Number, b: Number) -> Number:
-    """The smaller or the larger of two numbers."""
+    """Return the smaller or the larger of two numbers."""
     if not isinstance(a, RunTimeNumber) and not isinstance(b, RunTimeNumber):
         return min(a, b) if symbol == "min" else max(a, b)
     rest = difference(a, b)
@@ -255,14 +255,14 @@ def extreme(symbol: str, a: Number, b: Number) -> Number:
 
 
 def chosen(condition: object, yes: Number, no: Number) -> Number:
-    """`yes` where the condition holds, else `no`."""
+    """Return `yes` if the condition holds, else `no`."""
     if not isinstance(condition, RunTimeNumber):
         return yes if condition else no
     return _recorder().selection(condition, yes, no)
 
 
 def cdiv(a: int, b: int) -> int:
-    """a / b, rounded up."""
+    """Return a / b, rounded up."""
     for number in (a, b):
         require_whole(number, "pto.cdiv(a, b) takes")
     if not isinstance(b, RunTimeNumber) and b == 0:

@@ -1,4 +1,4 @@
-"""The types of numbers in programs that are recorded: what a page asks for, or what tiles have."""
+"""The types of scalars in recorded programs: those that pages require or that tiles have."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ptokit.values.dtypes import DType
 def scalar_kind(
     page: type[Instr], operand: Operand, number: object, dtypes: Mapping[str, DType]
 ) -> ScalarType:
-    """Return the type of a number that an operand is given; `dtypes` are those of tiles by name.
+    """Return the type of a scalar operand; `dtypes` are the element types of tiles by name.
 
-    A known number without a sign that means the same with one has such a type: text on chips has.
+    A constant with the same meaning in the signed type gets that type, as in text for chips.
     """
     fixed, kind = operand.scalar or _asked(page, operand.name), signed_kind(page, operand, dtypes)
     if isinstance(number, float) and not kind.is_float and not fixed:
-        kind = ScalarType("f32")  # as a call has it
+        kind = ScalarType("f32")  # as in a call
     return kind if operand.exact else _signless(kind, number)
 
 
 def signed_kind(page: type[Instr], operand: Operand, dtypes: Mapping[str, DType]) -> ScalarType:
-    """Return the type of a number with the sign that its tiles have."""
+    """Return the type of a scalar with the sign of its tiles."""
     fixed = operand.scalar or _asked(page, operand.name)
     return ScalarType(fixed or _like(page, dtypes))
 
@@ -41,7 +41,7 @@ def _signless(kind: ScalarType, number: object) -> ScalarType:
 
 @cache
 def _asked(page: type[Instr], name: str) -> str | None:
-    """Return the element type that some target asks of a number, whatever the tiles have."""
+    """Return the element type that some target requires of a scalar, whatever the tiles have."""
     for asked in (r.formula for r in page.all_rules if isinstance(r.formula, Exact)):
         if asked.kind.of.name == name and isinstance(asked.dtype, Const):
             return asked.dtype.value.name
@@ -49,9 +49,9 @@ def _asked(page: type[Instr], name: str) -> str | None:
 
 
 def _like(page: type[Instr], dtypes: Mapping[str, DType]) -> str:
-    """Return the element type of the tile which results are like.
+    """Return the element type of the tile that results are like.
 
-    Else that of the first tile that is read, or written.
+    If there is none, return that of the first tile that is read, or written.
     """
     models = [like.model.operand for like in page.elided.values() if like.model is not None]
     order = sorted(page.operands, key=lambda o: (o.role is Role.SCRATCH, o.written))

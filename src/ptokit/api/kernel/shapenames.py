@@ -1,4 +1,4 @@
-"""`shapes="x[rows, D] y[rows, D]"`: the names of extents, parsed with carets of its own."""
+"""`shapes="x[rows, D] y[rows, D]"`: the names of extents, and the parser for this text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ARRAY = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[(?P<extents>[^\[\]]*)\]\s*,?"
 
 
 def parsed(text: str, parameters: tuple[str, ...]) -> Shapes:
-    """The extents of each array; PtoError points at what is wrong."""
+    """Return the extents of each array; PtoError points at a syntax error."""
     require_text("shapes", text)
     source, at = Source("shapes", text), 0
     found: Shapes = {}
@@ -56,7 +56,7 @@ def _wrong(source: Source, start: int, end: int, help: str) -> Exception:
 
 
 def extents(shapes: Shapes, given: Mapping[str, tuple[Extent, ...]]) -> dict[str, int | str]:
-    """The extent behind each name; CallError where two arrays disagree."""
+    """Return the extent behind each name; CallError if two arrays disagree."""
     found: dict[str, tuple[Extent, str]] = {}
     for array, names in shapes.items():
         if array not in given:

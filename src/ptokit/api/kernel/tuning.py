@@ -1,4 +1,4 @@
-"""Tuning: which values of a kernel's parameters are predicted, or measured, to be fastest."""
+"""Tuning: the parameter values of a kernel that are predicted or measured to be fastest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).parents[2]
 class TuningRow:
     """One legal combination: `cycles` and `microseconds` are predicted, `seconds` measured.
 
-    `bound_by` is the pipe that is at work longest, with its share of all cycles.
+    `bound_by` is the busiest pipe, with its share of all cycles.
     """
 
     params: Params
@@ -39,7 +39,7 @@ class TuningRow:
 
 @dataclass(frozen=True)
 class RefusedParams:
-    """A combination that is left out, and why: the first line of the error."""
+    """A skipped combination and the reason: the first line of the error."""
 
     params: Params
     reason: str
@@ -47,7 +47,7 @@ class RefusedParams:
 
 @dataclass(frozen=True)
 class Tuning(Rich):
-    """What `autotune` found: `rows` from the fastest on; printed it is a table."""
+    """The result of `autotune`: `rows` from the fastest on; it prints as a table."""
 
     kernel: str
     target: str
@@ -57,7 +57,7 @@ class Tuning(Rich):
 
     @property
     def best(self) -> Params:
-        """The parameters of the fastest; ValueError if every combination was refused."""
+        """Return the parameters of the fastest row; ValueError if every combination was refused."""
         if not self.rows:
             first = f", the first: {self.refused[0].reason}" if self.refused else ""
             raise ValueError(f"{self.kernel}: every combination is refused on {self.target}{first}")
@@ -104,10 +104,10 @@ def autotune(
     """Try a kernel with every combination of the values in `space` and rank the legal ones.
 
     `space` has values for keyword-only parameters. `by`: "cycles", as `Kernel.profile` predicts, or
-    "measured": the seconds that `measure(kernel, args, params)` returns, on a board for instance.
-    `target`: that of `kernel.on`, else the current one, or the first with times. A combination that
-    the target refuses, or for which the kernel raises ValueError or fails an assertion of its own,
-    is left out with the reason. ValueError if the call is wrong.
+    "measured": the seconds that `measure(kernel, args, params)` returns, for example on a board.
+    `target`: that of `kernel.on`, else the current one, or the first with times. A combination is
+    skipped, with the reason, if the target refuses it, or the kernel raises ValueError or fails its
+    own assertion. ValueError if the call is wrong.
     """
     if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"autotune: expected a @pto.kernel, got {type(kernel).__name__}")
@@ -125,7 +125,7 @@ def autotune(
 
 
 def _points(kernel: Kernel[...], space: Mapping[str, Iterable[object]]) -> list[Params]:
-    """Every combination, the last parameter varying fastest."""
+    """Return every combination; the last parameter varies fastest."""
     if not isinstance(space, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's
         raise TypeError("space has lists of values by the names of parameters")
     values: dict[str, list[object]] = {}
@@ -163,7 +163,7 @@ def _tried(
     if measure is not None:
         try:
             seconds = measure(kernel, args, params)
-        except Exception as problem:  # a board may fail in any way; hours of others are kept
+        except Exception as problem:  # a board may fail in any way; keep the other measurements
             return RefusedParams(params, f"measure: {_first_line(problem)}")
         _require_seconds(seconds)
     return TuningRow(params, profile.cycles, profile.microseconds, _bound_by(profile), seconds)
@@ -183,7 +183,7 @@ def _first_line(problem: Exception) -> str:
 
 
 def _ours(problem: AssertionError) -> bool:
-    """Whether the assertion is one of ptokit, not of the kernel."""
+    """Return whether the assertion is in ptokit, not in the kernel."""
     *_, (frame, _) = walk_tb(problem.__traceback__)
     return PACKAGE in Path(frame.f_code.co_filename).parents
 
@@ -197,11 +197,11 @@ def _bound_by(profile: Profile) -> str:
 
 
 def _counted(points: Sequence[Params]) -> Iterator[Params]:
-    """The combinations, with a progress bar on a terminal."""
+    """Yield the combinations, with a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield from points
         return
-    import click  # few programs need it
+    import click  # imported here: few programs need it
 
     with click.progressbar(points, label="tuning", show_pos=True, file=sys.stderr) as bar:
         yield from bar

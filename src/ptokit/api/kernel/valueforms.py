@@ -1,7 +1,7 @@
-"""Instructions as values: `pto.exp(t)`, `a - b`; the output, its type and the page are found.
+"""Instructions as values, such as `pto.exp(t)` and `a - b`: output, type and page are inferred.
 
-One call is one instruction. Where hardware wants rows, columns are computed as the rows of the same
-bytes: views go in, and a view comes out.
+One call is one instruction. If hardware needs rows, columns are computed as the rows of the same
+bytes: views are passed, and a view is returned.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from ptokit.values.enumerations import Loc, PadValue
 from ptokit.values.layouts import Layout, Shape
 
 COMMUTE = {"add", "mul", "max", "min", "and", "or", "xor", "maximum", "minimum"}
-MOST = 512  # choices that a form remembers
-WORDS = (str, int, float, Enum)  # of attributes
+MOST = 512  # cached choices of a form
+WORDS = (str, int, float, Enum)  # types of attribute values
 Region: TypeAlias = "tuple[Number, Number]"
 
 
 class ValueForm:
-    """A function that gives a new tile, or writes into `out`."""
+    """A function that returns a new tile, or writes into `out`."""
 
     def __init__(self, name: str, found: Sequence[type[Instr]]) -> None:
         self.name, self.pages = name, found
@@ -64,13 +64,13 @@ class ValueForm:
         self.__name__ = self.__qualname__ = name
         self.__signature__ = _signature(found) if found else Signature()
         text = "\n\n".join(eager.documentation(page) for page in found)
-        self.__doc__ = f"{name}{self.__signature__}\n\n{text}"  # help shows no signature of objects
+        self.__doc__ = f"{name}{self.__signature__}\n\n{text}"  # for `help`
 
     def __repr__(self) -> str:
         return f"<value form {self.name}{self.__signature__}>"
 
     def __call__(self, *args: Any, out: Tile | None = None, valid: Any = None, **names: Any) -> Any:
-        """The result; behind the start of a window its extents. Any: tiles, numbers, words."""
+        """Return the result; the size of a window follows its start. Any: user's arguments."""
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
         if out is not None and not isinstance(out, Tile):  # pyright: ignore - a user's
@@ -85,7 +85,7 @@ class ValueForm:
         valid: Region | None = None,
         changes: Changes | None = None,
     ) -> Tile:
-        """Perform the instruction; the tile that it writes, with `changes` of its type."""
+        """Perform the instruction; return the tile that it writes, with `changes` of its type."""
         words = ((n, _word(v)) for n, v in names.items())
         key: object = (*map(_sort, args), _sort(out), changes, _where(), *words)
         chosen = self._choices.get(key)
@@ -98,13 +98,13 @@ class ValueForm:
         return _performed(chosen, given, out, valid, where)
 
     def knows(self, args: Sequence[object]) -> bool:
-        """Whether it was called with such arguments before."""
+        """Return whether the form was called with such arguments before."""
         return (*map(_sort, args), _sort(None), None, _where()) in self._choices
 
     def _choose(
         self, args: Sequence[Any], names: Mapping[str, object], out: Tile | None, changes: Changes
     ) -> Choice:  # Any: a user's
-        """The page and the type of the result of which fewest rules are broken."""
+        """Return the page and the result type that break the fewest rules."""
         *inputs, size = args if args and isinstance(args[-1], tuple) else (*args, None)
         args, sized = inputs, size is not None
         size = None if size is None else _extents(self.name, size)
@@ -128,7 +128,7 @@ class ValueForm:
 def _performed(
     chosen: Choice, given: Given, out: Tile | None, valid: Region | None, names: tuple[str, ...]
 ) -> Tile:
-    """Perform the instruction; the tile that it writes."""
+    """Perform the instruction; return the tile that it writes."""
     given = {n: turned(v) if n in chosen.turned else v for n, v in given.items()}
     back = chosen.output in chosen.turned
     same = in_place(chosen.page, chosen.output)
@@ -146,7 +146,7 @@ def _performed(
 
 
 def noted(made: Tile) -> Tile:
-    """A result that somebody should read."""
+    """Return a result after recording that it should be read."""
     record = recording.get()
     if isinstance(record, Recorder) and isinstance(made, RecordedTile):
         record.unused[made.value] = here()
@@ -154,31 +154,31 @@ def noted(made: Tile) -> Tile:
 
 
 def _targets() -> list[Target]:
-    """Where a call may run: on the current target, or recorded on each."""
+    """Return the targets of a call: the current one, or all while recording."""
     return list(TARGETS.values()) if recording.get() is not None else [current_target()]
 
 
 def _where() -> object:
-    """The same, as it decides what a call does."""
+    """Return a key of the targets of a call."""
     return None if recording.get() is not None else current_target().name
 
 
 def _sort(given: object) -> object:
-    """What of an argument decides which page takes it."""
+    """Return the property of an argument that decides which page accepts it."""
     if given.__class__ is tuple:
         return given
     return id(given.type) if isinstance(given, TYPED) else "number" if is_number(given) else "other"
 
 
 def _word(given: object) -> object:
-    """The same of what is given by name: words count themselves."""
+    """Return the property of a keyword argument; attribute values count themselves."""
     return given if isinstance(given, WORDS) else _sort(given)
 
 
 def _spread(args: Sequence[object]) -> bool:
-    """Whether an instruction may spread one of the tiles over others: it has one row or column.
+    """Return whether an instruction may broadcast a tile, which has one row or column.
 
-    32 bytes in each row are such a column too.
+    A tile with 32 bytes in each row is such a column, too.
     """
     every: list[object] = [a.type for a in args if isinstance(a, Tile)]  # of maps, too
     kinds = [k for k in every if isinstance(k, TileType)]
@@ -193,13 +193,13 @@ def _spread(args: Sequence[object]) -> bool:
 
 
 def _begins(page: type[Instr], args: Sequence[object]) -> bool:
-    """Whether the start of a window is given."""
+    """Return whether the start of a window is given."""
     fields = sources(page)[: len(args)]
     return any(o.kind is Kind.INDEX and not o.required for o in fields)
 
 
 def _extents(name: str, given: Sequence[SupportsIndex]) -> tuple[int, int]:
-    """The rows and columns of a window; TypeError where the tuple has no two whole numbers."""
+    """Return the rows and columns of a window; TypeError unless they are two integers."""
     if len(given) != 2 or not all(hasattr(n, "__index__") for n in given):
         raise TypeError(f"{name}: size: expected (rows, cols), got {given}")
     rows, cols = map(index, given)
@@ -207,21 +207,21 @@ def _extents(name: str, given: Sequence[SupportsIndex]) -> tuple[int, int]:
 
 
 def _no_size(name: str, args: Sequence[object]) -> str:
-    """A window begins somewhere, and nothing says where it ends."""
+    """Return the message for a window with a start but without a size."""
     numbers = ", ".join(str(n) for n in args if not isinstance(n, TYPED))
     help = f"write {name}(tile, {numbers}, (rows, cols)), or give out="
     return f"{name}: missing size of the window at ({numbers}): {help}"
 
 
 def _not_taken(name: str, kind: object, other: TileType) -> str:
-    """The result that would be made is none that the instruction takes, another would be."""
+    """Return the message for an inferred result type that no target accepts."""
     seen = f"the instruction takes no result of type {kind}, which its operands have"
     pad = f" pad {other.pad}" if other.pad is not PadValue.NULL else ""
     return f"{name}: {seen}: give out=, a tile such as {other}{pad}"
 
 
 def _signature(found: Sequence[type[Instr]]) -> Signature:
-    """The operands by position, and by name scratch tiles and what is optional in some form."""
+    """Return the signature: operands by position; scratch and optional operands by name."""
     fields = [o for o in sources(found[0]) if o.required]
     optional = [o.name for page in found for o in (*sources(page), *rooms(page))]
     optional += [a.name for page in found for a in page.attrs]
@@ -235,7 +235,7 @@ def _signature(found: Sequence[type[Instr]]) -> Signature:
 def _what_it_takes(
     name: str, found: Sequence[type[Instr]], args: Sequence[object], names: Mapping[str, object]
 ) -> str:
-    """The first argument that is wrong for the first form, or how many it takes."""
+    """Return a message about the first wrong argument, or the number of arguments."""
     fields = sources(found[0])
     words = [one.name for page in found for one in (*page.attrs, *rooms(page))]
     called = f"{name}({', '.join(o.name for o in fields if o.required)})"
@@ -258,7 +258,7 @@ def _what_it_takes(
 
 
 def _made(chosen: Choice, given: Given, valid: Region | None) -> Tile:
-    """A new tile for the output; its valid region follows from those of the operands."""
+    """Return a new tile for the output; its valid region follows from those of the operands."""
     kind = chosen.kind
     if kind is None:
         raise TypeError(f"{chosen.page.value_name()}: give out=, a tile that receives the result")
@@ -271,7 +271,7 @@ def _made(chosen: Choice, given: Given, valid: Region | None) -> Tile:
 
 
 def _region(page: type[Instr], given: Mapping[str, object]) -> tuple[Number, Number]:
-    """The valid region of the output, as the page says it of the operands' regions."""
+    """Return the valid region of the output, by the page's formulas."""
     tiles = {n: t for n, t in given.items() if isinstance(t, Tile)}
     regions = {n: replace(t.type, valid=Shape(*t.valid)) for n, t in tiles.items()}
     attrs = {a.name: eager.chosen_word(a, given[a.name]) for a in page.attrs if a.name in given}
@@ -284,7 +284,7 @@ def _region(page: type[Instr], given: Mapping[str, object]) -> tuple[Number, Num
 
 
 def new_tile(kind: TileType | ConvTileType, valid: Any = None) -> Any:  # Any: numbers; a tile
-    """A tile of this type, recorded or real; of a valid region, if that is not all of it."""
+    """Return a tile of this type, recorded or real, by default fully valid."""
     record = recording.get()
     conv = isinstance(kind, ConvTileType)
     region = () if conv else valid or (kind.rows, kind.cols)
@@ -307,7 +307,7 @@ def perform(page: type[Instr], given: Mapping[str, object], names: tuple[str, ..
 
 @cache
 def value_form(name: str) -> ValueForm | None:
-    """The value form of that name; None if no page is called so."""
+    """Return the value form of that name; None if no page has the name."""
     found = value_names().get(name)
     return None if found is None else ValueForm(name, found)
 
@@ -318,7 +318,7 @@ def _operator(symbol: str) -> ValueForm:
 
 
 def operate(symbol: str, *args: object) -> object:
-    """What an operator of Python's gives; NotImplemented where no instruction does."""
+    """Return the result of a Python operator; NotImplemented if no instruction computes it."""
     form = _operator(symbol)
     if not form.pages or not all(isinstance(a, Tile) or is_number(a) for a in args):
         return NotImplemented
@@ -333,7 +333,7 @@ def operate(symbol: str, *args: object) -> object:
 
 
 def converted(tile: Tile, verb: str, changes: Changes, **how: object) -> Tile:
-    """A tile with the same elements in another type or memory: `verb` is the page's name."""
+    """Return a tile with the same elements in another type or memory, by this verb."""
     form = value_form(verb)
     if form is None:
         raise TypeError(f"no instruction is called {verb}")
@@ -341,7 +341,7 @@ def converted(tile: Tile, verb: str, changes: Changes, **how: object) -> Tile:
 
 
 def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the move
-    """`tile.to(loc)`."""
+    """Return `tile.to(loc)`."""
     dtype, layout = how.pop("dtype", None), how.pop("layout", None)
     changes = Changes(
         None if dtype is None else tensors.dtype_of(dtype),
@@ -352,14 +352,14 @@ def moved(tile: Tile, loc: Loc | str, **how: Any) -> Tile:  # Any: words of the 
 
 
 def cast(tile: Tile, dtype: tensors.ElementType, **how: object) -> Tile:
-    """`tile.cast(dtype)`: the tile itself if it has that type and no rounding is asked for."""
+    """Return `tile.cast(dtype)`: the tile itself for its own type without rounding."""
     if tensors.dtype_of(dtype) is tile.dtype and not how:
         return tile
     return converted(tile, "cast", Changes(tensors.dtype_of(dtype)), **how)
 
 
 def reshaped(tile: Tile) -> Tile:
-    """`.T` of a row or column: the same bytes as a column or row."""
+    """Return `.T` of a row or column: the same bytes as a column or row."""
     if 1 not in (tile.type.rows, tile.type.cols):
         raise TypeError(
             "`.T` of a tile is a view of one row or one column; pto.trans transposes others"
@@ -368,9 +368,9 @@ def reshaped(tile: Tile) -> Tile:
 
 
 def turned(tile: Tile) -> Tile:
-    """The rows of a tile as columns of the same bytes, its columns as rows.
+    """Return the rows of a tile as columns of the same bytes, or its columns as rows.
 
-    While a kernel is recorded a tile has one such view in each block and those inside of it.
+    During recording a tile has one such view in each block and the blocks inside.
     """
     record = recording.get()
     known = record.turned(tile) if isinstance(record, Recorder) else None
@@ -391,7 +391,7 @@ def _new_view(_: Tile, kind: TileType, valid: tuple[Number, Number]) -> Tile:
 
 
 def listed() -> list[str]:
-    """The names of all value forms that are functions of ptokit's."""
+    """Return the names of all value forms that are functions of ptokit."""
     methods = {"to", "cast", "accumulate", "full", "matmul", "load", "reshape"}
     return [name for name in value_names() if name not in methods]
 

@@ -1,4 +1,4 @@
-"""The value forms of instructions, each made when it is first asked for.
+"""The value forms of instructions, each made on first access.
 
 `valuenames.pyi` lists them for editors and type checkers.
 """
@@ -7,7 +7,7 @@ from ptokit.api.kernel.valueforms import listed, value_form
 
 
 def __getattr__(name: str) -> object:
-    """The value form called `name`; `__all__` lists them."""
+    """Return the value form called `name`; `__all__` lists them."""
     found = listed() if name == "__all__" else value_form(name)
     if found is None:
         raise AttributeError(f"no instruction gives a value called {name!r}")

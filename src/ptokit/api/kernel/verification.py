@@ -1,4 +1,4 @@
-"""`kernel.verify`: whether debug, reference and native compute the same bits, or where not."""
+"""`kernel.verify`: the comparison of debug, reference and native, bit by bit."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Mask: TypeAlias = "NDArray[np.bool_]"
 
 
 def same_bits(a: AnyArray, b: AnyArray) -> Mask:
-    """Where the elements of two arrays have the same bits."""
+    """Return where the elements of two arrays have the same bits."""
     bits = f"u{a.itemsize}"
     return np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
 
 
 class StoreLog:
-    """The stores of a debugged kernel in order, and which of them wrote each element last."""
+    """The stores of a debugged kernel in order, and the last store of each element."""
 
     def __init__(self) -> None:
         self.places: list[CallPlace] = []
-        self.last: dict[str, NDArray[np.int64]] = {}  # of each array, numbers of stores
+        self.last: dict[str, NDArray[np.int64]] = {}  # by array: the number of the last store
 
     def of(self, run: Callable[[], Outputs]) -> Outputs:
-        """The outputs of a run, whose stores are recorded."""
+        """Return the outputs of a run, and record its stores."""
         token = executed.set(self.note)
         try:
             return run()
@@ -42,7 +42,7 @@ class StoreLog:
             executed.reset(token)
 
     def note(self, page: type[Instr], given: Mapping[str, object]) -> None:
-        """An instruction was executed: it may have written parts of arrays."""
+        """Record an executed instruction, which may have written parts of arrays."""
         for part in (given.get(o.name) for o in page.operands if o.written):
             if isinstance(part, KernelArray):
                 base = part.base
@@ -52,7 +52,7 @@ class StoreLog:
                 self.places.append(here())
 
     def first(self, array: str, unequal: Mask) -> tuple[int, tuple[int, ...]]:
-        """The first store that wrote one of these elements last, and the first such element."""
+        """Return the first store that wrote one of these elements last, and the element."""
         last = self.last.get(array, np.full(unequal.shape, -1))[unequal]
         numbers = np.where(last < 0, len(self.places), last)
         element = np.argwhere(unequal)[numbers.argmin()]
@@ -60,7 +60,7 @@ class StoreLog:
 
 
 def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -> PtoError | None:
-    """The first store that wrote a differing element, as an error."""
+    """Return an error for the first store of a differing element; None if all are equal."""
     unequal = {name: ~same_bits(one[name], values) for name, values in two.items()}
     found = [(*log.first(name, mask), name) for name, mask in unequal.items() if mask.any()]
     if not found:
@@ -83,7 +83,7 @@ def differing(how: tuple[str, str], one: Outputs, two: Outputs, log: StoreLog) -
 def require_agreement(
     debug: Callable[[], Outputs], engines: Mapping[str, Callable[[], Outputs]]
 ) -> None:
-    """Run every way; PtoError names the first store, array and element that differ from debug's."""
+    """Run every engine; PtoError names the first store that differs from debug."""
     log = StoreLog()
     wanted = log.of(debug)
     for name, run in engines.items():

@@ -49,7 +49,7 @@ class Scratch:
         address = self.size
         self.size += -(-(height * width + 64) * dtype.size // 64) * 64
         where = IndexMap(Axis(((height, width),)), Axis(((width, 1),)))
-        return Elements(self, address, dtype, where)  # type: ignore[arg-type]
+        return Elements(self, address, dtype, where)  # type: ignore[arg-type]  # a Scratch stands for a memory
 
 
 PointerKey: TypeAlias = "tuple[int, str, bool]"  # space, address, whether it is the shadow

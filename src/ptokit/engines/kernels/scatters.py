@@ -19,7 +19,7 @@ class Scatter:
         if not all(isinstance(n, int) for n in (store.rows.count, store.cols.count)):
             raise NotNative("a scatter over an unknown number of elements")
         self.function, self.code, self.store = function, function.code, store
-        self.over: tuple[int, int] = store.rows.count, store.cols.count  # type: ignore[assignment]
+        self.over: tuple[int, int] = store.rows.count, store.cols.count  # type: ignore[assignment]  # the counts are ints, as checked above
         self.targets, self.used, self.nowhere = targets, function.uses(store.parts), ""
         self.lanes = min(function.lanes(8), function.lanes_of(store.parts))
 

@@ -46,7 +46,7 @@ class CompiledFifoEnd(EngineFifoEnd):
         return self.main.opened
 
     def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:
-        return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]
+        return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]  # a Space stands for a memory
 
     def require(self, holds: bool | Truth, problem: PtoError) -> None:
         if isinstance(holds, Truth):

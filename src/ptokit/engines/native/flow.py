@@ -59,7 +59,7 @@ class CompiledFlow:
         code.jump(body)
         code.start(done)
         known = all(isinstance(n, int) for n in (lower, upper))
-        initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]
+        initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]  # `known`: both are ints
         return tuple(one.now() for one in held)
 
     def repeat(

@@ -292,7 +292,7 @@ class Compiler(MainFunction):
         value = cast(Traced, found.cast(u8)) if found.dtype is BOOL else found
         slot, dtype = self.slot(), value.dtype
         one = Axis(((1, 1),))
-        place = Elements(FRAME, 8 * slot, dtype, IndexMap(one, one))  # type: ignore[arg-type]
+        place = Elements(FRAME, 8 * slot, dtype, IndexMap(one, one))  # type: ignore[arg-type]  # FRAME stands for a memory
         window = AxisWindow(0, 1)
         self.recording.stores.append(WindowStore(place, window, window, value))
         try:

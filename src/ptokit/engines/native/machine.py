@@ -50,7 +50,7 @@ class CompiledMachine:
     def nowhere(self, kind: GlobalType) -> TracedView:
         """Return a view without an address, until a pop gives it a slot."""
         known = replace(kind, stride=kind.stride or (1,) * kind.rank)
-        return TracedView(known, self.main.nowhere, 0)  # type: ignore[arg-type]
+        return TracedView(known, self.main.nowhere, 0)  # type: ignore[arg-type]  # a Space stands for a memory
 
     @staticmethod
     def address_of(*_: object) -> int:
@@ -80,8 +80,8 @@ class CompiledMachine:
 
     def _handle(self, kind: TileType | ConvTileType, address: Num) -> Recorded:
         if isinstance(kind, TileType):
-            return TracedTile(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
-        return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]
+            return TracedTile(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]  # a Space stands for a memory
+        return TracedConv(kind, self.main.space(kind.loc), address)  # type: ignore[arg-type]  # a Space stands for a memory
 
     def array(self, kind: ArrayType | StructType) -> TracedPointer:
         """Return a new zeroed array or struct of the scalar unit, in the frame."""
@@ -90,7 +90,7 @@ class CompiledMachine:
         for slot in slots:
             self.main.store(self.main.place(slot), 0)
         start = 64 * slots[0] // dtype.bits
-        return TracedPointer(dtype, self.main.frame, start, kind.count)  # type: ignore[arg-type]
+        return TracedPointer(dtype, self.main.frame, start, kind.count)  # type: ignore[arg-type]  # a Space stands for a memory
 
     def new(self, kind: TileType | ConvTileType) -> Recorded:
         """Return a tile at the planned address of the value, with undefined content."""

@@ -243,7 +243,7 @@ class MainFunction:
             sizes = zip(value.sizes, (kind.rows, kind.cols), strict=True)
             rows, cols = (self.load(place, (0, most)) for place, most in sizes)
             rows.upper, cols.upper = kind.rows, kind.cols
-            Tile.resize(value, rows, cols)  # type: ignore[arg-type]
+            Tile.resize(value, rows, cols)  # type: ignore[arg-type]  # symbolic numbers
         return value
 
     def _require_inside(self, view: TracedView) -> None:

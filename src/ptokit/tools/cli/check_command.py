@@ -109,7 +109,7 @@ def check(
 
 
 def _status(check: KernelVerdicts) -> int:
-    """The exit status: 1 where a target refuses the program, or where there is none to judge."""
+    """Return the exit status: 1 if a target refuses the program, or it cannot be read."""
     from ptokit.analysis.legality import Outcome
 
     if check.unread is not None:
@@ -120,7 +120,7 @@ def _status(check: KernelVerdicts) -> int:
 def _tell(
     checks: Sequence[KernelVerdicts], style: str, verbose: bool, targets: Iterable[str]
 ) -> None:
-    """Tell the verdicts in the style that was asked for."""
+    """Print the verdicts in the requested style."""
     from ptokit.tools.annotations import github, sarif
     from ptokit.tools.verdicts import report_json
 
@@ -139,7 +139,7 @@ def _tell(
 
 
 def _report(check: KernelVerdicts, verbose: bool, targets: Iterable[str]) -> None:
-    """Tell of one kernel in text; of what cannot be read on standard error."""
+    """Print the verdicts on one kernel as text, read errors on standard error."""
     from ptokit.tools.verdicts import report
 
     if check.unread is not None:
@@ -152,7 +152,7 @@ def _report(check: KernelVerdicts, verbose: bool, targets: Iterable[str]) -> Non
 
 
 def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
-    """The names of targets under readings; a usage error where there is no such reading."""
+    """Return the names of targets under readings; a usage error for an unknown reading."""
     from ptokit.launch.settings import target_named
 
     names = [with_readings(word, *readings) for word in words]
@@ -163,7 +163,7 @@ def _with_readings(words: Iterable[str], readings: Iterable[str]) -> list[str]:
 
 
 def _hint_target(check: KernelVerdicts, checked: Iterable[str]) -> None:
-    """A program that says which target it is for was checked for another one by default."""
+    """Print a hint if a program for one target was checked for another by default."""
     source = click.get_current_context().get_parameter_source("target")
     arch = None if check.module is None else check.module.attrs.get(ARCH)
     made_for = ARCHES.get(str(arch))
@@ -172,10 +172,10 @@ def _hint_target(check: KernelVerdicts, checked: Iterable[str]) -> None:
 
 
 def _maps(program: Program, names: Iterable[str]) -> list[MemoryMap]:
-    """The memories on each target that has a form of the program to place."""
+    """Return the memory maps on each target for which the program has a placeable form."""
     found: list[MemoryMap] = []
     for name in names:
-        with suppress(PtoError):  # what is wrong is among the verdicts
+        with suppress(PtoError):  # the error is among the verdicts
             found += program.memory(name)
     return found
 

@@ -1,4 +1,4 @@
-"""`cxx run` and `cxx test`: kernels in C++ on arrays, and whole host programs."""
+"""`cxx`: compiling C++ kernels, launching them on arrays, and running whole host programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cxx() -> None:
 
 
 def compiled_options(function: F) -> F:
-    """Add the options that say how files are compiled."""
+    """Add the options for compiling files."""
     every = (
         click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
         click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
@@ -206,7 +206,7 @@ def _save(files: dict[str, Path], arrays: dict[str, object]) -> None:
 def _shown(
     ran: CxxRun, target: str, seconds: float, *, races: bool, profile: bool, report: bool
 ) -> None:
-    """Show what the call asks for; hazards end the command."""
+    """Print the requested reports; hazards end the command with status 1."""
     if report:
         count = Counter(ran.instructions())
         click.echo(f"{count.total()} instructions on {target} in {seconds * 1000:.0f} ms")
@@ -272,7 +272,7 @@ def cxx_test(
 
 
 def _tell_races(ran: HostRun, library: Path, target: Target) -> bool:
-    """Tell what the order of the pipes leaves open, each finding once; True for any error."""
+    """Print the order faults, each once; return whether there is an error."""
     from ptokit.api.cxx.recordedraces import races_of_host_program
 
     found = [*races_of_host_program(ran, library, target)]

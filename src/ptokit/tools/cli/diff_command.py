@@ -1,4 +1,4 @@
-"""`diff`: two arrays, the worst of their elements, and where they differ."""
+"""`diff`: the worst elements of two arrays, and where the arrays differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends that cannot do its work: one message, and the status that says whose fault."""
+"""The end of a failing command: one message, and a status that says who has to act."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 
 
 def usage(message: str) -> NoReturn:
-    """The call is wrong: one line, status 2."""
+    """Raise the one-line error for a wrong call, status 2."""
     raise click.UsageError(message)
 
 
 @contextmanager
 def output_errors() -> Generator[None]:
-    """Around a command, its help and its version: what standard output does not take, status 2."""
+    """Report errors of standard output with status 2, around a command, help or version."""
     try:
         yield
     except OSError as problem:
@@ -44,7 +44,7 @@ def output_errors() -> Generator[None]:
 
 @contextmanager
 def call_errors() -> Generator[None]:
-    """Around what looks at words of the call only: its ValueErrors are the caller's mistakes."""
+    """Report a ValueError of the body as a mistake of the caller."""
     try:
         yield
     except ValueError as problem:
@@ -52,9 +52,9 @@ def call_errors() -> Generator[None]:
 
 
 def program_errors(command: F) -> F:
-    """Show a PtoError as diagnostics, with status 1, or 2 for a wrong call; a fault as one line.
+    """Print a PtoError as diagnostics with status 1, or 2 for a wrong call.
 
-    A signal ends the command with one line, too.
+    An internal error is one line. A signal ends the command with one line, too.
     """
 
     @wraps(command)
@@ -76,14 +76,14 @@ def program_errors(command: F) -> F:
             raise
         except Exception as problem:
             if isinstance(problem.__cause__, signals.Ended):
-                raise problem.__cause__ from None  # it came while Python made a class
+                raise problem.__cause__ from None  # raised while Python created a class
             code = problem.errno if isinstance(problem, OSError) else None
             if code == errno.EPIPE or code in FULL:
-                raise  # it is standard output: click ends quietly where nobody reads
+                raise  # a closed pipe: click ends quietly
             click.echo(fault(problem), err=True)
             sys.exit(3)
 
-    return wrapped  # type: ignore[return-value]
+    return wrapped  # type: ignore[return-value]  # the same signature
 
 
 def status(problem: PtoError) -> int:
@@ -91,7 +91,7 @@ def status(problem: PtoError) -> int:
 
 
 def fault(problem: Exception) -> str:
-    """One line on an exception that nobody expected; its traceback goes to a file."""
+    """Return one line for an unexpected exception; its traceback goes to a file."""
     from importlib.metadata import version
     from tempfile import mkstemp
     from traceback import format_exception
@@ -102,6 +102,6 @@ def fault(problem: Exception) -> str:
         handle, name = mkstemp(".txt", "ptokit-fault-")
         with open(handle, "wb") as file:
             file.write(text.encode(errors="backslashreplace"))
-    except OSError:  # no room for a file: here is better than nowhere
+    except OSError:  # no file can be written: print the traceback
         return f"internal error in ptokit, please report:\n{text}"
     return f"internal error in ptokit, please report: {name} has the traceback"

@@ -1,4 +1,4 @@
-"""`new`: a starting point of one's own, a kernel in Python with its test."""
+"""`new`: a starting point for a kernel in Python, with its test."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def kernel(name: str, folder: Path) -> None:
 
 
 def _require_name(name: str) -> None:
-    """It becomes the name of a function and of a module."""
+    """Raise a usage error unless the name suits a function and a module."""
     if not name.isidentifier() or iskeyword(name):
         usage(f"{name!r} is not a valid Python name")
     if name in sys.stdlib_module_names or name in IMPORTED:

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have, and what they stand for."""
+"""Options and arguments that several commands share, and their values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ARGUMENTS = click.option(
 
 
 class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
-    """One of the targets, also by what programs call it: a3 is a2a3."""
+    """A target, also by the name that programs use: a3 is a2a3."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = ARCHES.get(value, value)
@@ -45,7 +45,7 @@ class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no
 
 
 def target_option(*more: str) -> Callable[[F], F]:
-    """`--target`, one of the targets or a word of `more`."""
+    """Return `--target`, one of the targets or a word of `more`."""
     return click.option(
         *("--target", "target"),
         type=TargetChoice([*MACHINES, *more]),
@@ -56,7 +56,7 @@ def target_option(*more: str) -> Callable[[F], F]:
 
 
 def require_pipes(*targets: str) -> None:
-    """`--races` is about targets whose pipes run at once."""
+    """Raise a usage error for `--races` on targets that execute in order."""
     from ptokit.launch.settings import target_named
     from ptokit.tools.cli.failures import usage
 
@@ -85,7 +85,7 @@ SEED = click.option(
 
 
 def with_colour(command: click.Command) -> None:
-    """Give a command, and those below it, the option `--color`."""
+    """Add the option `--color` to a command and its subcommands."""
     if isinstance(command, click.Group):
         for one in command.commands.values():
             with_colour(one)
@@ -107,17 +107,17 @@ def _colour(context: click.Context, option: click.Parameter, word: str) -> None:
 
 
 def taken(kind: type[T], words: dict[str, object]) -> T:
-    """The words of a call that are the fields of a data class, as one; they are taken out."""
+    """Return an object of a data class from its fields in `words`, which are removed."""
     return kind(**{name: words.pop(name) for name in kind.__annotations__})
 
 
 def with_readings(target: str, *readings: str) -> str:
-    """The name of the target under readings."""
+    """Return the name of the target under readings."""
     return f"{target}:{','.join(readings)}" if readings else target
 
 
 def cluster_at(scheduler: str | None) -> AbstractContextManager[object]:
-    """The cluster that a call asks for, or None."""
+    """Return the cluster at an address, or a context of None."""
     if scheduler is None:
         return nullcontext()
     from ptokit.api.workers import connected
@@ -126,7 +126,7 @@ def cluster_at(scheduler: str | None) -> AbstractContextManager[object]:
 
 
 def read_program(kernel: Path, words: tuple[str, ...] = ()) -> Program:
-    """The one program of a file; `words` are the arguments of a kernel in Python."""
+    """Return the only program of a file; `words` are the arguments of a kernel in Python."""
     found = read_programs(kernel, words)
     if len(found) > 1:
         from ptokit.tools.cli.failures import usage
@@ -136,7 +136,7 @@ def read_program(kernel: Path, words: tuple[str, ...] = ()) -> Program:
 
 
 def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> dict[str, Program]:
-    """The programs of a file, by what they are called: a file in Python may have several."""
+    """Return the programs of a file by name; a file in Python may have several."""
     from ptokit.api.kernel.loading import decoded, load, loads
 
     if is_python(kernel):
@@ -153,5 +153,5 @@ def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> dict[str, Progra
 
 
 def is_python(kernel: Path) -> bool:
-    """True of FILE.py and of FILE.py:NAME."""
+    """Return whether the path is FILE.py or FILE.py:NAME."""
     return kernel.suffix.partition(":")[0] == ".py"

@@ -1,4 +1,4 @@
-"""`explain`, `layout`: what the manual says, and where elements live."""
+"""`explain` and `layout`: pages of the manual, and pictures of layouts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ DIGITS = re.compile(r"\s*[0-9]{1,18}\s*")
 
 
 def _painted(text: str, group: int) -> str:
-    """Neighbouring groups in different colours; click drops them where there is no terminal."""
+    """Return text in a colour of its group; click removes colours outside of terminals."""
     colours = ("cyan", "yellow", "green", "magenta")
     return text if group < 0 else click.style(text, fg=colours[group % len(colours)])
 

@@ -1,4 +1,4 @@
-"""`profile`: how long a program is predicted to take on hardware, and where the time goes."""
+"""`profile`: the predicted time of a program on hardware, and where the time is spent."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def profile(
     from ptokit.machine.launchoptions import Options
 
     with call_errors():
-        _ = Options(timed_target(target), blocks=blocks)  # says what is wrong
+        _ = Options(timed_target(target), blocks=blocks)  # reports invalid options
     placed, named = split(arguments)
     by_name = {name: argument(text, seed) for name, text in assigned(named, "").items()}
     by_position = [argument(text, seed) for text in placed]

@@ -1,7 +1,7 @@
-"""Kernels in Python as programs of the command line: a file is imported, its kernels are captured.
+"""Python kernels as programs of the command line: a file is imported, and its kernels are recorded.
 
-Arguments are the words of `--args`, or those that the file gives while it is imported, by a call or
-by `softmax.program(pto.spec(...))`, or else those that its tests without parameters give.
+Arguments are the words of `--args`; or those of calls, or of `softmax.program(pto.spec(...))`,
+while the file is imported; or those of its tests without parameters.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Program]:
-    """The programs of the kernels in FILE.py, or of the one that FILE.py:NAME names, by name.
+    """Return the programs of the kernels in FILE.py, or of FILE.py:NAME, by name.
 
-    `words` are arguments NAME=VALUE. CallError if there is no such kernel, or none of its
-    arguments; PtoError if a kernel cannot be recorded with them.
+    `words` are arguments NAME=VALUE. CallError if there is no such kernel, or its arguments are not
+    known; PtoError if a kernel cannot be recorded with them.
     """
     module, chosen = _chosen(kernel)
     file = Path(str(module.__file__))
@@ -51,7 +51,7 @@ def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Progra
 def python_launch(
     kernel: Path, placed: Sequence[object], named: Mapping[str, object]
 ) -> tuple[Program, dict[str, object]]:
-    """The program of a kernel in Python for arguments of a launch, and what it takes by name."""
+    """Return the program of a Python kernel for a launch, and its arguments by name."""
     _, one = _single(kernel, _chosen(kernel)[1])
     if len(placed) > len(one.signature.parameters):
         usage(f"{one.function.__name__} takes {len(one.signature.parameters)} arguments")
@@ -61,7 +61,7 @@ def python_launch(
 
 
 def _made(name: str, value: object) -> object:
-    """An array in the place of `zeros:f32:75x50` or of a raw file."""
+    """Return an array for `zeros:f32:75x50` or a raw file; other values unchanged."""
     from ptokit.ir.module import Value
     from ptokit.isa.model.types import PtrType
     from ptokit.launch.fills import Completed
@@ -73,7 +73,7 @@ def _made(name: str, value: object) -> object:
 
 
 def _chosen(kernel: Path) -> tuple[ModuleType, dict[str, Kernel[...]]]:
-    """The module of FILE.py, and its kernels; of FILE.py:NAME that one."""
+    """Return the module of FILE.py and its kernels, or only that of FILE.py:NAME."""
     file, _, name = str(kernel).partition(":")
     module = _imported(Path(file))
     found = dict(_kernels(module))
@@ -85,7 +85,7 @@ def _chosen(kernel: Path) -> tuple[ModuleType, dict[str, Kernel[...]]]:
 
 
 def _single(kernel: Path, chosen: Mapping[str, Kernel[...]]) -> tuple[str, Kernel[...]]:
-    """The kernel that arguments are for."""
+    """Return the only kernel; a usage error if arguments are given for several."""
     first, *others = chosen
     if others:
         usage(
@@ -95,7 +95,7 @@ def _single(kernel: Path, chosen: Mapping[str, Kernel[...]]) -> tuple[str, Kerne
 
 
 def _bound(kernel: Kernel[...], given: Mapping[str, Any]) -> tuple[Program, dict[str, object]]:
-    """What a launch with these arguments runs; Any: arrays, numbers and specs."""
+    """Return the program and arguments of a launch; Any: arrays, numbers and specs."""
     try:
         return kernel.bound(**given)
     except (TypeError, ValueError) as problem:
@@ -105,7 +105,7 @@ def _bound(kernel: Kernel[...], given: Mapping[str, Any]) -> tuple[Program, dict
 
 
 def _captured(label: str, kernel: Kernel[...]) -> dict[str, Program]:
-    """The programs for the arguments that a kernel was captured for."""
+    """Return the programs for all arguments with which a kernel was recorded."""
     if not kernel.kept:
         parameters = kernel.signature.parameters.values()
         arrays = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
@@ -119,7 +119,7 @@ def _captured(label: str, kernel: Kernel[...]) -> dict[str, Program]:
 
 
 def _given(text: str) -> object:
-    """What a word stands for: f32:16x64 is an array of that type and those extents."""
+    """Return the value of a word: f32:16x64 is an array with that type and extents."""
     from ptokit.launch.fills import Completed, completed
     from ptokit.values.dtypes import dtype_named
 
@@ -129,7 +129,7 @@ def _given(text: str) -> object:
 
 
 def _stated(value: Completed) -> ArraySpec:
-    """The element type and the extents that a word states; CallError unless it states both."""
+    """Return the stated element type and extents; CallError unless both are given."""
     from ptokit.api.kernel.hostside import spec
 
     if value.dtype is None or value.shape is None:
@@ -139,7 +139,7 @@ def _stated(value: Completed) -> ArraySpec:
 
 
 def _imported(file: Path) -> ModuleType:
-    """The module of a file, as if its folder were the one Python started in."""
+    """Return the module of a file, imported as if Python had started in its folder."""
     if not file.exists():
         raise call_error("unreadable-file", f"{file}: No such file or directory")
     made = spec_from_file_location(f"{file.stem} (kernels)", file)
@@ -152,7 +152,7 @@ def _imported(file: Path) -> ModuleType:
 
 
 def _run(file: Path, code: Callable[[], object], message: str) -> None:
-    """Run code of a file; what Python raises there is one message with the line."""
+    """Run code of a file; an exception there becomes one message with the line."""
     try:
         code()
     except PtoError:
@@ -165,7 +165,7 @@ def _run(file: Path, code: Callable[[], object], message: str) -> None:
 
 
 def _kernels(module: ModuleType) -> Iterator[tuple[str, Kernel[...]]]:
-    """The kernels that a module defines, not those that it imports."""
+    """Yield the kernels that a module defines, without imported ones."""
     from ptokit.api.kernel.kernel import Kernel
 
     for name, value in vars(module).items():
@@ -174,7 +174,7 @@ def _kernels(module: ModuleType) -> Iterator[tuple[str, Kernel[...]]]:
 
 
 def _tests(module: ModuleType) -> list[FunctionType]:
-    """The tests that need nothing: what they call kernels with is known when they have run."""
+    """Return the tests without parameters, whose runs show the arguments of kernels."""
     named = [value for name, value in vars(module).items() if name.startswith("test_")]
     tests = [value for value in named if isinstance(value, FunctionType)]
     return [test for test in tests if not inspect.signature(test).parameters]

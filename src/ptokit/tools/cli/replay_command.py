@@ -1,4 +1,4 @@
-"""`replay`: recorded vectors of another simulator, run again."""
+"""`replay`: runs of recorded vectors of another simulator."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`run`: a program on real arrays.
+"""`run`: a run of a program on arrays.
 
-While the program runs it shows a trace, a debugger or a progress bar.
+A trace, a debugger or a progress bar is shown during the run.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ SHOWN = 8  # names in a message
 
 @dataclass(frozen=True)
 class Look:
-    """What to show while a program runs."""
+    """The requested output during a run."""
 
     trace: str | None
     trace_values: tuple[str, ...]
@@ -80,13 +80,13 @@ class Look:
 
     @property
     def stepwise(self) -> bool:
-        """Whether instructions are looked at one by one."""
+        """Return whether instructions are observed one by one."""
         return bool(self.trace or self.trace_values or self.breaks)
 
 
 @contextmanager
 def looking(asked: Look, kernel: Path, func: Func, blocks: int) -> Generator[list[Observer]]:
-    """Inside, a program that runs with these observers is looked at as the call asks for."""
+    """Yield the observers for the requested output of a run."""
     observers: list[Observer] = []
     tracer: Tracer | None = None
     with ExitStack() as opened:
@@ -107,7 +107,7 @@ def looking(asked: Look, kernel: Path, func: Func, blocks: int) -> Generator[lis
 
 
 def _others(func: Func) -> str:
-    """Names that would have had content."""
+    """Return a list of names that instructions write, for a message."""
     from ptokit.ir.module import Op
     from ptokit.tools.tracing import defined_or_written
 
@@ -258,14 +258,14 @@ def run(
 
 @dataclass(frozen=True)
 class Golden:
-    """What outputs are compared with."""
+    """The expected outputs and the tolerance."""
 
     expect: tuple[str, ...]
     rtol: float | None
     atol: float | None
 
     def validate(self) -> None:
-        """ValueError for a tolerance within which nothing can be."""
+        """Raise ValueError for an invalid tolerance."""
         from ptokit.api.compare import require_tolerance
 
         require_tolerance("--rtol", self.rtol)
@@ -273,11 +273,11 @@ class Golden:
 
     @cached_property
     def values(self) -> dict[str, Expectation]:
-        """What is expected, by the names of outputs."""
+        """Return the expected values, by the names of outputs."""
         return {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
 
     def compared(self, name: str, result: Run) -> Comparison:
-        """An output beside what is expected."""
+        """Return the comparison of an output with its expected value."""
         from ptokit.api.compare import compare
 
         found, dtype = result.outputs[name], result.dtypes[name]
@@ -290,7 +290,7 @@ class Golden:
 
 @dataclass(frozen=True)
 class RunCall:
-    """What a call asks for."""
+    """The parameters of a call of `run`."""
 
     kernel: Path
     target: str
@@ -304,7 +304,7 @@ class RunCall:
     show_code: str | None
 
     def misfits(self) -> Iterator[str]:
-        """What does not go together, and what to do."""
+        """Yield conflicts between options, with what to do."""
         engine, stepwise, golden = self.options.engine, self.look.stepwise, self.golden
         several, steps = self.options.ranks > 1, "--trace, --trace-values and --break need"
         if not golden.expect and (golden.rtol is not None or golden.atol is not None):
@@ -339,14 +339,14 @@ class RunCall:
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        """Where outputs are saved, by their names."""
+        """Return the files for outputs, by name."""
         return {n: output(text) for n, text in assigned(self.outputs, "-o ").items()}
 
     def run(
         self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
     ) -> None:
         """Run the program on these arguments."""
-        _ = self.files, self.golden.values  # what is wrong with them is told first
+        _ = self.files, self.golden.values  # errors in them are reported first
         if is_python(self.kernel):
             from ptokit.tools.cli.pythonkernels import python_launch
 
@@ -378,7 +378,7 @@ class RunCall:
         self._finish(result, seconds, [f"%{arg.name} as {page.mnemonic()}" for arg, page in bound])
 
     def _issue(self, program: Program) -> LoggedIssue | None:
-        """What notes the order of the pipes, where that is asked for."""
+        """Return an observer of the issue trace, if `--races` is given."""
         if not self.races:
             return None
         from ptokit.explore.pipechecks import synchronised
@@ -387,7 +387,7 @@ class RunCall:
         return LoggedIssue(self.options.target, between_blocks=not synchronised(program))
 
     def _say_races(self, program: Program, issue: LoggedIssue) -> None:
-        """What the order of the pipes leaves open; errors end the command."""
+        """Print the order faults; errors end the command."""
         from ptokit.explore.pipechecks import races_of_run
 
         found = races_of_run(program, program.entry_named(self.options.func), issue)
@@ -396,7 +396,7 @@ class RunCall:
         _say(found)
 
     def _finish(self, result: Run, seconds: float, bound: list[str]) -> None:
-        """Compare, save and show, in this order: what cannot be compared is saved nowhere."""
+        """Compare, save and show, in this order: nothing is saved if a comparison is impossible."""
         from ptokit.launch.files import is_standard_output, write_arrays
 
         golden = self.golden
@@ -407,7 +407,7 @@ class RunCall:
         compared = [golden.compared(name, result) for name in golden.values]
         out = result.outputs
         write_arrays([(path, out[n], result.dtypes[n]) for n, path in self.files.items()])
-        aside = any(map(is_standard_output, self.files.values()))  # no text among an array's bytes
+        aside = any(map(is_standard_output, self.files.values()))  # keeps text out of array bytes
         for name, array in out.items():
             if not (name in self.files or name in golden.values or self.report):
                 shape = "x".join(map(str, array.shape))
@@ -420,7 +420,7 @@ class RunCall:
             sys.exit(1)
 
     def _lines(self, result: Run, seconds: float, bound: list[str]) -> list[str]:
-        """How many instructions ran, how many of each, where, and what the launch bound."""
+        """Return the report of a run, with counts of instructions and how they were executed."""
         instructions = result.instructions
         total = sum(instructions.values())
         lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
@@ -434,7 +434,7 @@ class RunCall:
 
 
 def _types(program: Program, words: tuple[str, ...]) -> tuple[tuple[str, Type], ...]:
-    """The types that a call gives to values of the program."""
+    """Return the types that `--type` gives to values of the program."""
     types = {name: type_from(text) for name, text in assigned(words, "--type ").items()}
     values = {v.name for f in program.module.funcs for v in f.named()}
     for name in types:
@@ -449,7 +449,7 @@ def _say(warnings: Iterable[Diagnostic]) -> None:
 
 
 def _repeated(program: Program, target: str, result: Run) -> Iterator[Diagnostic]:
-    """What the check warns of because chips compute something else than this run did."""
+    """Yield warnings of `check` about results that chips compute differently than this run."""
     slugs = {slug for slug, entry in CATALOGUE.items() if entry.repeated}
     ops = (op for func in program.module.funcs for op in func.walk())
     pages = {page for op in ops if (page := getattr(op, "page", None))}

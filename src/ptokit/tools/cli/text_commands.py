@@ -1,4 +1,4 @@
-"""`fmt`, `convert`, `opt`: a program as text."""
+"""`fmt`, `convert`, `opt`: printing programs as text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def convert(kernel: Path, form: str, dialect: str | None, words: tuple[str, ...]
 
 
 def _text(program: Program, form: str, dialect: str | None = None) -> str:
-    """The program in a form; what that form lacks is told on standard error."""
+    """Return the program in a form; print what the form lacks on standard error."""
     with catch_warnings(record=True) as found:
         simplefilter("always")
         text = program.text(form, dialect=dialect)

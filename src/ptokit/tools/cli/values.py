@@ -1,4 +1,4 @@
-"""Words of a call that name values: arguments by position and by name, outputs, types."""
+"""Parsing of values on the command line: arguments by position and by name, outputs, types."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
 TRUTH = {"true": True, "false": False}
 NEGATIVE = re.compile(r"-\.?\d")
-OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, in the place of an array
+OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, instead of an array
 
 
 class TakesNumbers(click.Command):
-    """A command that says how a number with a sign is given: alone it looks like an option."""
+    """A command that explains how to give a negative number, which looks like an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words = list(args)
@@ -39,13 +39,13 @@ class TakesNumbers(click.Command):
 
 
 def split(texts: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Arguments by position, and those NAME=VALUE: no name has a slash, as folders have."""
+    """Split arguments into those by position and those NAME=VALUE; names have no slash."""
     by_name = [text for text in texts if "=" in text and "/" not in text.partition("=")[0]]
     return [text for text in texts if text not in by_name], by_name
 
 
 def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
-    """Values by name from words NAME=VALUE, each name once; `what` stands before them."""
+    """Return values by name from words NAME=VALUE, each name once; `what` is a message prefix."""
     found: dict[str, str] = {}
     for text in texts:
         match = NAMED.fullmatch(text)
@@ -59,7 +59,7 @@ def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
 
 
 def output(text: str) -> Path:
-    """The file that an output goes to."""
+    """Return the file of an output."""
     from ptokit.launch.fills import path_and_details
 
     path, details = path_and_details(text)
@@ -71,7 +71,7 @@ def output(text: str) -> Path:
 
 
 def argument(text: str, seed: int) -> AnyArray | float | str | Completed:
-    """The value that a word stands for; a .npy file is read, the name of a rank's array stays."""
+    """Return the value of a word; .npy files are read, the name of a rank's array is kept."""
     from ptokit.launch.files import read_array
     from ptokit.launch.fills import completed
 
@@ -94,7 +94,7 @@ def argument(text: str, seed: int) -> AnyArray | float | str | Completed:
 
 
 def expectation(text: str) -> Expectation:
-    """What an output is compared with: a file, or `zeros` or `random`; a .npy file is read."""
+    """Return the expected value of an output: a file, `zeros` or `random`."""
     from ptokit.launch.files import require_readable
     from ptokit.launch.fills import RawFile
 
@@ -107,7 +107,7 @@ def expectation(text: str) -> Expectation:
 
 
 def stated_array(text: str) -> tuple[AnyArray, DType]:
-    """An array that stands alone, and its element type: .npy, or a.bin:f16:16x32."""
+    """Return an array and its element type, from a .npy file or a.bin:f16:16x32."""
     from ptokit.forms.complete import dtype_of_array
     from ptokit.launch.fills import Completed
 
@@ -125,12 +125,12 @@ def stated_array(text: str) -> tuple[AnyArray, DType]:
 
 @dataclass(frozen=True)
 class Expectation:
-    """An array, or what becomes one when the output is known."""
+    """An array, or a value that becomes an array once the output is known."""
 
     value: AnyArray | Completed
 
     def of(self, name: str, dtype: DType, shape: tuple[int, ...]) -> AnyArray:
-        """The array that is expected in the place of an output of these extents."""
+        """Return the expected array for an output with these extents."""
         import numpy as np
 
         from ptokit.ir.module import Value
@@ -144,7 +144,7 @@ class Expectation:
 
 
 def type_from(text: str) -> Type:
-    """A type from its spelling."""
+    """Return the type with this spelling."""
     from ptokit.text.types.parts import BadType
     from ptokit.text.types.typereader import type_named
 

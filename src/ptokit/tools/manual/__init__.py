@@ -1,4 +1,4 @@
-"""The manual: what `ptokit explain` prints, made from the pages and the tables of the ISA."""
+"""The manual: the pages of `ptokit explain`, made from the pages and tables of the ISA."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ PRINTED = re.compile(r"(?:error|warning)\[([\w-]+)\]:?")
 
 
 def explain(name: str) -> str | None:
-    """The page of an instruction, a type, a location, a diagnostic, ...; None if there is none.
+    """Return the page of an instruction, type, location, diagnostic or other name.
 
-    A diagnostic may be named as it is printed: error[window-out-of-bounds].
+    A diagnostic may be named as it is printed: error[window-out-of-bounds]. None if there is no
+    page.
     """
     name = PRINTED.sub(r"\1", name.strip())
     forms = lookup(name)
@@ -41,7 +42,7 @@ def explain(name: str) -> str | None:
 
 
 def _mentions(word: str) -> str | None:
-    """The pages whose text has a word, a line each; None if there are none."""
+    """Return the pages that mention a word, one line each; None if there are none."""
     whole = re.compile(rf"\b{'[- ]?'.join(map(re.escape, word))}s?\b", re.IGNORECASE)
     found = {p.mnemonic(): inspect.getdoc(p) or "" for p in pages()}
     found |= {slug: f"{entry.title}. {entry.text}" for slug, entry in CATALOGUE.items()}
@@ -56,14 +57,14 @@ def _mentions(word: str) -> str | None:
 
 
 def suggestions(name: str) -> list[str]:
-    """Names of pages that are like this one, at most three."""
+    """Return at most three names of pages that are similar to this name."""
     mnemonics = (page.mnemonic().removeprefix("pto.") for page in pages())
     known = dict.fromkeys([*mnemonics, *CATALOGUE, *topics()])
     return nearest(name.removeprefix("pto."), known, 3)
 
 
 def slug_page(slug: str) -> str:
-    """A diagnostic: what it means, and which instructions raise it."""
+    """Return the page of a diagnostic: its meaning, and the instructions that raise it."""
     entry = CATALOGUE[slug]
     raised = sorted({p.mnemonic() for ps in index().values() for p in ps if slug in slugs(p)})
     lines = [slug, "", f"{entry.title[0].upper()}{entry.title[1:]}.", "", *wrap(entry.text, 80)]
@@ -72,7 +73,7 @@ def slug_page(slug: str) -> str:
 
 
 def dispute_page(name: str) -> str:
-    """Where sources disagree: who says what, what ptokit does, and why."""
+    """Return the page of a dispute: sources, ptokit's choice, and the reason."""
     d = DISPUTES[name]
     lines = [f"{name}: {d.question}", "", f"Sources: {d.sources}", f"ptokit: {d.choice}"]
     lines.append(f"Why: {d.why}")

@@ -1,4 +1,4 @@
-"""The table of contents: everything `explain` has a page for, a line each."""
+"""The table of contents of the manual, one line per page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptokit.tools.manual.topics import chapters
 
 
 def contents() -> str:
-    """Instructions by chapter of the manual, then what they work on, then diagnostics."""
+    """Return instructions by chapter of the manual, then other topics, then diagnostics."""
     lines = ["`ptokit explain NAME` prints the page of any of these."]
     for title, rows in _chapters():
         width = max(len(name) for name, _ in rows)

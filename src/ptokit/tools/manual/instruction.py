@@ -18,7 +18,7 @@ from ptokit.values.enumerations import Word
 
 
 def instruction_page(page: type[Instr]) -> str:
-    """One form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
+    """Return one form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
     form = f" ({page.form})" if page.form else ""
     meaning = inspect.cleandoc(page.__doc__ or "")
     lines = [f"{page.mnemonic()}{form}", "", meaning, ""]
@@ -49,24 +49,24 @@ def instruction_page(page: type[Instr]) -> str:
 
 
 def slugs(page: type[Instr]) -> list[str]:
-    """What the rules of a page report, on any target."""
+    """Return the slugs that the rules of a page report, on any target."""
     absent = [] if len(page.homes()) == len(TARGETS) else [NOT_ON_TARGET]
     shared = [SHARED_STORAGE] if any(each.targets for each in page.apart) else []
     return absent + [rule.slug for rule in page.all_rules] + shared
 
 
 def example_section(program: str) -> list[str]:
-    """An example program, below the command that runs it."""
+    """Return an example program, below the command that runs it."""
     lines = [f"  {line}" for line in program.splitlines()]
     try:
         lines.insert(0, f"  // {_command(program)}")
-    except PtoError:  # it has instructions that this build lacks
+    except PtoError:  # the example has instructions that this build lacks
         return []
     return ["", "Example", *lines]
 
 
 def _command(text: str, file: str = "example.pto") -> str:
-    """How to run a program on random arguments; a pointer gets as much as examples look at."""
+    """Return the command that runs a program on random arguments."""
     func = loads(text).func()
     words = ["ptokit", "run", file]
     for arg in func.args:
@@ -75,7 +75,7 @@ def _command(text: str, file: str = "example.pto") -> str:
 
 
 def _legality(page: type[Instr]) -> Iterator[str]:
-    """The paths of the instruction: pipe, and on which targets; the rules say the rest."""
+    """Yield the paths of the instruction: pipe and targets of each."""
     yield f"  {'path':<22}{'pipe':<6}" + "".join(f"{name:<6}" for name in TARGETS)
     for p in page.paths:
         here = ("yes" if page.moves_on(t, p) else "-" for t in TARGETS.values())
@@ -102,7 +102,7 @@ BRACKETS = {"bracketed": ("[", "]"), "angled": (" ", "")}
 
 
 def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
-    """The text of the instruction in each level and in C++, types left out."""
+    """Yield the text of the instruction in each form and in C++, without types."""
     ins = [o for o in page.ins() if o.required or o.default is not None]
     outs = [o.name for o in (*page.outs(), *page.results())]
     plain = [f"%{o.name}" for o in ins if o.name not in page.asm.brackets]

@@ -1,4 +1,4 @@
-"""The rules of a page as an outline: what holds under one path or condition stands together."""
+"""The rules of a page as an outline, grouped by path and condition."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MEMBERS = {"or": "any of", "and": "all of"}
 
 @dataclass
 class Group:
-    """Rules under one more condition, and the groups below it, in the order of the page."""
+    """Rules under one more condition, and the nested groups, in the order of the page."""
 
     rules: list[Rule] = field(default_factory=list[Rule])
     groups: dict[str, Group] = field(default_factory=dict[str, "Group"])
 
     def add(self, rule: Rule) -> None:
-        """Put a rule below all its conditions."""
+        """Add a rule below all its conditions."""
         group = self
         for condition in rule.conditions:
             group = group.groups.setdefault(str(condition), Group())
@@ -31,7 +31,7 @@ class Group:
 
 
 def outline(page: type[Instr]) -> Iterator[str]:
-    """The rules as indented lines: formula, slug, and where they hold if not on all its targets."""
+    """Yield the rules as indented lines: formula, slug, and targets if not all of the page."""
     root = Group()
     for rule in page.all_rules:
         root.add(rule)
@@ -47,7 +47,7 @@ def _lines(page: type[Instr], group: Group, indent: str) -> Iterator[str]:
 
 
 def _stated(formula: Expr, indent: str, label: str = "") -> Iterator[str]:
-    """A formula with its label: what is too long for a line has its members below it."""
+    """Yield a formula with its label; a long formula has its members on separate lines."""
     text = str(formula)
     if len(indent + text) <= WIDTH or not (isinstance(formula, Node) and formula.op in MEMBERS):
         *lines, last = _filled(text, indent)
@@ -59,7 +59,7 @@ def _stated(formula: Expr, indent: str, label: str = "") -> Iterator[str]:
 
 
 def _members(formula: Expr, op: str) -> Iterator[Expr]:
-    """What one operator joins, however its operands are nested."""
+    """Yield the operands that one operator joins, at any nesting."""
     if not (isinstance(formula, Node) and formula.op == op):
         yield formula
         return
@@ -68,12 +68,12 @@ def _members(formula: Expr, op: str) -> Iterator[Expr]:
 
 
 def _filled(text: str, indent: str) -> list[str]:
-    """A text on as many lines as it takes."""
+    """Return a text wrapped to lines."""
     return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    ")
 
 
 def _alike(rules: list[Rule]) -> dict[tuple[str, str], list[Rule]]:
-    """Rules by the text of their formula and what they report."""
+    """Return rules grouped by the text of their formula and their report."""
     texts: dict[tuple[str, str], list[Rule]] = {}
     for rule in rules:
         texts.setdefault((str(rule.formula), _slug(rule)), []).append(rule)
@@ -81,13 +81,13 @@ def _alike(rules: list[Rule]) -> dict[tuple[str, str], list[Rule]]:
 
 
 def _slug(rule: Rule) -> str:
-    """The slug that a rule reports, "warning" where it is no error, and the judges that refuse."""
+    """Return the slug of a rule, "warning" if it is no error, and its judges."""
     judges = f"by {' and '.join(map(str, rule.by))}" if rule.by else ""
     return ", ".join(word for word in (rule.slug, "warning" * rule.warns, judges) if word)
 
 
 def _places(page: type[Instr], rules: list[Rule]) -> str:
-    """Where rules that read alike apply, if not on all targets of their page."""
+    """Return the targets of equal rules, if they differ from those of the page."""
     held = tuple(t.name for t in TARGETS.values() if set(rules) & set(page.rules_on(t)))
     held = held or rules[0].targets or ()  # readings are chosen by name
     return "" if held == page.homes() else f"; {', '.join(held)}"

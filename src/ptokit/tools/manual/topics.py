@@ -1,4 +1,4 @@
-"""What instructions work on: the pages of types, locations, layouts, words, targets, functions."""
+"""Manual pages of topics: types, locations, layouts, enums, targets, functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ptokit.values.layouts import Layout
 
 Page: TypeAlias = "Callable[[], str]"
 
-# What stands around instructions: its line in the contents, the text of its page, an example.
+# Pages of constructs around instructions: a line for the contents, the text, an example.
 FUNCTIONS = {
     "module": (
         "the functions of a file",
@@ -74,9 +74,9 @@ TYPES = {
 
 @cache
 def topics() -> dict[str, Page]:
-    """Every page by its name; pages that share a name follow one another.
+    """Return every page by its name; pages with one name are joined.
 
-    A memory is also known by what hardware manuals call it (UB), a pass by its own name.
+    A memory is also found by its hardware name (UB), a pass by its own name.
     """
     found: dict[str, list[Page]] = {}
     for _, rows in _topics():
@@ -94,7 +94,7 @@ def _together(pages: Iterable[Page]) -> str:
 
 
 def chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Titles, and the names below each with a line about them."""
+    """Yield titles, and the names below each with a line about them."""
     for title, rows in _topics():
         yield title, [(name, line) for name, line, _ in rows]
 
@@ -127,7 +127,7 @@ def _topics() -> Iterator[tuple[str, list[tuple[str, str, Page]]]]:
 
 
 def _judge(judge: Judge) -> str:
-    """A source of verdicts, with the rules that it has and another source has not."""
+    """Return the page of a source of verdicts, with the rules that are not in all sources."""
     lines = [f"{judge}: {JUDGES[judge]}", "", _doc(Judge), "", f"Refused by {judge}, not by all"]
     for page in pages():
         rules = dict.fromkeys(str(rule.formula) for rule in page.all_rules if judge in rule.by)
@@ -188,7 +188,7 @@ def _element(dtype: DType) -> str:
 
 
 def _location(loc: Loc) -> str:
-    """A location: its memory on each target, and the instructions that move data in and out."""
+    """Return the page of a location: its memory on each target, and the moves in and out."""
     lines = [f"{loc}: the memory {SPACES[loc]}", "", f"In C++ TileType::{loc.cpp}.", "", "Capacity"]
     for target in TARGETS.values():
         size = target.capacity_of(loc)
@@ -211,7 +211,7 @@ def _works_in(page: type[Instr], loc: Loc) -> bool:
 
 
 def _words() -> list[type[Word]]:
-    """The enumerations that attributes of instructions take, each once."""
+    """Return the enums of instruction attributes, each once."""
     kinds = (a.kind for p in pages() for a in p.attrs)
     return [k for k in dict.fromkeys(kinds) if issubclass(k, Word) and k.mlir]
 
@@ -228,7 +228,7 @@ ONE_CORE = "a core has the cube unit and the vector unit"
 
 
 def target_page(target: Target) -> str:
-    """A target: its memories and aliases."""
+    """Return the page of a target: its memories and aliases."""
     lines = [f"{target.name}: {target.title}", ""]
     base = target.like
     while base is not None and base.name not in MACHINES:
@@ -266,6 +266,6 @@ def _letters(layout: Layout) -> str:
 
 
 def layout_page(layout: Layout) -> str:
-    """A layout: its two letters and a picture."""
+    """Return the page of a layout: its two letters and a picture."""
     kind = tile_type(Loc.MAT, f16, 64, 64, layout=layout)
     return "\n".join([f"{layout}: {_letters(layout)}", "", _doc(Layout), "", layout_picture(kind)])

@@ -1,1 +1,1 @@
-"""What notebooks show: tiles, layouts, programs, diagnostics and results as HTML and SVG."""
+"""Notebook views: tiles, layouts, programs, diagnostics and results as HTML and SVG."""

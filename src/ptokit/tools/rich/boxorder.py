@@ -1,4 +1,4 @@
-"""How a tile lies in memory, as pictures: the order of its boxes, and of the elements in a box."""
+"""Pictures of a tile in memory: the order of its boxes, and of elements in a box."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Middles: TypeAlias = "Mapping[int, tuple[int, int]]"
 
 
 def layout_figures(kind: TileType) -> str:
-    """One picture, or two of a boxed tile: numbers are offsets, a line joins neighbours."""
+    """Return a picture, or two for a boxed tile: numbers are offsets, lines join neighbours."""
     where, rows, cols = kind.map, kind.rows, kind.cols
     if not kind.boxed:
         return _figure("offsets of elements", rows, cols, where.offset)
@@ -65,7 +65,7 @@ def _number(x: int, y: int, number: int | None) -> str:
 
 
 def _steps(middles: Middles) -> Iterator[str]:
-    """A line from each cell to the one that follows it in memory, where both are shown."""
+    """Yield a line from each cell to the next one in memory, if both are shown."""
     for number, (x, y) in sorted(middles.items()):
         if number + 1 in middles:
             after = middles[number + 1]

@@ -1,4 +1,4 @@
-"""Text of programs and diagnostics with colours: the same characters, some of them marked."""
+"""Coloured text of programs and diagnostics: the same characters with markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARKS = {"head": "b", "carets": "span class=carets", "label": "span class=label"
 
 
 def coloured_program(text: str) -> str:
-    """A program's text: comments, types and the names of operations are marked."""
+    """Return a program's text with marked comments, types and operations."""
 
     def marked(found: re.Match[str]) -> str:
         return f"<span class={found.lastgroup}>{found[0]}</span>"
@@ -22,7 +22,7 @@ def coloured_program(text: str) -> str:
 
 
 def coloured_diagnostic(shown: Diagnostic) -> str:
-    """A diagnostic as a terminal shows it: its head, carets and labels are marked."""
+    """Return a diagnostic as on a terminal, with marked head, carets and labels."""
     style = f"--of: var(--{shown.severity.value})"
     return f'<div class=found style="{style}"><pre>{shown.render(_marked)}</pre></div>'
 

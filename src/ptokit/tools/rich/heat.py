@@ -1,4 +1,4 @@
-"""The values of an array as colours: a small PNG, whose bytes depend on the values alone."""
+"""Values of an array as colours: a small PNG, whose bytes depend on the values only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 254
 
 
 def heat(values: AnyArray, written: NDArray[np.bool_]) -> str:
-    """A picture of two-dimensional values, and the range that its colours stand for."""
+    """Return a picture of two-dimensional values, and the range of its colours."""
     step = max(1, -(-max(values.shape) // MOST))
     real = np.asarray(values[::step, ::step], np.float64)
     known = np.isfinite(real) & written[::step, ::step]
@@ -39,7 +39,7 @@ def heat(values: AnyArray, written: NDArray[np.bool_]) -> str:
 
 
 def _png(pixels: NDArray[np.uint8]) -> str:
-    """A data URI. Nothing is compressed, so that every machine writes the same bytes."""
+    """Return an uncompressed PNG as a data URI, so that every machine writes the same bytes."""
     rows, cols = pixels.shape
     at = np.linspace(0, len(RAMP) - 1, STEPS)
     ramp = np.stack([np.interp(at, range(len(RAMP)), RAMP[:, c]) for c in range(3)], axis=1)

@@ -1,4 +1,4 @@
-"""What each pipe does by time, as one picture for a notebook; the report is what one explores."""
+"""The activity of each pipe over time, as one picture for a notebook; the report is interactive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LEFT, WIDTH, ROW, BAR = 110, 640, 22, 14  # pixels
 
 
 def lanes(timeline: Timeline) -> str:
-    """A row for each pipe that does something, its instructions as bars, cycles to the right."""
+    """Return a row for each active pipe, with its instructions as bars over cycles."""
     busy = [(q, [e for e in es if isinstance(e, Bar)]) for q, es in timeline.queues.items()]
     rows = [(queue, bars) for queue, bars in busy if bars]
     scale, drawn = WIDTH / max(timeline.cycles, 1), ""

@@ -1,4 +1,4 @@
-"""The HTML of each kind of object: what stands in the frame, by its type."""
+"""The HTML view of each kind of object, selected by type."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COSTS = [
 
 
 def html(shown: object) -> str:
-    """The whole fragment: a frame, with a style of its own that reaches nothing outside of it."""
+    """Return the whole fragment: a frame with a style that affects nothing outside."""
     return f"<div class=ptokit><style>{_style()}</style>{body(shown)}</div>"
 
 
@@ -58,7 +58,7 @@ def _style() -> str:
 
 @singledispatch
 def body(shown: object) -> str:
-    """What stands in the frame; of a type without a view, its text."""
+    """Return the content of the frame; for a type without a view, its text."""
     return f"<pre>{escape(str(shown))}</pre>"
 
 
@@ -72,7 +72,7 @@ def _folded(title: str, inside: str) -> str:
 
 @body.register(HostArray)
 def _array(shown: HostArray[Handle]) -> str:
-    """A tile or tensor: its values as colours and as text."""
+    """Return a tile or tensor: its values as colours and as text."""
     head, _, values = repr(shown).removesuffix(">").partition("\n")
     found = array_of(shown.handle)
     if not found.size:
@@ -86,7 +86,7 @@ def _array(shown: HostArray[Handle]) -> str:
 @body.register(RecordedTile)
 @body.register(RecordedView)
 def _recorded(shown: object) -> str:
-    """While a kernel is recorded there are no values."""
+    """Return the text of a tile or view during recording, which has no values."""
     return f"<pre>{escape(repr(shown))}</pre>"
 
 
@@ -107,7 +107,7 @@ def _program(shown: Program) -> str:
 
 
 def _text(program: Program) -> str:
-    """The program's text, folded; why there is none of a program that cannot be converted."""
+    """Return the program's text, folded; an error if it cannot be printed."""
     try:
         text = program.text()
     except PtoError as problem:
@@ -139,7 +139,7 @@ def _verdict(shown: Verdict) -> str:
 
 @body.register
 def _run(shown: Run) -> str:
-    """A row for each output, and what was executed."""
+    """Return a row for each output, and the executed instructions."""
     rows = [
         (name, shown.dtypes[name], "x".join(map(str, array.shape)), *_ends(array))
         for name, array in shown.outputs.items()
@@ -199,7 +199,7 @@ def _memories(shown: Sequence[MemoryMap]) -> str:
 
 @body.register(RichList)
 def _several(shown: RichList[object]) -> str:
-    """What is in a list, of memory maps in one picture."""
+    """Return the items of a list; memory maps share one picture."""
     maps = [one for one in shown if isinstance(one, MemoryMap)]
     if maps and len(maps) == len(shown):
         return _memories(maps)
@@ -207,7 +207,7 @@ def _several(shown: RichList[object]) -> str:
 
 
 def _table(heads: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """Cells under their heads, numbers to the right."""
+    """Return cells under their headings, numbers right-aligned."""
     lines = [[*row] for row in rows]
     numbers = [isinstance(value, int) for value in lines[0]] if lines else repeat(False)
     head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(heads, numbers, strict=False))
