@@ -20,7 +20,6 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
-from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.traits import RESIZES, WINDOW
@@ -200,7 +199,7 @@ def judged(
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
     found += [*incoherent(of.base, target), *deallocations(func)]
-    found.sort(key=lambda d: _line(d.span))
+    found.sort(key=lambda d: d.span.line if d.span else 0)
     left += _perhaps_overlapping(of)
     found += [*_resized_arguments(func, target), *_open_windows(func, target)]
     given = [] if func.flat else func.args
@@ -266,7 +265,3 @@ def _perhaps_overlapping(of: TargetFacts) -> Iterator[UndecidedRule]:
                 rule = f"the tile does not overlap placed tiles at {start} to {end - 1}"
                 why = f"%{address.name} is not known statically"
                 yield UndecidedRule(op.spans.get("addr"), op.name, rule, why)
-
-
-def _line(span: Span | None) -> int:
-    return 0 if span is None else span.source.position(span.start)[0]

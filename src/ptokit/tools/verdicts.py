@@ -95,10 +95,10 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
                 if op.page.executes or (mine and mine[0] not in told):
                     told += mine
                     reasons = (_reason(target, mine) for target in targets)
-                    rows.append((str(_line(op.span)), op.name, *reasons))
+                    rows.append((str(op.span.line), op.name, *reasons))
     for one in errors:  # errors of functions, arguments, or the program
         if one not in told:
-            place = "" if one.span is None else str(_line(one.span))
+            place = "" if one.span is None else str(one.span.line)
             rows.append((place, "", *(_reason(target, [one]) for target in targets)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
@@ -115,10 +115,6 @@ def _reason(target: str, found: Sequence[Diagnostic]) -> str:
     return "ok"
 
 
-def _line(span: Span) -> int:
-    return span.source.position(span.start)[0]
-
-
 def _inside(place: Span | None, op: Span) -> bool:
     """Return whether a place, such as that of an operand, is on the line of an op."""
-    return place is not None and place.source is op.source and _line(place) == _line(op)
+    return place is not None and place.source is op.source and place.line == op.line
