@@ -204,11 +204,12 @@ def tensor(
     offset: int = 0,
     layout: GlobalLayout | str | None = None,
 ) -> Tensor:
-    """A global tensor view of an array of up to five dimensions; stores change the array.
+    """Return a view of an array as a global tensor with one to five extents.
 
-    `shape` and `stride` (in elements) and `offset` choose a part; by default all of the array.
-    `dtype` is needed where NumPy has no such type (raw codes in unsigned integers).
-    PtoError where it states the layout nz and is not made of boxes.
+    Stores into the tensor change the array. `shape`, `stride` (in elements) and `offset` select a
+    part, by default the whole array. `dtype` is needed if NumPy lacks the type (raw codes in
+    unsigned integers). ValueError if the array is not writeable, C-contiguous and in native byte
+    order. PtoError if the layout nz is stated and the extents are no boxes.
     """
     if recording.get() is not None:
         raise TypeError("pass this array to the kernel as an argument")

@@ -66,7 +66,7 @@ def numbered(tables: list[AnyArray], values: AnyArray) -> int:
 
 
 def bound(count: Num) -> int:
-    """The largest value a count can have."""
+    """Return the largest value of a count; NotNative if no bound is known."""
     limit = count if isinstance(count, int) else count.upper
     if limit is None:
         raise NotNative("a temporary of unknown size")
