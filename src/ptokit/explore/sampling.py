@@ -81,13 +81,9 @@ def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
 def _open_extents(func: Func) -> frozenset[Value]:
     """Return the values that depend on arguments or memory, and tiles resized by them."""
     open = depending(func)
-    every = [[*op.values()] for op in func.ops if isinstance(op, Op) and _resizes(op)]
+    every = [[*op.values()] for op in func.ops if isinstance(op, Op) and RESIZES in op.page.traits]
     resized = [values[0][1] for values in every if not open.isdisjoint(v for _, v in values)]
     return depends(func, open | {*resized})
-
-
-def _resizes(op: Op) -> bool:
-    return RESIZES in op.page.traits
 
 
 def _issued_ops(funcs: Sequence[Func]) -> Iterator[Op]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import NoReturn
 
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core
 from ptokit.machine.observer import Observer
@@ -85,7 +85,8 @@ class Stops:
     def __init__(self, words: tuple[str, ...], func: Func) -> None:
         """Parse lines and names; ValueError if the function does not have them."""
         self.lines, self.names = list[int](), list[str]()
-        ops = [op for op in func.body.walk() if not _ends(op, func.body)]
+        end = func.body.terminator  # which is not executed
+        ops = [op for op in func.body.walk() if op is not end]
         lines = sorted({op.span.line for op in ops if op.span})
         names = {v.name for op in ops for v in _changed(op)}
         for word in words:
@@ -103,11 +104,6 @@ def _line_of(line: int, lines: list[int]) -> int:
         return line
     near = [str(n) for n in sorted(lines, key=lambda n: abs(n - line))[:3]]
     raise ValueError(f"{line}: no instruction starts on this line; near: {', '.join(near)}")
-
-
-def _ends(op: AnyOp, body: Block) -> bool:
-    """Return whether the op is the function's terminator, which is not executed."""
-    return op is body.terminator
 
 
 def _changed(op: AnyOp) -> list[Value]:

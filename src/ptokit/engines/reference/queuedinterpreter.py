@@ -166,7 +166,8 @@ class QueuedInterpreter(Interpreter):
     def _queued(self, op: Op, step: Step, pipe: Queue) -> Step:
         """Return a step that queues the op, which executes as a whole when it can."""
         queues, values = self.queues, [value for _, value in op.values()]
-        waits = step if isinstance(step, OpExecution) and _may_wait(op) else None
+        may_wait = not CORES.isdisjoint(op.page.uses)  # for another core
+        waits = step if may_wait and isinstance(step, OpExecution) else None
         clock = self.core.clock if isinstance(self.core, GroupedCore) else None
 
         def queued(env: Env) -> None:
@@ -285,11 +286,6 @@ class QueuedInterpreter(Interpreter):
     def ended(self) -> None:
         """Wait for all queues; an unset flag is now a deadlock."""
         self.queues.settle()
-
-
-def _may_wait(op: Op) -> bool:
-    """Return whether the op may wait for another core."""
-    return not CORES.isdisjoint(op.page.uses)
 
 
 def _done() -> None:
