@@ -18,9 +18,9 @@ from ptokit.analysis.violation import (
     blamed,
     broken,
     elided,
-    taken,
-    told_before,
+    statically_reported,
     tolerated,
+    tolerated_warning,
     unknown_op,
     unknown_type,
     violation,
@@ -97,12 +97,12 @@ class Checker:
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         """Report a broken rule, or defer an undecided one."""
         again = self.facts.open.setdefault(op, [])
-        told = outcome is False and told_before(op, rule, self.facts.target)
-        if not (told or rule.early or rule in again):  # already deferred
+        reported = outcome is False and statically_reported(op, rule, self.facts.target)
+        if not (reported or rule.early or rule in again):  # already deferred
             again.append(rule)
         if outcome is False:
             behind = tolerated(rule, env) and not self.stated(op, rule)
-            made = taken if behind else violation
+            made = tolerated_warning if behind else violation
             self.found.append(made(op.page, rule, env, blamed(op, rule)))
             self.early += self.found[-1:] if rule.early else ()
 

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from ptokit.analysis.aliases import AliasClasses
-from ptokit.analysis.apart import sharing
 from ptokit.analysis.checker import Checker
 from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.intervalanalysis import IntervalAnalysis
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Liveness, LiveRanges
+from ptokit.analysis.noalias import sharing
 from ptokit.analysis.placement import Placement
 from ptokit.analysis.ranges import Fact
 from ptokit.diagnostics.diagnostic import Diagnostic

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
-from ptokit.analysis.apart import sharing
 from ptokit.analysis.coherence import incoherent
 from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.facts import TargetFacts, facts_of
 from ptokit.analysis.intervalanalysis import UndecidedRule
+from ptokit.analysis.noalias import sharing
 from ptokit.analysis.ranges import Range, high, low
 from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised

@@ -21,7 +21,7 @@ from ptokit.analysis.intervalanalysis import (
     widened,
 )
 from ptokit.analysis.ranges import Fact, Range
-from ptokit.analysis.violation import UNDEFINED, blamed, taken, tolerated, violation
+from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, tolerated_warning, violation
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env
@@ -101,7 +101,9 @@ class Search(IntervalAnalysis):
         self.wanted[op].remove(rule)
         if outcome is False:
             goes_on = tolerated(rule, env)  # a varying extent belongs to a `?`
-            found = (taken if goes_on else violation)(op.page, rule, env, blamed(op, rule))
+            found = (tolerated_warning if goes_on else violation)(
+                op.page, rule, env, blamed(op, rule)
+            )
             self.found.append(self._at(found))
             if goes_on:  # a later iteration may break the rule worse
                 self.left.append(undecided_rule(op, rule, UNDEFINED))

@@ -20,12 +20,12 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses
-from ptokit.analysis.apart import Stretch, bytes_of, stretches
 from ptokit.analysis.checker import CheckedRegion
 from ptokit.analysis.facts import TargetFacts
 from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
+from ptokit.analysis.noalias import Stretch, bytes_of, stretches
 from ptokit.analysis.ranges import Fact
 from ptokit.analysis.search import Search
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity

@@ -159,18 +159,18 @@ def broken(
     )
 
 
-def told_before(op: Op, rule: Rule, target: Target) -> bool:
+def statically_reported(op: Op, rule: Rule, target: Target) -> bool:
     """Return whether a rule only warns and is broken statically, so that `check` reports it."""
     return rule.warns and rule.holds(Facts(target).environment(op)) is False
 
 
 def violation(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
-    """Return the diagnostic of a page's rule that is broken under `env`; see also `taken`."""
+    """Return the diagnostic of a page's rule that is broken under `env`."""
     help = f"`ptokit explain {page.name}` lists what each target supports"
     return broken(page.mnemonic(), rule, env, span, help)
 
 
-def taken(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
+def tolerated_warning(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
     """Return the warning of a rule that is `tolerated`."""
     found = violation(page, rule, env, span)
     return replace(found, severity=Severity.WARNING, help=UNDEFINED)

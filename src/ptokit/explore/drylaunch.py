@@ -18,6 +18,7 @@ from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import placed
 from ptokit.explore.dryrun import DryRun, DryRunLimits
+from ptokit.explore.dryruncache import DryRunCache
 from ptokit.explore.openvalues import addresses, depending, from_memory, source, undecided
 from ptokit.explore.pathconditions import (
     ALONE,
@@ -27,7 +28,6 @@ from ptokit.explore.pathconditions import (
     PathChoice,
     conditions_of,
 )
-from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
@@ -59,7 +59,7 @@ class DryLaunch:
     held: HeldNumbers | None = None  # set if arrays may hold different numbers
     periods: tuple[int | None, ...] = (None, *PERIODS)  # the first: for the next attempt
     refused: list[PtoError] = field(default_factory=list[PtoError])  # the errors of skipped runs
-    alike: RunsAlike = field(default_factory=RunsAlike)
+    cache: DryRunCache = field(default_factory=DryRunCache)
     plan: Planned | None = None  # an address plan from a launch with other numbers
     in_memory: Mapping[str, int] = field(default_factory=dict[str, int])  # known contents, by array
     judged: bool = False  # the rules were checked when the instructions ran
@@ -80,7 +80,7 @@ class DryLaunch:
             self,
             bound=self.bound.with_numbers(own),
             refused=[],
-            alike=self.alike.on_other_numbers(),
+            cache=self.cache.for_other_numbers(),
             plan=self.planned if self.lasts else None,
             in_memory={name: n for name, n in numbers.items() if name not in own},
         )
@@ -119,13 +119,13 @@ class DryLaunch:
         apart: list[Wait] | None = None,
     ) -> Issue:
         most = self.most or (MOST_ISSUED if choice.period is None else MOST_SHORTENED)
-        issue, limits = Issue(self.target, self.alike.templates), DryRunLimits(most)
+        issue, limits = Issue(self.target, self.cache.templates), DryRunLimits(most)
         issue.chosen = bool(unknown) or choice.period is not None
         choice = replace(choice, given=self.in_memory)
         free = self._undecided if unknown else unknown
         conditions = self.conditions if unknown else dict[Value, Condition]()
         looks = checks and not self.judged
-        made = partial(DryRun, issue, choice, unknown, free, conditions, looks, self.alike, apart)
+        made = partial(DryRun, issue, choice, unknown, free, conditions, looks, self.cache, apart)
         if self.bound.waits:
             self._kernel.launch(self.bound, self.bound.shared(), limits, (issue,), made)
             return issue

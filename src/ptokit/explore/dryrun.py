@@ -14,6 +14,7 @@ from typing import Any
 from ptokit.analysis.fifos import Fifo
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedFlow, Interpreter, Step, execution
+from ptokit.explore.dryruncache import DryRunCache
 from ptokit.explore.openvalues import deciding, is_issued, picking, source
 from ptokit.explore.pathconditions import (
     ChosenFlow,
@@ -22,7 +23,6 @@ from ptokit.explore.pathconditions import (
     PathCondition,
     ShortenedFlow,
 )
-from ptokit.explore.runsalike import RunsAlike
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, PRINTS
@@ -55,7 +55,7 @@ class DryRun(Interpreter):
         free: frozenset[Value],
         conditions: Mapping[Value, Condition],
         checks: bool,
-        alike: RunsAlike,
+        cache: DryRunCache,
         apart: list[Wait] | None,
         *how: Any,
     ) -> None:
@@ -64,7 +64,7 @@ class DryRun(Interpreter):
         `how` are the arguments of `Interpreter`.
         """
         super().__init__(*how)
-        self.alike, self.same = alike, (getattr(self.core, "kind", None), unknown, checks)
+        self.cache, self.same = cache, (getattr(self.core, "kind", None), unknown, checks)
         self.issue, self.choice, self.unknown, self.chosen = issue, choice, unknown, unknown & free
         self.apart = apart
         self.checks = checks
@@ -80,13 +80,13 @@ class DryRun(Interpreter):
         return InterpretedFlow() if period is None else ShortenedFlow(period)
 
     def ready(self, op: Op) -> ReadyOp:
-        made, key = self.alike.ready, (op, self.same)
+        made, key = self.cache.ready, (op, self.same)
         if key not in made:
             made[key] = super().ready(op)
         return made[key]
 
     def counts(self, op: Op) -> bool:
-        return id(op) not in self.alike.marks and super().counts(op)
+        return id(op) not in self.cache.marks and super().counts(op)
 
     def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
         whole = self.issue.waits_in(op) is Pipe.S or fifo.extents is None
@@ -101,7 +101,7 @@ class DryRun(Interpreter):
             way = self._chosen(condition)
             self.path.assume(condition, way)
         before, self.last = self.last, (id(condition), way)
-        self.issue.turns.add((before, self.last))
+        self.issue.branch_pairs.add((before, self.last))
         return way
 
     def _chosen(self, condition: Value) -> bool:

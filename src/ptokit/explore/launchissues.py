@@ -16,7 +16,7 @@ from ptokit.explore.drylaunch import MOST_ISSUED, DryLaunch
 from ptokit.explore.openvalues import decided, depending, depends
 from ptokit.explore.pathconditions import ALONE, HeldNumbers
 from ptokit.explore.pathruns import dry_runs
-from ptokit.explore.sampling import Try, blocks_led, most_telling, samples
+from ptokit.explore.sampling import Try, further_blocks, most_telling, samples
 from ptokit.explore.trialruns import ENDLESS, trials
 from ptokit.explore.variedruns import varied_runs
 from ptokit.forms.percore import launched_cores, whole_kernel
@@ -194,7 +194,7 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
         given = {arg for arg in executable.every_argument() if launch_query(arg.name)}
         others = [*varied_runs(launch, given, before)]
         yield from others
-        yield from blocks_led(launch, [*before, *others])
+        yield from further_blocks(launch, [*before, *others])
     if executable.cores and before[-1].chosen:  # exact numbers show whether signals match
         exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
         with suppress(PtoError):  # the run is too long

@@ -41,7 +41,7 @@ def placing(func: Func) -> frozenset[Value]:
         for number in _places(op)
         if FLAGS in op.page.uses
         or not _all_shared(op)
-        or not (handles if op.results else places).isdisjoint(_led(op))
+        or not (handles if op.results else places).isdisjoint(_handles_of(op))
     )
 
 
@@ -67,14 +67,14 @@ def _places(op: Op) -> Iterator[Value]:
             yield value
 
 
-def _led(op: Op) -> list[Value]:
+def _handles_of(op: Op) -> list[Value]:
     """Return the handles that an op makes, or else those that it uses."""
     every = [*op.results] or [value for _, value in op.values()]
     return [value for value in every if not isinstance(value.type, ScalarType)]
 
 
 def _all_shared(op: Op) -> bool:
-    return all(isinstance(value.type, SHARED) for value in _led(op))
+    return all(isinstance(value.type, SHARED) for value in _handles_of(op))
 
 
 def _contested(func: Func) -> tuple[frozenset[Value], frozenset[Value]]:

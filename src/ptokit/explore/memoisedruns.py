@@ -19,6 +19,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.dryrun import DryRun, DryRunLimits
+from ptokit.explore.dryruncache import DryRunCache
 from ptokit.explore.openvalues import (
     block_queries,
     depending,
@@ -29,7 +30,6 @@ from ptokit.explore.openvalues import (
     source,
 )
 from ptokit.explore.pathconditions import ALONE, HELD
-from ptokit.explore.runsalike import RunsAlike
 from ptokit.explore.samplenumbers import NEARBY, Numbers
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Func, Op
@@ -177,12 +177,12 @@ class MemoisedLaunch:
         reads = (op for op in bound.func.ops if isinstance(op, Op) and from_memory(op))
         self.held = HELD if any(source(op) not in arrays for op in reads) else HELD[-1:]
         core, target = Core(launch.target, CPU_READING, 0, launch.blocks), launch.target
-        self.core, self.first = core, Issue(target, launch.alike.templates)
+        self.core, self.first = core, Issue(target, launch.cache.templates)
         self.first.prepared(core, bound.func.body)
         plan, self.limits = launch.planned, DryRunLimits(most)
         how = None, core, Facts(core.target), plan, self.limits
-        alike = RunsAlike(launch.alike.marks)
-        self.made = MemoisedRun(self.first, ALONE, frozenset(), frozenset(), {}, True, alike, *how)
+        cache = DryRunCache(launch.cache.marks)
+        self.made = MemoisedRun(self.first, ALONE, frozenset(), frozenset(), {}, True, cache, *how)
         self.env: Env = bound.shared() | bound.local(InterpretedMachine(core), plan.addresses)
         same = [*_same_in_all(bound.func)]
         self.made.block(replace(bound.func.body, ops=same))(self.env)

@@ -73,15 +73,15 @@ def depends(
     """
     read = (op for op in func.ops if isinstance(op, Op) and from_memory(op))
     found = {*unknown, *(v for op in read if source(op) not in given for v in op.results)}
-    return _led(func, found, each_iteration)
+    return _dependents(func, found, each_iteration)
 
 
 def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
     """Return the values that may depend on `some`, apart from dependences through memory."""
-    return _led(func, {*some}, False)
+    return _dependents(func, {*some}, False)
 
 
-def _led(func: Func, found: set[Value], each_iteration: bool) -> frozenset[Value]:
+def _dependents(func: Func, found: set[Value], each_iteration: bool) -> frozenset[Value]:
     before = -1
     while len(found) > before:  # until nothing is added: loops carry values back
         before = len(found)

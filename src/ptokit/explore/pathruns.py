@@ -23,10 +23,10 @@ from ptokit.explore.openvalues import (
 from ptokit.explore.pathconditions import ALONE, PathChoice, PathCondition
 from ptokit.explore.purenumbers import rotation
 from ptokit.ir.module import Block, Func, Op, Value
-from ptokit.order.issue import Issue, Turn
+from ptokit.order.issue import BranchPair, Issue
 
 LONG = max(TRIP_COUNTS)  # longer loops are run only if they issue few instructions
-MOST_LED = 24  # runs towards ops that no other run reaches
+MOST_DIRECTED = 24  # runs towards ops that no other run reaches
 MOST_MIXED = 24  # runs with random branches
 MOST_GIVEN = 10_000  # instructions of a run on computed trip counts
 FEW_GIVEN = 2  # give up if no run on so many numbers is legal
@@ -59,10 +59,10 @@ def _on_any_choices(launch: DryLaunch) -> Iterator[Issue]:
     yield from _on_choices(launch, known)
 
 
-def led_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
+def directed_runs(launch: DryLaunch, begun: Collection[int]) -> Iterator[Issue]:
     """Yield runs of any block that reach ops which have not begun in other runs."""
     unknown, found = _unknown(launch.funcs, any_block=True), {*begun}
-    for choice in _led(launch, unknown, found):
+    for choice in _directed_choices(launch, unknown, found):
         for issue in launch.first_legal(choice, unknown):
             if not found.issuperset(new := issue.begun | issue.reached):
                 found |= new
@@ -116,20 +116,20 @@ def _unknown(
 
 def _on_choices(launch: DryLaunch, unknown: frozenset[Value]) -> Iterator[Issue]:
     """Yield the runs in which exactly these values are unknown."""
-    several, turns, begun = False, set[Turn](), set[int]()
-    led = (choice for choice in _led(launch, unknown, begun) if choice.against)
+    several, pairs, begun = False, set[BranchPair](), set[int]()
+    directed = (choice for choice in _directed_choices(launch, unknown, begun) if choice.against)
     choices = _choices(launch, unknown)
-    for choice in chain(choices, led):
+    for choice in chain(choices, directed):
         legal = _not_long if choice.iterations > LONG else DryLaunch.first_legal
         for issue in legal(launch, choice, unknown):
             several |= choice.iterations > 1
-            turns |= issue.turns
+            pairs |= issue.branch_pairs
             begun |= issue.begun | issue.reached
             yield issue
     if not several and (launch.trip_counts[:2] == TRIP_COUNTS[:2] or not choices):
         yield from launch.first_legal(ALONE, frozenset())
-    if launch.mixed and turns:
-        yield from _mixed(launch, unknown, turns)
+    if launch.mixed and pairs:
+        yield from _mixed(launch, unknown, pairs)
 
 
 def _not_long(launch: DryLaunch, choice: PathChoice, unknown: frozenset[Value]) -> Iterator[Issue]:
@@ -137,7 +137,7 @@ def _not_long(launch: DryLaunch, choice: PathChoice, unknown: frozenset[Value]) 
         yield from replace(launch, most=MOST_GIVEN).first_legal(choice, unknown)
 
 
-def _led(
+def _directed_choices(
     launch: DryLaunch, unknown: frozenset[Value], begun: Collection[int]
 ) -> Iterator[PathChoice]:
     """Yield choices that lead to ops not yet begun: inside one branch but outside a nested one."""
@@ -145,7 +145,7 @@ def _led(
     asked = [value for value in launch.conditions if value in unknown]
     nothing = PathCondition(launch.conditions)
     for op, path in [p for func in launch.funcs for p in _paths(func.body, unknown, nothing)]:
-        if id(op) in begun or len(tried) == MOST_LED:
+        if id(op) in begun or len(tried) == MOST_DIRECTED:
             continue
         against = frozenset(value.name for value in asked if path.decided(value) is False)
         if against not in tried:
@@ -170,17 +170,17 @@ def _paths(
                 yield from _paths(region, unknown, inner)
 
 
-def _mixed(launch: DryLaunch, unknown: frozenset[Value], turns: set[Turn]) -> Iterator[Issue]:
+def _mixed(launch: DryLaunch, unknown: frozenset[Value], pairs: set[BranchPair]) -> Iterator[Issue]:
     """Yield runs with new sequences of branch decisions, until new ones become rare."""
     stale = 0
     for seed in range(MOST_MIXED):
-        before = len(turns)
+        before = len(pairs)
         choice = PathChoice(launch.trip_counts[seed % 2], seed=seed)
         for issue in launch.first_legal(choice, unknown):
-            turns |= issue.turns
-            if len(turns) > before:
+            pairs |= issue.branch_pairs
+            if len(pairs) > before:
                 yield issue
-        stale = 0 if len(turns) > before else stale + 1
+        stale = 0 if len(pairs) > before else stale + 1
         if stale == STALE:
             return
 

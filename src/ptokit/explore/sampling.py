@@ -14,7 +14,7 @@ import numpy as np
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.openvalues import depending, depends, idle, is_issued
-from ptokit.explore.pathruns import led_runs
+from ptokit.explore.pathruns import directed_runs
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FLAGS, RESIZES
 from ptokit.isa.model.globaltypes import GlobalType
@@ -69,13 +69,13 @@ def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
     ]
 
 
-def blocks_led(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
+def further_blocks(launch: DryLaunch, before: Collection[Issue]) -> Iterator[Issue]:
     """Yield runs of a block after the third that reach further instructions."""
     every = replace(launch, mixed=False, refused=[])
     if not every.together and unreached(launch.funcs, before):
         with suppress(PtoError):  # the run is too long
             begun = set[int]().union(*(issue.begun | issue.reached for issue in before))
-            yield from led_runs(every, begun)
+            yield from directed_runs(every, begun)
 
 
 def _open_extents(func: Func) -> frozenset[Value]:

@@ -54,8 +54,8 @@ def varied_runs(
     ways = {func: frozenset(branching(func)) for func in launch.funcs}
     others = [*_other_blocks(launch, _Place(given, places), before)]
     yield from others
-    led = _leading(places, each_iteration=False) or _deciding_arrays(ways)
-    if led or sum(map(len, ways.values())) > 1:
+    deciding = _address_args(places, each_iteration=False) or _deciding_arrays(ways)
+    if deciding or sum(map(len, ways.values())) > 1:
         places = {func: places[func] | ways[func] for func in places}
     yield from _other_numbers(launch, _Place(given, places), [*before, *others])
 
@@ -113,8 +113,11 @@ def _by_block(func: Func, given: Collection[Value]) -> frozenset[Value]:
 
 def _other_numbers(launch: DryLaunch, place: _Place, before: Sequence[Issue]) -> Iterator[Issue]:
     """Yield runs on other numbers that decide addresses, with no further choices."""
-    names, arrays = _leading(place.places, each_iteration=False), _deciding_arrays(place.places)
-    steered = len(names) > 1 or _leading(place.places, each_iteration=True) or arrays
+    names, arrays = (
+        _address_args(place.places, each_iteration=False),
+        _deciding_arrays(place.places),
+    )
+    steered = len(names) > 1 or _address_args(place.places, each_iteration=True) or arrays
     if not (names or arrays):
         return
     differ = place.by_block or place.decides_flow
@@ -179,21 +182,21 @@ def _exact_runs(
             break
 
 
-def _leading(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
+def _address_args(places: Mapping[Func, frozenset[Value]], *, each_iteration: bool) -> list[str]:
     """Return the names of the arguments that decide addresses.
 
     `each_iteration`: only those that decide addresses within a loop, not merely by its trip count.
     """
 
-    def led(func: Func, *by: Value) -> frozenset[Value]:
+    def dependents(func: Func, *by: Value) -> frozenset[Value]:
         return depends(func, frozenset(by), each_iteration=each_iteration)
 
-    held = {func: led(func) for func in places}
+    held = {func: dependents(func) for func in places}
     numbers = [(f, arg) for f in places for arg in f.args if whole_number(arg)]
     every = (
         arg.name
         for func, arg in numbers
-        if not places[func].isdisjoint(led(func, arg) - held[func])
+        if not places[func].isdisjoint(dependents(func, arg) - held[func])
         and launch_query(arg.name) is None
     )
     return [*dict.fromkeys(every)]
@@ -207,10 +210,10 @@ def _deciding_arrays(places: Mapping[Func, frozenset[Value]]) -> list[str]:
         for op in func.ops:
             if isinstance(op, Op) and from_memory(op):
                 reads[source(op)].update(op.results)
-        led = (
+        deciding = (
             name for name, values in reads.items() if not some.isdisjoint(leads_to(func, values))
         )
-        found |= dict.fromkeys(led)
+        found |= dict.fromkeys(deciding)
     return [*found]
 
 

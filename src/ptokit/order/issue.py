@@ -49,7 +49,7 @@ from ptokit.order.unitflags import UnitFlags
 Touched: TypeAlias = "tuple[ByteRegion, ...]"
 Operands: TypeAlias = "tuple[tuple[str, object], ...]"
 Way: TypeAlias = "tuple[int, bool]"  # the id of a condition and its value
-Turn: TypeAlias = "tuple[Way | None, Way]"  # a branch decision and its predecessor
+BranchPair: TypeAlias = "tuple[Way | None, Way]"  # a branch decision and its predecessor
 
 
 class FlagEvents(Protocol):
@@ -299,7 +299,7 @@ class Issue(Observer):
             set[int](),
         )  # ids of ops that started; that accessed elements
         self.cut = False  # the trace was cut off
-        self.turns = set[Turn]()  # the branch decisions
+        self.branch_pairs = set[BranchPair]()  # the branch decisions
         self.chosen = False  # branches were forced: the traces of cores may not match
         # of runs of several blocks: which conflicts between these do not hang on samples
         self.certain: Callable[[AnyOp, AnyOp], bool] | None = None

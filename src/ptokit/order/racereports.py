@@ -252,7 +252,7 @@ def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
     return found.values()
 
 
-def _told(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
+def _with_numbers(found: Diagnostic, given: Sequence[str]) -> Diagnostic:
     """Return a finding with the numbers of its run; other numbers may avoid the fault."""
     if not given:
         return replace(found)
@@ -288,5 +288,5 @@ def races(
                 continue  # reported by the runs of each block
             notes = tuple(note.span for note in one.notes)
             key = one.slug, one.span, notes if one.slug == "hazard" else (), bool(issue.certain)
-            together.setdefault(key, _told(one, issue.given))
+            together.setdefault(key, _with_numbers(one, issue.given))
     return sorted(together.values(), key=lambda d: not d.is_error)

@@ -14,10 +14,10 @@ from ptokit.analysis.cores import kind_of
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.dryruncache import DryRunCache
 from ptokit.explore.mayalias import shown
 from ptokit.explore.pathconditions import HeldNumbers
 from ptokit.explore.pathruns import dry_runs
-from ptokit.explore.runsalike import RunsAlike
 from ptokit.explore.sampling import Try, most_telling, samples, unreached
 from ptokit.explore.variedruns import varied_runs
 from ptokit.forms.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
@@ -271,8 +271,8 @@ def _on_samples(
         every = [_bound(func, sample) for func in funcs]
         cores = dict(zip(kinds or (VECTOR,), every, strict=True))
         launch = Launch((cores,), waits=bool(kinds))
-        held, alike = kernel.held, RunsAlike(marks)
-        return DryLaunch(launch, target, mixed=not kernel.flags, held=held, alike=alike)
+        held, cache = kernel.held, DryRunCache(marks)
+        return DryLaunch(launch, target, mixed=not kernel.flags, held=held, cache=cache)
 
     def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
         for sample in some:

@@ -357,10 +357,10 @@ class QueueingCompiler(Compiler):
         of_queue = QueuedCompiledEnd(fifo, self, op, queue)
 
         def compiled(inner: Mapping[int, Num]) -> None:
-            for n, left in enumerate(end.left):
-                of_queue.finish(left._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
+            for n, one in enumerate(end.deferred):
+                of_queue.finish(one._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
 
-        numbers = [number for left in end.left for number in left[1:]]
+        numbers = [number for one in end.deferred for number in one[1:]]
         self._put_own(op, queue, self._entry(dict(enumerate(numbers)), compiled))
         if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)

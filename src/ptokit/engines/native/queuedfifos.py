@@ -96,12 +96,12 @@ class QueuedCompiledEnd(CompiledFifoEnd):
         """Leave the entry if the counter is too small."""
         held_up(self.main, self.queue, self._place(cell), least)
 
-    def finish(self, left: LeftToQueue) -> None:
+    def finish(self, deferred: DeferredFifoOp) -> None:
         """Execute an operation that an entry of a view left to its queue."""
-        if left.waits:
-            self.wait(left.cell, left.number)
+        if deferred.waits:
+            self.wait(deferred.cell, deferred.number)
         else:
-            self._store(left.cell, left.number)
+            self._store(deferred.cell, deferred.number)
 
     def place_of(self, what: int, lane: int) -> str:
         """Return the address of a counter of the other end."""
@@ -120,7 +120,7 @@ class QueuedSignals(CompiledSignals):
         held_up(self.main, self.queue, counter, least)
 
 
-class LeftToQueue(NamedTuple):
+class DeferredFifoOp(NamedTuple):
     """An operation left to the queue by an entry of a view: a wait for a counter, or a set."""
 
     waits: bool
@@ -133,7 +133,7 @@ class NumberedCompiledEnd(CompiledFifoEnd):
 
     def __init__(self, fifo: Fifo, main: MainFunction, op: Op, issued: IssuedFifos) -> None:
         super().__init__(fifo, main, op)
-        self.issued, self.left = issued, list[LeftToQueue]()
+        self.issued, self.deferred = issued, list[DeferredFifoOp]()
         self.own = {self._cell(what): what for what in (PUSHED, POPPED)}
 
     def count(self, cell: Num) -> Int:
@@ -147,10 +147,10 @@ class NumberedCompiledEnd(CompiledFifoEnd):
         if self.issued.scalar_waits:
             super().wait(cell, least)
         else:
-            self.left.append(LeftToQueue(waits=True, cell=cell, number=least))
+            self.deferred.append(DeferredFifoOp(waits=True, cell=cell, number=least))
 
     def set(self, cell: Num, value: Num) -> None:
-        self.left.append(LeftToQueue(waits=False, cell=cell, number=value))
+        self.deferred.append(DeferredFifoOp(waits=False, cell=cell, number=value))
         if isinstance(cell, int) and cell in self.own:
             self.main.recording.after.append(partial(self._note, cell, value))
 

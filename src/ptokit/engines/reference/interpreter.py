@@ -19,9 +19,9 @@ from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.analysis.violation import (
     blamed,
-    taken,
-    told_before,
+    statically_reported,
     tolerated,
+    tolerated_warning,
     unknown_op,
     unknown_type,
     violation,
@@ -171,7 +171,7 @@ class Interpreter:
         static = self.facts.environment(op)
         rules = op.page.rules_on(self.facts.target)
         open = (rule for rule, _ in doubtful(rules, static) if self.checks)
-        made = ReadyOp(op, [r for r in open if not told_before(op, r, self.facts.target)])
+        made = ReadyOp(op, [r for r in open if not statically_reported(op, r, self.facts.target)])
         self.facts.learn(op, static)
         return made
 
@@ -306,7 +306,7 @@ class OpExecution:
             seen[self.ready.result] = stated(self.op.results[0], target)
         for rule in self.ready.broken(seen):
             goes_on = tolerated(rule, seen)  # types were checked before the run
-            made, where = taken if goes_on else violation, blamed(self.op, rule)
+            made, where = tolerated_warning if goes_on else violation, blamed(self.op, rule)
             problem = made(self.page, rule, seen, where)
             if problem.is_error:
                 raise PtoError(problem)

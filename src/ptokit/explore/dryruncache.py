@@ -10,7 +10,7 @@ from ptokit.order.footprints import Templates
 
 
 @dataclass
-class RunsAlike:
+class DryRunCache:
     """Prepared ops, and the footprints of issued ops.
 
     `marks` are the ids of barriers that were added for a check; limits do not count them.
@@ -20,6 +20,6 @@ class RunsAlike:
     ready: dict[object, ReadyOp] = field(default_factory=dict[object, ReadyOp])
     templates: Templates = field(default_factory=Templates)
 
-    def on_other_numbers(self) -> RunsAlike:
+    def for_other_numbers(self) -> DryRunCache:
         """Return the state for other numbers: footprints stay valid, prepared ops do not."""
-        return RunsAlike(self.marks, templates=self.templates)
+        return DryRunCache(self.marks, templates=self.templates)
