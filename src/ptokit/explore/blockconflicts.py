@@ -72,7 +72,7 @@ class SharedAccesses:
         self.every = {id(op): one for func in funcs for op, one in _OfFunction(func).found()}
 
     def certain(self, first: AnyOp, second: AnyOp) -> bool:
-        """Return whether a conflict of two instructions on samples exists on all arguments."""
+        """Return whether a conflict of two instructions exists on all arguments."""
         one, other = self.every.get(id(first)), self.every.get(id(second))
         return one is not None and other is not None and one.meets(other)
 
