@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # control characters but line ends and tabs; bidirectional marks, joiners and other format
-# characters; separators that begin a line; halves of surrogate pairs; tags
+# characters; separators that start a line; halves of surrogate pairs; tags
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"

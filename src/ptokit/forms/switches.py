@@ -70,7 +70,7 @@ def _is_switch(block: Block) -> bool:
 
 
 def _page(shape: str, operands: int) -> type[Instr]:
-    """Return the page of a branch, or of an integer comparison, with so many operands."""
+    """Return the page of a branch, or of an integer comparison, with `operands` operands."""
     found = (p for p in walk() if p.asm.shape == shape and len(p.operands) == operands)
     return next(p for p in found if shape == "branch" or p.ins()[0].whole)
 

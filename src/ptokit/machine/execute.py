@@ -280,7 +280,7 @@ class ReadyOp:
         return self.converted(found)
 
     def converted(self, operands: ByName) -> ByName:
-        """Return the operands with numbers converted to what the body takes."""
+        """Return the operands with numbers converted to the types that the body takes."""
         for name, dtype in self.scalars:
             operands[name] = scalar(operands[name], dtype)
         return operands

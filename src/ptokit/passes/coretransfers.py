@@ -231,7 +231,7 @@ def _transfer(op: Op, to: KernelKind, uses: Uses, assignment: CoreAssignment) ->
 
 
 def _last_use(op: Op, dst: Value, uses: Uses, moves: Mapping[Op, KernelKind]) -> int | None:
-    """Return the last use of what arrives in its block; None if it is used elsewhere, too."""
+    """Return the last use of a received value in its block; None if it is used elsewhere, too."""
     block, start = uses.ways[op][-1]
     fills = {o: uses.ways[o][-1] for o in uses.of[dst] if o in moves and _fills(o, dst)}
     if dst not in uses.made or uses.made[dst].bound("addr") or _nested(fills.values(), uses):

@@ -78,7 +78,7 @@ class _ToSsa:
         self.views = {v for op in aliases for v in (*written_tiles(op).values(), *op.results)}
         self._require_values()
 
-    # what can be a value
+    # tiles that can become values
 
     def _require_values(self) -> None:
         """Require that no other name can observe the writes of a tile that becomes a value."""

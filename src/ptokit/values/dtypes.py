@@ -98,7 +98,7 @@ class DType:
     @cached_property
     def native(self) -> np.dtype[Any]:  # Any: as below
         """The NumPy type of this kind and size."""
-        import numpy as np  # who only checks needs none
+        import numpy as np  # a check without a run does not need it
 
         return np.dtype(f"{self.kind.value[0]}{self.size}")
 

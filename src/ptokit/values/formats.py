@@ -225,7 +225,7 @@ def _number(
     info = np.finfo(floats.dtype)
     bits: Integers = np.abs(floats).view(f"i{floats.itemsize}")
     lowest = info.maxexp - 1 + (tapered.LOWEST if dtype == hif8 else dtype.signed - dtype.bias)
-    if lowest == 1:  # both formats begin with the same binade: `bits` are a finer ladder
+    if lowest == 1:  # both formats start with the same binade: `bits` are a finer ladder
         return _shifted(bits, info.nmant - dtype.mantissa, negative, rounding)
     field = bits >> info.nmant
     significand = bits - (np.maximum(field - 1, 0) << info.nmant)

@@ -319,7 +319,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         valid: tuple[int | None, ...],
     ) -> TileType:
         if len(sizes) != 2 or len(valid) not in (0, 2):
-            return dst or src  # a rule says how many
+            return dst or src  # a rule checks their number
         kind = dst or replace(src, valid=Shape(*sizes))
         if not kind.valid.static:
             inside = zip(sizes, src.valid, (row, col), strict=True)

@@ -293,7 +293,7 @@ class Switch(Branch):
 
 
 class Assert(Instr, traits=(BY_SCALAR,), pipe=S):
-    """End the run unless `condition` is 1; the text says what is wrong."""
+    """End the run unless `condition` is 1; the text is the message of the error."""
 
     asm = Asm(dialect="cf", shape="asserted", cpp_text="if (!{condition}) trap();", cpp_on=CHIPS)
     example = """\

@@ -91,10 +91,7 @@ func.func @example(%n: index) {
 
 
 class Check(Instr, name="assert", traits=(BY_SCALAR,), pipe=S):
-    """End the run unless `condition` is 1; `message` says what is wrong.
-
-    In C++ only debug builds check the condition.
-    """
+    """End the run unless `condition` is 1; `message` is the message of the error."""
 
     asm = Asm(cpp_on=CHIPS, cpp_text="DEBUG_CHECK({condition}, {message_literal});")
     example = """\

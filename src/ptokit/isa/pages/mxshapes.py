@@ -29,7 +29,7 @@ def of_groups(cols: Expr) -> Expr:
 
 
 def made_of(dst: Operand, src: Operand, whole: Expr) -> tuple[Ruled, ...]:
-    """Require lines of dst as long as src's, which is what A5 stores."""
+    """Require lines of dst as long as src's: A5 stores such lines."""
     cols = either(dst.valid.cols == src.valid.cols, dst.valid.cols == whole)
     return (
         named("shape", dst.valid.rows == src.valid.rows, cols),

@@ -55,7 +55,7 @@ def pipe_of(operation: str) -> Pipe | None:
         for p in page.paths:
             if (p.source, p.target) == ends:
                 return p.event or p.pipe
-    # forms of one pipe each: the first is meant, or the one that writes where the name says
+    # forms of one pipe each: the name means the first, or the one that writes to its end
     forms = {p.outs()[0].fixed_loc: p.pipe for p in reversed(pages) if isinstance(p.pipe, Pipe)}
     return forms.get(ends[0], forms.get(None)) if lookup(name) or len(forms) > 1 else None
 
@@ -288,7 +288,7 @@ class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), 
 class TSync(Instr, uses=(FLAGS,), pipe=S):
     """Wait for each of the events."""
 
-    asm = Asm(cpp_on=NOWHERE)  # there an event is what a call gives, here a value
+    asm = Asm(cpp_on=NOWHERE)  # in C++ a call returns an event, here it is a value
     example = f"{EVENTS}\ntsync.op #pto.op<TLOAD>"
     events = In(Any_, (), many=True, doc="what was recorded")
 

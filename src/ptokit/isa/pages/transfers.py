@@ -64,7 +64,7 @@ def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
 
 
 def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
-    """Require what hardware assumes: contiguous rows of a row-major tile, or columns of another."""
+    """Require contiguous rows of a row-major tile, or columns of another: hardware assumes them."""
     rows = when(both(tile.layout == ND, view.n4 > 1), view.steps.n4 == 1)
     columns = when(both(tile.layout == DN, view.n3 > 1), view.steps.n3 == 1)
     moved = when(tile.loc.isin(VEC, MAT), rows, columns)

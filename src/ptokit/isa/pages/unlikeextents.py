@@ -26,7 +26,7 @@ LINE = 32  # bytes of a line of a box
 BOX = 16  # lines and columns of a box of an accumulator
 IMAGES = (GlobalLayout.NC1HWC0, GlobalLayout.NDC1HWC0)
 PLANES = {GlobalLayout.NCHW: 2, GlobalLayout.NCDHW: 1}  # the axis of their channels
-SCALES = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # whose lines are scales along k
+SCALES = (GlobalLayout.MX_A_ND, GlobalLayout.MX_B_DN)  # views with lines of scales along k
 BOXED = {GlobalLayout.ND: NZ, GlobalLayout.DN: ZN}  # views whose lines become boxes
 
 
@@ -122,7 +122,7 @@ def _in_boxes(
     rows, cols, stride = tile.valid.rows, view.matrix.cols, list(view.stride or ())
     if rows is None or cols is None or cols > tile.cols:
         return None
-    if by_gap:  # from the end of what is valid
+    if by_gap:  # from the end of the valid elements
         stride[1] = (stride[1] or 0) + (times(rows, view.n4) or 0) - (times(*view.shape[2:]) or 0)
     several = rows % BOX == 0  # whole boxes, as rules want them
     inner = (rows // BOX, BOX) if several else (1, rows)
@@ -236,7 +236,7 @@ def as_moved_windows(types: Env, target: Target) -> Env:
 
 
 def _of_scales(view: GlobalType, tile: TileType) -> tuple[GlobalType, TileType] | None:
-    """Return a load of scales in lines along k: the tile says how many, the view at what pitch."""
+    """Return a load of scales in lines along k: the count is the tile's, the pitch the view's."""
     lines, groups = tile.valid if view.layout is GlobalLayout.MX_A_ND else (*tile.valid,)[::-1]
     if lines is None or groups is None or groups % 2:
         return None

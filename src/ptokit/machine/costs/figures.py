@@ -12,7 +12,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.machine.costs.cost import Origin
 
 FOLDER = Path(__file__).parent
-Table: TypeAlias = dict[str, Any]  # Any: what TOML holds; each reader knows its tables
+Table: TypeAlias = dict[str, Any]  # Any: values of TOML; each reader checks its tables
 
 
 @cache

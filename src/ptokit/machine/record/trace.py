@@ -187,7 +187,7 @@ class Recorded(Matrix):
         return AxisWindow(start, steps, step, extent if isinstance(extent, int) else None)
 
 
-def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num, where types say int
+def _bounded(number: Num, limit: Num) -> Any:  # Any: a Num; the declared types say int
     """Return a copy of a count with a bound; on another branch the number may be larger."""
     if not (isinstance(number, Int) and isinstance(limit, int)):
         return number

@@ -32,7 +32,7 @@ SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes"
 def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """Read the op in generic form; its name, the token at `at`, is before the cursor."""
     if forms[0].asm.shape == "switch" or any(f.asm.shape == "memref_part" for f in forms):
-        raise UnknownOperandType  # attributes say where values go: keep the op as text
+        raise UnknownOperandType  # attributes assign values to operands: keep the op as text
     call, labels = generic_call(p, at, branches=BRANCHES in forms[0].traits)
     if (listing := _listing(forms, call)) is not None:
         return _of_groups(p, listing, call, results, _with_listed(p, listing, call))
