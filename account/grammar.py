@@ -86,7 +86,7 @@ def _grammar() -> dict[str, object]:
         "unknown": _match(r"(?<![\w.%@!#<])[a-z_]\w*(?:[.]\w+)+", "entity.name.function"),
         "keyword": _match(rf"\b(?:{_any(AROUND)})\b", "keyword.other"),
         "key": _match(rf"\b(?:[A-Za-z_][\w.]*(?=\s*=[^=])|(?:{_any(_clauses())})\b(?=\s*[\[(%=<]))",
-                      "support.type.property-name"),
+                      "variable.parameter"),
         "number": {"patterns": [
             _match(r"(?<![\w.%@])-?0x[0-9a-fA-F]+", "constant.numeric.hex"),
             _match(r"(?<![\w.%@])-?\d+(?:[.]\d*)?(?:[eE][-+]?\d+)?\b", "constant.numeric"),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any  # of JSON
 
 import pytest
+from click.testing import CliRunner
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from session import Session, at
 
 from account.files import ROOT
+from ptokit.tools.cli import main
 from ptokit.tools.lsp.positions import TextPositions
+from ptokit.tools.lsp.pythonfiles import shown_of
 
 TEXT = (ROOT / "tests" / "pto" / "softmax_tail.pto").read_text(encoding="utf-8")
 PROJECTION = (ROOT / "tests" / "pto" / "projection.pto").read_text(encoding="utf-8")
@@ -125,7 +129,7 @@ def test_what_may_be_typed(session: Session) -> None:
     editor = session.editor
     # what is typed before the return -> what is offered, and what is offered first
     cases = {
-        "pto.tlo": ("pto.tload", "pto.tload ins(%${1:src} : ${2:!T}) outs(%${3:dst} : ${4:!T})"),
+        "pto.tlo": ("pto.tload", "pto.tload ins(${1:%src} : ${2:!T}) outs(${3:%dst} : ${4:!T})"),
         "pto.trowmax ins(%f, ": ("%tmp", "%total"),
         "pto.trowmax ins(%f, %tmp : !f": ("!full", "!column"),
         "pto.tcvt ins(%t {": ("rmode", "rmode = $0"),
@@ -220,6 +224,7 @@ def test_hints_tokens_and_pictures(session: Session) -> None:
         hints = await editor.text_document_inlay_hint_async(lsp.InlayHintParams(document, whole))
         told = {(hint.position.line + 1, str(hint.label)) for hint in hints or ()}
         assert {(26, "at UB 0x800"), (30, "MTE2"), (32, "V 60")} <= told
+        assert not any(label.startswith(": ") for _, label in told)  # the text has every type
         tokens = await editor.text_document_semantic_tokens_full_async(
             lsp.SemanticTokensParams(document)
         )
@@ -309,17 +314,41 @@ def test_python_files(session: Session, tmp_path: Path) -> None:
         document = lsp.TextDocumentIdentifier(uri)
         params = lsp.HoverParams(document, at(KERNEL, "pto.exp", 5))
         assert "**pto.texp**" in shown(await editor.text_document_hover_async(params))
-        fails = KERNEL + "print(undefined_name)\n"
-        file.write_text(fails, encoding="utf-8")
-        editor.replace(uri, fails)
-        editor.text_document_did_save(lsp.DidSaveTextDocumentParams(document))
-        (one,) = await editor.diagnostics(uri, lambda found: found != [one])
-        assert "undefined_name" in one.message
-        assert one.range.start.line == 9
         none = lsp.HoverParams(document, at(KERNEL, "import", 1))
         assert await editor.text_document_hover_async(none) is None
 
     session.play(play())
+
+
+def test_an_import_that_fails_is_told_at_its_line() -> None:
+    """As the command tells it; a diagnostic about other targets is left out."""
+    facts: dict[str, Any] = {
+        "rule": None,
+        "when": None,
+        "seen": "NameError: x",
+        "help": None,
+        "notes": [],
+    }
+    message: dict[str, Any] = {"slug": "unreadable-file", "severity": "error", "targets": []}
+    one: dict[str, Any] = {**facts, **message, "message": "/w/k.py:3: the file cannot be imported"}
+    other: dict[str, Any] = {**one, "targets": ["a5"], "file": "k.py", "line": 9, "column": 1}
+    placed: dict[str, Any] = {**other, "end_line": 2, "end_column": 4, "line": 2, "column": 2}
+    at_lines = TextPositions("import ptokit\n\nprint(x)\n")
+    (found,) = shown_of([one, other], "/w/k.py", at_lines, ["cpu"])
+    assert found.range == lsp.Range(lsp.Position(2, 0), lsp.Position(2, 8))
+    assert found.message == "/w/k.py:3: the file cannot be imported\nseen: NameError: x"
+    (_, found) = shown_of([one, placed], "/w/k.py", at_lines, ["cpu", "a5"])
+    assert found.message.startswith("/w/k.py:3: the file cannot be imported (a5)\n")
+    assert found.range.start == lsp.Position(1, 0)  # the text is shorter by now
+
+
+def test_without_the_extra_one_message_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ptokit.tools.cli.lsp_command.find_spec", lambda name: None)
+    done = CliRunner().invoke(main, ["lsp"])
+    assert done.exit_code == 2
+    assert done.output.endswith("needs pygls: `pip install 'ptokit[lsp]'`\n")
 
 
 def test_settings_hold_from_then_on(session: Session) -> None:

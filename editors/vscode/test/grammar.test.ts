@@ -41,7 +41,7 @@ const LINES: [string, Record<string, string>][] = [
   ["%p = pto.tensor_view<?x?xf16>", { "%p": "variable.other.pto" }],
   [
     "  pto.tcvt ins(%w {rmode = #pto<round_mode RINT>} : !F) outs(%t : !B)",
-    { "pto.tcvt": "support.function.pto", ins: "keyword.other.pto", rmode: "support.type.property-name.pto",
+    { "pto.tcvt": "support.function.pto", ins: "keyword.other.pto", rmode: "variable.parameter.pto",
       RINT: "constant.language.pto", "!B": "entity.name.type.pto" },
   ],
   [

@@ -262,7 +262,7 @@ def _snippet(text: str) -> str:
     def place(match: re.Match[str]) -> str:
         nonlocal count
         count += 1
-        return f"%${{{count}:{match[1]}}}" if match[1] else f"${{{count}:!T}}"
+        return f"${{{count}:%{match[1]}}}" if match[1] else f"${{{count}:!T}}"
 
     return re.sub(r"%(\w+)|\.\.\.", place, text.replace("$", "\\$"))
 

@@ -8,6 +8,7 @@ from lsprotocol import types as lsp
 
 from ptokit.ir.module import Op
 from ptokit.isa.model.types import Elided
+from ptokit.isa.model.words import Pipe
 from ptokit.tools.lsp.checking import CheckedProgram
 from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.editorsettings import Settings
@@ -27,7 +28,8 @@ def inlay_hints(
         if checked is not None:
             found += _facts(text, checked, op, func.name, chosen)
             if chosen.hintPipes and op.page.executes:
-                found += _pipe(text, [*checked.cycles(op, func)], op)
+                timed = [one for one in checked.cycles(op, func) if one[1] is not Pipe.S]
+                found += _pipe(text, timed, op)
     return found
 
 
@@ -47,7 +49,8 @@ def states_types(text: EditedText, op: Op) -> bool:
     assert op.span is not None
     line = text.at.line_of(op.span.start)
     rest = text.text[op.span.start : text.at.ends[line]]
-    return ":" in rest.partition("//")[0]
+    code = rest.partition("//")[0]
+    return ":" in code or "->" in code
 
 
 def _facts(
@@ -66,7 +69,7 @@ def _facts(
 
 
 def _pipe(
-    text: EditedText, timed: list[tuple[str, object, int | None]], op: Op
+    text: EditedText, timed: list[tuple[str, Pipe, int | None]], op: Op
 ) -> Iterator[lsp.InlayHint]:
     """Yield the pipe of an instruction, with its cycles on the first target that has times."""
     if timed:

@@ -60,7 +60,7 @@ async def python_diagnostics(
         found: dict[str, Any] = json.loads(said)  # Any: as docs/check.schema.json describes it
     except ValueError:  # it ended before it could tell
         return [_on_first(at, wrong.strip() or "the check ended without a word")]
-    return [*_shown(found["diagnostics"], path, at, targets)]
+    return [*shown_of(found["diagnostics"], path, at, targets)]
 
 
 def _on_first(at: TextPositions, message: str) -> lsp.Diagnostic:
@@ -68,7 +68,7 @@ def _on_first(at: TextPositions, message: str) -> lsp.Diagnostic:
     return lsp.Diagnostic(at.lines(0, 0), message, severity=warning, source="ptokit")
 
 
-def _shown(
+def shown_of(
     found: Sequence[dict[str, Any]], path: str, at: TextPositions, targets: Sequence[str]
 ) -> Iterator[lsp.Diagnostic]:
     """Yield those that are about the chosen targets, at their place in this file."""
