@@ -177,3 +177,15 @@ def test_a5_rounds_a_product_of_halves_and_its_sum_once(engine: str, target: str
     twice = (product.astype(np.float16).astype(np.float64) + y).astype(np.float16)
     assert (once != twice).any()
     assert np.array_equal(np.asarray(found), once if target == "a5" else twice)
+
+
+@pytest.mark.parametrize("target", ["a2a3", "kirin9030"])
+def test_a_scalar_fills_boxes_that_are_all_valid(target: str) -> None:
+    """Of fewer, code of boards fills other elements: it counts columns of declared rows (E70)."""
+    with pto.target(target):
+        whole = pto.tile("vec", pto.f32, 32, 32, layout="nz")
+        pto.texpands(whole, 1.5)
+        assert (whole.numpy() == 1.5).all()
+        part = pto.tile("vec", pto.f32, 32, 32, layout="nz", valid=(16, 32))
+        with pytest.raises(pto.PtoError, match="boxes that are all valid"):
+            pto.texpands(part, 1.5)

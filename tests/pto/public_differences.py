@@ -8,7 +8,7 @@ NOT_COMPILED = {
 }
 BF16 = "bfloat16_t is half there, unless a compiler has std::bfloat16_t"
 EXP = "e ** x there is the C library's: the page of texp allows one unit in the last place"
-CHAIN = "there an accumulating product sums from 0 and adds the accumulator last"
+CHAIN = "dispute D8: there an accumulating product sums from 0 and adds the accumulator last"
 # programs that do not end there within the time that each has
 ENDLESS = {
     "gemm_grid": "its products take minutes there",

@@ -409,10 +409,12 @@ E: dict[str, Dispute] = {
         "boards run such kernels; 32 bytes, the least of a tile, are enough",
     ),
     "E70": Dispute(
-        "may a tile that a scalar fills be column-major on A2/A3?",
-        "Assembler: no in vec; on A5 it does not look. Code of A2/A3: yes, by columns; suite "
-        "texpands of A2/A3 has such tiles.",
-        "check refuses it as the assembler does (--as headers: legal); a run takes it",
+        "may a tile that a scalar fills be column-major on A2/A3, or boxed on chips?",
+        "Assembler: in vec nd alone on A2/A3; on A5 it does not look. Code of A2/A3 and A5: by "
+        "columns of all declared rows, so that boxes are filled if all of them is valid; suites "
+        "texpands of A2/A3 and tinsert of Kirin9030 have such tiles.",
+        "boxes, if all is valid; check on A2/A3 refuses all but nd as the assembler does "
+        "(--as headers: legal), and a run takes them",
         "boards run such kernels",
     ),
     "E71": Dispute(

@@ -281,15 +281,17 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
     disputes = ("E70",)
     pipe = {VEC: V, MAT: MTE2}
     blocks = dst.nbytes // 32
+    whole = (dst.valid.rows == dst.rows, dst.valid.cols == dst.cols)
+    boxed = both(dst.loc == VEC, ~dst.layout.isin(ND, DN))
     rules = (
         elements(dst, cpu=NUMBERS, a2a3=(*SMALL, *FLOATS), a5=NUMBERS),
         exact(kind, dst),
         on(HARDWARE, dst.loc.isin(VEC, MAT)),
-        on(HARDWARE, when(dst.loc == VEC, dst.layout.isin(ND, DN))),
         on(
-            A2A3,
-            when(both(dst.loc == VEC, dst.layout.isin(ND, DN)), by(ASSEMBLER, dst.layout == ND)),
+            HARDWARE,
+            when(boxed, named("layout", *whole, help="nd, dn, or boxes that are all valid")),
         ),
+        on(A2A3, when(dst.loc == VEC, by(ASSEMBLER, dst.layout == ND))),
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
 
