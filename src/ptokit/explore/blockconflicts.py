@@ -30,7 +30,7 @@ TRIP_COUNTS = (2, 1, 0)
 
 @dataclass(frozen=True)
 class SharedAccess:
-    """How an instruction addresses bytes that all blocks reach.
+    """The address of an instruction's access to bytes that all blocks reach.
 
     `exact`: the bytes are the same for all arguments. `places`: handles and offsets that are equal
     in every block.

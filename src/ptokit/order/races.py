@@ -84,7 +84,7 @@ class VectorClocks:
 
 
 class AccessKind(Enum):
-    """How an instruction uses global memory; accesses of one kind, except plain ones, commute."""
+    """The kinds of access to global memory; accesses of one kind, except PLAIN, commute."""
 
     PLAIN = "it reads or writes"
     ADDS = "it adds to what is there"
