@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint mutation fuzz bench cpp docs format dist vscode clean
+.PHONY: demo test test-all lint mutation fuzz bench cpp docs site format dist vscode clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -21,7 +21,7 @@ lint: $(VENV)/dev
 
 FACTOR ?= 10
 # The same with whole matrices of cases and FACTOR times as many random ones.
-test-all: lint
+test-all: lint $(VENV)/site
 	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2
 
 # Faults in 40 page bodies, 40 rules and 20 analyses: the test that notices each, or "survives".
@@ -48,6 +48,10 @@ cpp: $(VENV)/dev
 docs: $(VENV)/run
 	@$(BIN)/python -m account.files
 
+# The documentation as a site, in build/site: guides, a page for each instruction and diagnostic.
+site: $(VENV)/site
+	$(BIN)/python -m account.site.build build/site
+
 format: $(VENV)/dev
 	$(BIN)/ruff check --fix-only src tests account examples bench
 	$(BIN)/ruff format src tests account examples bench
@@ -73,4 +77,8 @@ $(VENV)/run: pyproject.toml
 
 $(VENV)/dev: $(VENV)/run
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/site: $(VENV)/run
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	@touch $@

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,25 +70,44 @@ def isa_page() -> str:
 
 
 def _table(listed: Iterable[type[Instr]]) -> Iterator[str]:
-    recorded: dict[str, list[int]] = json.loads(RECORDED.read_text(encoding="utf-8"))
-    by_reference = set(re.findall(r"^- `([\w.]+)`$", NATIVE.read_text(encoding="utf-8"), re.M))
     yield "| instruction | page | element types | engines | recorded | disputes |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for page in listed:
         file = page.__module__.partition("pages.")[2].replace(".", "/") + ".py"
-        engines = "reference" if page.mnemonic() in by_reference else "reference, native"
-        engines = "none" if page.unexecuted else engines
-        passed, every = recorded.get(page.__name__, (0, 0))
+        passed, every = recorded(page)
         yield " | ".join(
             (
                 f"| `{page.mnemonic()}`",
                 f"[{page.__name__}](../{PAGES}/{file})",
                 element_types(page),
-                engines,
+                engines(page),
                 f"{passed} of {every}" if every else "none",
                 f"{', '.join(page.disputes) or 'none'} |",
             )
         )
+
+
+def engines(page: type[Instr]) -> str:
+    """The engines that execute an instruction."""
+    if page.unexecuted:
+        return "none"
+    return "reference" if page.mnemonic() in _by_reference() else "reference, native"
+
+
+@cache
+def _by_reference() -> frozenset[str]:
+    return frozenset(re.findall(r"^- `([\w.]+)`$", NATIVE.read_text(encoding="utf-8"), re.M))
+
+
+def recorded(page: type[Instr]) -> tuple[int, int]:
+    """The recorded cases that both engines repeat, and all of them."""
+    passed, every = _record().get(page.__name__, (0, 0))
+    return passed, every
+
+
+@cache
+def _record() -> dict[str, list[int]]:
+    return json.loads(RECORDED.read_text(encoding="utf-8"))
 
 
 def element_types(page: type[Instr]) -> str:

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -30,10 +31,22 @@ SHOWN = [
     for command, output in re.findall(r"^    ptokit ([^\n]*)\n\n```\n(.*?)\n```", text, re.M | re.S)
 ]
 EXCERPTS = ("profile examples/stream.pto --target a2a3 --blocks 100",)  # some lines of the output
-ALONE = re.findall(r"^    ptokit ([^\n#]*?) +#", TEXTS["machine.md"], re.M)
+ALONE = [
+    pytest.param(command, "status 1" in says, id=f"{name}: {command}")
+    for name in ("machine.md", "assembly.md", "debugging.md")
+    for command, says in re.findall(r"^    ptokit ([^\n#]*?) +# ([^\n]*)", TEXTS[name], re.M)
+    if "--break" not in command  # which talks to a person
+]
 PYTHON = re.compile(r"```python\n(.*?)```\n(?:\n```\n(.*?)```)?", re.DOTALL)
 # guides whose blocks of code run from top to bottom, and how many there are at least
-GUIDES = {"kernels.md": 8, "tuning.md": 3, "machine.md": 2, "profile.md": 1, "cpp.md": 4}
+GUIDES = {
+    **{"index.md": 3, "kernels.md": 8, "tuning.md": 3, "machine.md": 2, "profile.md": 1},
+    **{"cpp.md": 4, "debugging.md": 2, "from-triton.md": 3, "from-ascend-c.md": 3},
+}
+# files that a guide shows, for its commands: a block of code, below the line that names it
+PROGRAM = re.compile(r"`(\w+\.pto)`[^`]*\n\n```pto\n(.*?)```", re.DOTALL)
+FILES = {name: code for text in TEXTS.values() for name, code in PROGRAM.findall(text)}
+FILES["softmax.py"] = PYTHON.findall(TEXTS["index.md"])[0][0]
 
 
 @pytest.fixture(autouse=True)
@@ -41,21 +54,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a reader may stand: the examples are there, and what is written harms nobody."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name, code in FILES.items():
+        (tmp_path / name).write_text(code, encoding="utf-8")
     return tmp_path
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)
 def test_a_command_prints_what_is_shown(command: str, output: str) -> None:
     printed = CliRunner().invoke(main, shlex.split(command)).output.rstrip()
+    printed = printed.replace(f"{Path.cwd()}/", "")
     if command in EXCERPTS:
         assert [line for line in output.splitlines() if line not in printed.splitlines()] == []
     else:
         assert printed == output
 
 
-@pytest.mark.parametrize("command", ALONE)
-def test_commands_run(command: str) -> None:
-    assert CliRunner().invoke(main, shlex.split(command)).exit_code == 0
+@pytest.mark.parametrize(("command", "status"), ALONE)
+def test_commands_run(command: str, status: int, folder: Path) -> None:
+    for name, shape in {"a": (512, 384), "b": (384, 320), "golden": (512, 320)}.items():
+        kind = np.float32 if name == "golden" else np.float16
+        np.save(folder / f"{name}.npy", np.ones(shape, kind))
+    assert CliRunner().invoke(main, shlex.split(command)).exit_code == status
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -51,7 +51,7 @@ HOUSE = {
     "api": 2_800,  # what users import
     "api/kernel": 5_300,  # the front end in Python
     "api/cxx": 5_500,  # C++ kernels: headers, compilers, the host that executes them
-    "tools": 7_300,  # the command line, reports, the manual, servers for editors and assistants
+    "tools": 7_400,  # the command line, reports, the manual, servers for editors and assistants
     "tools/rich": 500,  # views in notebooks
     "": 300,  # the names that kernels use
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
@@ -17,35 +18,60 @@ from ptokit.tools.manual.ruletree import outline
 from ptokit.values.enumerations import Word
 
 
+class ManualSection(NamedTuple):
+    """A titled part of a manual page: indented lines, or rows of a name and what it is."""
+
+    title: str
+    lines: list[str]
+
+
 def instruction_page(page: type[Instr]) -> str:
     """Return one form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
-    form = f" ({page.form})" if page.form else ""
-    meaning = inspect.cleandoc(page.__doc__ or "")
-    lines = [f"{page.mnemonic()}{form}", "", meaning, ""]
-    if page.specials and "NaN" not in meaning:
-        lines += ["NaN and infinity", *(f"  {line}" for line in page.specials.splitlines()), ""]
-    lines += [*page.manual_lines(), ""] if page.manual_lines else []
-    lines += ["Operands"]
-    lines += [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
-    lines += [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
+    lines = [heading(page), "", inspect.cleandoc(page.__doc__ or "")]
+    for title, body in sections(page):
+        lines += ["", title, *body]
+    return "\n".join(lines)
+
+
+def heading(page: type[Instr]) -> str:
+    """Return the mnemonic, and which form of it the page declares where there are several."""
+    return f"{page.mnemonic()} ({page.form})" if page.form else page.mnemonic()
+
+
+def sections(page: type[Instr]) -> Iterator[ManualSection]:
+    """Yield the parts of an instruction's page below its meaning, without empty ones."""
+    if page.specials and "NaN" not in (page.__doc__ or ""):
+        yield ManualSection(
+            "NaN and infinity", [f"  {line}" for line in page.specials.splitlines()]
+        )
+    if page.manual_lines:
+        title, *own = page.manual_lines()
+        yield ManualSection(title, own)
+    operands = [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
+    yield ManualSection(
+        "Operands", operands + [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
+    )
     written = [f"  {label:<8} {text}" for label, text in forms(page)]
-    lines += ["", "Forms", *written] if written else []
+    if written:
+        yield ManualSection("Forms", written)
     if page.paths:
-        lines += ["", "Legality", *_legality(page)]
+        yield ManualSection("Legality", [*_legality(page)])
     else:
-        lines += ["", "Pipe", f"  {_pipes(page)}"]
+        yield ManualSection("Pipe", [f"  {_pipes(page)}"])
     if NOT_ON_TARGET in slugs(page):
-        lines += ["", "Targets", f"  {', '.join(page.homes()) or 'none'}"]
+        yield ManualSection("Targets", [f"  {', '.join(page.homes()) or 'none'}"])
     if page.all_rules:
-        lines += ["", "Rules (on every target where none is named)", *outline(page)]
+        yield ManualSection("Rules (on every target where none is named)", [*outline(page)])
     if page.apart or page.spoiled:
-        lines += ["", "Storage", *(f"  {each}" for each in (*page.apart, *page.spoiled))]
-    raised = dict.fromkeys(slugs(page))
-    lines += ["", "Diagnostics", f"  {', '.join(raised) or 'none of its own'}"]
+        yield ManualSection("Storage", [f"  {each}" for each in (*page.apart, *page.spoiled)])
+    raised = ", ".join(dict.fromkeys(slugs(page)))
+    yield ManualSection("Diagnostics", [f"  {raised or 'none of its own'}"])
     if page.disputes:
-        lines += ["", "Where sources disagree"]
-        lines += [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
-    return "\n".join([*lines, *example_section(example_program(page))])
+        rows = [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
+        yield ManualSection("Where sources disagree", rows)
+    example = example_section(example_program(page))
+    if example:
+        yield ManualSection(example[1], example[2:])
 
 
 def slugs(page: type[Instr]) -> list[str]:
