@@ -65,6 +65,7 @@ dist: $(VENV)/dev
 # The extension for VS Code, tested: editors/vscode/ptokit.vsix. It needs node and npm.
 VSCODE := editors/vscode
 vscode: docs
+	cp LICENSE $(VSCODE)/
 	cd $(VSCODE) && npm ci --no-audit --no-fund && npm test && npm run package
 
 clean:

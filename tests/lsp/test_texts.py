@@ -345,7 +345,10 @@ def test_an_import_that_fails_is_told_at_its_line() -> None:
 def test_without_the_extra_one_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ptokit.tools.cli.lsp_command.find_spec", lambda name: None)
+    def missing(name: str) -> None:
+        assert name == "pygls"
+
+    monkeypatch.setattr("ptokit.tools.cli.lsp_command.find_spec", missing)
     done = CliRunner().invoke(main, ["lsp"])
     assert done.exit_code == 2
     assert done.output.endswith("needs pygls: `pip install 'ptokit[lsp]'`\n")

@@ -12,6 +12,7 @@ from lsprotocol import types as lsp
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
+from ptokit.tools.cli.failures import fault
 from ptokit.tools.lsp.checking import CheckedProgram
 from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.editorsettings import Settings, settings
@@ -94,6 +95,14 @@ class PtoServer(LanguageServer):
             file.work.cancel()
         looked = self._looked_at_python if file.python else self._looked
         file.work = asyncio.get_running_loop().create_task(looked(file))
+        file.work.add_done_callback(self._ended)
+
+    def _ended(self, work: asyncio.Task[None]) -> None:
+        """Tell of a fault of ptokit: without a word, a text would seem to have no mistakes."""
+        problem = None if work.cancelled() else work.exception()
+        if isinstance(problem, Exception):
+            message = fault(problem)
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, message))
 
     async def _looked(self, file: OpenFile) -> None:
         text = file.text
