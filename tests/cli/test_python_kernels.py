@@ -78,6 +78,14 @@ def test_several_files_have_their_own_verdicts(tmp_path: Path) -> None:
     assert "missing.pto: No such file" in result.output
 
 
+def test_a_kernel_without_arguments_does_not_keep_others_from_their_verdict(tmp_path: Path) -> None:
+    other = KERNEL.replace("doubled", "tripled").replace("t + t", "t + t + t")
+    result = ptokit("check", written(tmp_path, other, GIVEN), "--target", "a5")
+    assert result.exit_code == 2
+    assert "a5:    undecided" in result.output
+    assert "k.py:tripled: its arguments are not known" in result.output
+
+
 def test_a_launch_takes_arrays(tmp_path: Path) -> None:
     """By name and by position, files and what stands for one; outputs are saved."""
     path, x, y = written(tmp_path), tmp_path / "x.npy", tmp_path / "y.npy"

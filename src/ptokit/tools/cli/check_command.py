@@ -86,7 +86,9 @@ def check(
     if races:
         require_pipes(*names)
 
-    def checked(label: str, program: Program) -> KernelVerdicts:
+    def checked(label: str, program: Program | PtoError) -> KernelVerdicts:
+        if isinstance(program, PtoError):
+            return KernelVerdicts(label, None, unread=program)
         found = program.verdicts(
             *names, allow_unknown=allow_unknown, level=level, judge=judge, races=races
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
 
 if TYPE_CHECKING:
@@ -132,11 +133,17 @@ def read_program(kernel: Path, words: tuple[str, ...] = ()) -> Program:
         from ptokit.tools.cli.failures import usage
 
         usage(f"{kernel} has several programs: choose one of {', '.join(found)}")
-    return next(iter(found.values()))
+    (program,) = found.values()
+    if isinstance(program, PtoError):
+        raise program
+    return program
 
 
-def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> dict[str, Program]:
-    """Return the programs of a file by name; a file in Python may have several."""
+def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> Mapping[str, Program | PtoError]:
+    """Return the programs of a file by name, a file in Python may have several; or why one is none.
+
+    PtoError if the file cannot be read.
+    """
     from ptokit.api.kernel.loading import decoded, load, loads
 
     if is_python(kernel):

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ptokit.launch.fills import Completed
 
 
-def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Program]:
-    """Return the programs of the kernels in FILE.py, or of FILE.py:NAME, by name.
+def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Program | PtoError]:
+    """Return the programs of the kernels in FILE.py, or of that which FILE.py:NAME names, by name.
 
-    `words` are arguments NAME=VALUE. CallError if there is no such kernel, or its arguments are not
-    known; PtoError if a kernel cannot be recorded with them.
+    Of a kernel whose arguments are not known it is the CallError that says so. `words` are
+    arguments NAME=VALUE. CallError if there is no such kernel; PtoError if one cannot be recorded.
     """
     module, chosen = _chosen(kernel)
     file = Path(str(module.__file__))
@@ -42,7 +42,7 @@ def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Progra
     if not all(one.kept for one in chosen.values()):
         for test in _tests(module):
             _run(file, test, f"{test.__name__} fails")
-    programs: dict[str, Program] = {}
+    programs: dict[str, Program | PtoError] = {}
     for name, one in chosen.items():
         programs |= _captured(f"{file}:{name}", one)
     return programs
@@ -104,15 +104,16 @@ def _bound(kernel: Kernel[...], given: Mapping[str, Any]) -> tuple[Program, dict
         usage(str(problem))
 
 
-def _captured(label: str, kernel: Kernel[...]) -> dict[str, Program]:
-    """Return the programs for all arguments with which a kernel was recorded."""
+def _captured(label: str, kernel: Kernel[...]) -> Mapping[str, Program | PtoError]:
+    """Return the programs for the arguments a kernel was captured for, or why there are none."""
     if not kernel.kept:
         parameters = kernel.signature.parameters.values()
         arrays = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
         example = " ".join(f"--args {name}=f32:64x64" for name in arrays)
         shown = f"{kernel.function.__name__}.program(pto.spec(...), ...)"
         help = f"give {example} (to `run` and `profile` arrays), or call {shown} in the file"
-        raise call_error("missing-argument", f"{label}: its arguments are not known", help=help)
+        message = f"{label}: its arguments are not known"
+        return {label: call_error("missing-argument", message, help=help)}
     programs = [capture.program for capture in kernel.kept.values()]
     names = [label, *(f"{label}, capture {n}" for n in range(2, len(programs) + 1))]
     return dict(zip(names, programs, strict=True))
