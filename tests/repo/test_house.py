@@ -50,8 +50,8 @@ HOUSE = {
     "passes": 2_700,  # changes of programs
     "api": 2_800,  # what users import
     "api/kernel": 5_300,  # the front end in Python
-    "api/cxx": 5_500,  # C++ kernels: headers, compilers, the host that executes them
-    "tools": 7_400,  # the command line, reports, the manual, servers for editors and assistants
+    "api/cxx": 5_200,  # C++ kernels: headers, compilers, the host that executes them
+    "tools": 5_500,  # the command line, reports, the manual
     "tools/rich": 500,  # views in notebooks
     "": 300,  # the names that kernels use
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "kernels of ours"
     folder.mkdir()
     git(folder, "init", "-q")
-    for name in ("gemm.pto", "overrun.pto"):
+    for name in ("stream.pto", "overrun.pto"):
         (folder / name).write_bytes((EXAMPLES / name).read_bytes())
         git(folder, "add", name)
         git(folder, "commit", "-q", "-m", name)
@@ -45,7 +46,7 @@ def script(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
     inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
     env = {"TARGET": inputs["target"]["default"], "FILES": inputs["files"]["default"], **given}
     command = ["bash", str(ROOT / "action" / "check.sh")]
-    env = {**os.environ, "PATH": PATH, **env}
+    env = {**os.environ, "PATH": PATH, "GITHUB_STEP_SUMMARY": "", **env}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
@@ -58,13 +59,43 @@ def test_changed_kernels_are_annotated(repository: Path) -> None:
     assert len(run["results"]) == len(found)
 
 
+GH = """\
+#!/bin/sh
+for word in "$@"; do case $word in body=*) body=${word#body=} ;; --method) edit=1 ;; esac; done
+if [ -n "$body" ]; then printf %s "$body" >"$COMMENTS/${edit:-0}"; else ls "$COMMENTS"; fi
+"""  # it has a comment if it was given one; its number is 0
+
+
+def test_times_are_compared_in_a_comment_that_is_written_anew(repository: Path) -> None:
+    tools, comments = repository / "tools", repository / "comments"
+    tools.mkdir()
+    comments.mkdir()
+    (tools / "gh").write_text(GH)
+    (tools / "gh").chmod(0o755)
+    with (repository / "stream.pto").open("a") as file:
+        file.write("// changed\n")
+    given = {"COMMENT": "true", "NUMBER": "7", "GITHUB_REPOSITORY": "a/b", "TARGET": "a5"}
+    given |= {"COMMENTS": str(comments), "PATH": f"{tools}{os.pathsep}{PATH}"}
+    summary = repository / "summary"
+    given |= {"GITHUB_STEP_SUMMARY": str(summary)}
+    for number in ("0", "1"):  # the second one is an edit
+        done = script(repository, BASE="HEAD~1", **given)
+        assert done.returncode == 1
+        body = (comments / number).read_text()
+        assert body.splitlines()[0].startswith("<!-- ptokit")
+        assert "| stream.pto | a5 | 1141 | 1141 | same |" in body
+        assert "| overrun.pto | a5 | - | - |  | line 9: " in body  # not in the base, and refused
+        assert "before: " not in body
+    assert summary.read_text() == f"{body}\n" * 2
+
+
 def test_all_kernels_without_a_base(repository: Path) -> None:
-    done = script(repository)
+    done = script(repository, TARGET="cpu")  # which has no times
     assert (done.returncode, done.stdout.splitlines()[0]) == (
         1,
-        "ptokit checks gemm.pto overrun.pto",
+        "ptokit checks overrun.pto stream.pto",
     )
-    assert script(repository, FILES="gemm.*").returncode == 0
+    assert script(repository, FILES="stream.*", TARGET="cpu").returncode == 0
     assert "no kernel matches *.cce" in script(repository, FILES="*.cce").stdout
 
 
@@ -72,12 +103,13 @@ def test_inputs_reach_the_script() -> None:
     """Every variable that the script reads is given to it by the action."""
     text = (ROOT / "action" / "check.sh").read_text(encoding="utf-8")
     *_, step = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-    assert {name for name in ("TARGET", "FILES", "BASE", "SARIF") if name in text} == {*step["env"]}
+    used = {*re.findall(r"\$\{?([A-Z]\w+)", text)} - {"GITHUB_REPOSITORY", "GITHUB_STEP_SUMMARY"}
+    assert {*step["env"]} == used | {"GH_TOKEN"}
 
 
 def test_the_hook_takes_files(repository: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    command = [*shlex.split(hook["entry"]), "gemm.pto", "overrun.pto"]
+    command = [*shlex.split(hook["entry"]), "stream.pto", "overrun.pto"]
     done = subprocess.run(
         command, cwd=repository, env={**os.environ, "PATH": PATH}, capture_output=True, check=False
     )

@@ -70,6 +70,32 @@ class Profile(Rich):
     def microseconds(self) -> float:
         return self.timeline.microseconds
 
+    @property
+    def busiest(self) -> tuple[Pipe, float] | None:
+        """The pipe that is at work in the largest share of the launch, and that share."""
+        if not self.cycles:
+            return None
+        shares = {pipe: each / self.cycles for pipe, (_, each) in _busy(self.timeline).items()}
+        return max(shares.items(), key=lambda item: item[1], default=None)
+
+    def to_json(self) -> dict[str, object]:
+        """What `docs/profile.schema.json` describes of one launch."""
+        lines = [
+            {
+                **dict(zip(("file", "line"), row.place or (None, None), strict=True)),
+                **{"instruction": row.name, "times": row.times, "busy": row.busy},
+                **{"waited": row.waited, "critical": row.critical},
+            }
+            for row in self.timeline.lines
+        ]
+        return {
+            **{"function": self.func, "cycles": self.cycles},
+            **{"microseconds": round(self.microseconds, 6), "bytes": self.timeline.bytes},
+            "instructions": len(self.timeline.bars),
+            "pipes": {str(pipe): busy for pipe, (busy, _) in _busy(self.timeline).items()},
+            "lines": lines,
+        }
+
     def by_line(self) -> list[LineTime]:
         """Return the cost of each line, in order of first execution."""
         return list(self.timeline.lines)
@@ -165,17 +191,20 @@ def _head(found: Profile) -> list[str]:
     return [head, BY_DATA] if timeline.by_data and timeline.bars else [head]
 
 
-def _pipes(timeline: Timeline) -> list[str]:
-    """Return how busy each pipe is, averaged over concurrent cores."""
+def _busy(timeline: Timeline) -> dict[Pipe, tuple[int, float]]:
+    """Return the busy cycles of each pipe: of all cores, and the average of those at once."""
     busy, cores = Counter[Pipe](), Counter[Pipe]()
     for queue, cycles in timeline.busy.items():
         if cycles:
             busy[queue.pipe] += cycles
             cores[queue.pipe] += 1
-    each = {p: n / timeline.shape.at_once(cores[p]) for p, n in busy.items()}
+    return {p: (n, n / timeline.shape.at_once(cores[p])) for p, n in busy.items()}
+
+
+def _pipes(timeline: Timeline) -> list[str]:
     rows = [
-        (str(p), n, _share(each[p], timeline), "#" * round(each[p] * BAR / timeline.cycles))
-        for p, n in busy.items()
+        (str(p), n, _share(each, timeline), "#" * round(each * BAR / timeline.cycles))
+        for p, (n, each) in _busy(timeline).items()
     ]
     return table(("pipe", "busy", "share", ""), rows)
 

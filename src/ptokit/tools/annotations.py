@@ -76,9 +76,14 @@ def _location(span: Span, note: Note | None = None) -> dict[str, object]:
     return {"physicalLocation": physical, **about}
 
 
-def _uri(name: str) -> str:
-    """Return a file name as a URI reference, relative for files below the working directory."""
+def _near(name: str) -> str:
+    """A file's name, relative to where the command ran if it is below."""
     path = Path(name)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else name
+
+
+def _uri(name: str) -> str:
+    path = Path(_near(name))
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
@@ -95,7 +100,7 @@ def github(found: Sequence[Diagnostic]) -> Iterator[str]:
     for one in found:
         words: dict[str, object] = {"title": one.slug}
         if one.span is not None:
-            place = one.span.to_json()
+            place = one.span.to_json() | {"file": _near(one.span.source.name)}
             words |= {key: place[name] for key, name in PLACES.items()}
         said = ",".join(f"{key}={_escaped(str(word), ':,')}" for key, word in words.items())
         yield f"::{COMMANDS[one.severity]} {said}::{_escaped(_text(one))}"

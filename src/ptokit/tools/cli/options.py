@@ -162,3 +162,8 @@ def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> Mapping[str, Pro
 def is_python(kernel: Path) -> bool:
     """Return whether the path is FILE.py or FILE.py:NAME."""
     return kernel.suffix.partition(":")[0] == ".py"
+
+
+def is_kernel(word: Path) -> bool:
+    """True of what a kernel's file is called."""
+    return is_python(word) or word.suffix == ".pto"

@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ptokit.isa.model.targets import MACHINES
-from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import ENTRY, KERNEL, SEED, TargetChoice, is_python, read_program
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.model.targets import MACHINES, TARGETS
+from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
+from ptokit.tools.cli.options import (
+    ENTRY,
+    SEED,
+    TargetChoice,
+    is_kernel,
+    is_python,
+    read_programs,
+    taken,
+)
 from ptokit.tools.cli.values import argument, assigned, split
+from ptokit.tools.terminal import show
+
+if TYPE_CHECKING:
+    from ptokit.api.profiling import Profile
+    from ptokit.api.program import Program
+    from ptokit.tools.profiletable import KernelProfile
 
 
 @click.command(short_help="Predict the time of a program on hardware.")
-@KERNEL
-@click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
+@click.argument(
+    "words",
+    type=click.Path(allow_dash=True),
+    nargs=-1,
+    required=True,
+    metavar="KERNEL... [[NAME=]VALUE]...",
+)
 @click.option(
     "--target",
-    type=TargetChoice([*MACHINES]),
+    type=TargetChoice([*MACHINES, "all"]),
     help="The machine; it must have published times.  [default: a2a3]",
 )
 @ENTRY
 @click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
 @SEED
+@click.option(
+    *("--compare", "base"),
+    metavar="BASE",
+    help="Compare with an earlier version: a file, a folder, or a commit of git.",
+)
+@click.option(
+    *("--format", "style"),
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    help="How times are told; markdown is a table for a pull request.",
+)
 @click.option("--by-line", is_flag=True, help="Also print the cost of each line.")
 @click.option(
     "--trace",
@@ -34,51 +69,190 @@ from ptokit.tools.cli.values import argument, assigned, split
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a report for a browser."
 )
 @program_errors
-def profile(
-    kernel: Path,
-    arguments: tuple[str, ...],
-    target: str | None,
-    func: str | None,
-    blocks: int,
-    seed: int,
-    by_line: bool,
-    trace: Path | None,
-    html: Path | None,
-) -> None:
-    """Predict how long KERNEL (.pto, .py, or - for standard input) takes on hardware.
+def profile(words: tuple[str, ...], base: str | None, style: str, **given: object) -> None:
+    """Predict how long each KERNEL (.pto, .py, or - for standard input) takes on hardware.
 
-    Arguments are those of `run`. Arrays may be left out: the time of most kernels does not depend
-    on what is in them. The prediction counts cycles of the cores, not the launch itself.
+    Arguments are those of `run`, for every kernel. Arrays may be left out: the time of most kernels
+    does not depend on what is in them. The prediction counts cycles of the cores, not the launch
+    itself.
+
+    With --compare a table shows the cycles of each kernel before and after. Status 1 if a kernel
+    cannot be profiled; a longer time is no error.
     """
-    from ptokit.api.profiling import line_table, timed_target
-    from ptokit.machine.launchoptions import Options
+    asked = taken(Asked, given)
+    kernels, arguments = _kernels(words)
+    asked.validate(kernels, alone=base is None and style == "text")
+    found = [*asked.profiles(kernels, arguments)]
+    if base is not None:
+        _compare(found, base, style, kernels, [*asked.words, *arguments])
+    elif style == "json":
+        from ptokit.tools.profiletable import profiles_json
 
-    with call_errors():
-        _ = Options(timed_target(target), blocks=blocks)  # reports invalid options
-    placed, named = split(arguments)
-    by_name = {name: argument(text, seed) for name, text in assigned(named, "").items()}
-    by_position = [argument(text, seed) for text in placed]
-    for option, file in (("--trace", trace), ("--html", html)):
-        if file is not None and file.exists() and kernel.exists() and file.samefile(kernel):
-            usage(f"{option} {file}: that is the kernel itself")
-    if html is not None and html == trace:
-        usage(f"--html {html}: that is the file of --trace")
-    if is_python(kernel) and arguments:
-        from ptokit.tools.cli.pythonkernels import python_launch
+        click.echo(profiles_json(found))
+    elif style == "markdown":
+        from ptokit.tools.profiletable import markdown_table, profile_rows
 
-        program, by_name = python_launch(kernel, by_position, by_name)
-        by_position = []
+        click.echo(markdown_table(profile_rows(found)))
     else:
-        program = read_program(kernel)
-    found = program.profile(*by_position, target=target, func=func, blocks=blocks, **by_name)
-    if trace is not None:
-        from ptokit.tools.tracefile import write_trace
+        for number, one in enumerate(found):
+            if len(found) > 1:
+                click.echo(f"{chr(10) * bool(number)}{one.kernel}", err=asked.aside)
+            asked.tell(one.profile)
+    if problems := [one.profile for one in found if isinstance(one.profile, PtoError)]:
+        sys.exit(max(map(status, problems)))
 
-        write_trace(found, trace)
-    if html is not None:
-        from ptokit.tools.report import write_report
 
-        write_report(found, html)
-    click.echo(str(found), err=str(trace) == "-")
-    if by_line:
-        click.echo("\n" + "\n".join(line_table(found.timeline)), err=str(trace) == "-")
+def _kernels(words: tuple[str, ...]) -> tuple[list[Path], tuple[str, ...]]:
+    """The kernels, which are the first word and others that end as kernels do; the arguments."""
+    by_position, _ = split(words[1:])
+    others = [word for word in by_position if is_kernel(Path(word))]
+    kernels = [*dict.fromkeys(map(Path, (words[0], *others)))]
+    return kernels, tuple(word for word in words[1:] if word not in others)
+
+
+def _compare(
+    found: Sequence[KernelProfile],
+    base: str,
+    style: str,
+    kernels: Sequence[Path],
+    words: Sequence[str],
+) -> None:
+    """Print the times beside those of the earlier version."""
+    from ptokit.tools.cli.baseversions import profiled, versions
+    from ptokit.tools.profiletable import (
+        compared_json,
+        compared_rows,
+        markdown_table,
+        text_table,
+    )
+
+    with versions(base, kernels) as places:
+        before = profiled(places, words)
+    if style == "json":
+        click.echo(compared_json(found, before, base))
+        return
+    for problem in (one.profile for one in found if isinstance(one.profile, PtoError)):
+        show(problem, end="\n\n")
+    table = markdown_table if style == "markdown" else text_table
+    click.echo(table(compared_rows(found, before)))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every kernel."""
+
+    target: str | None
+    func: str | None
+    blocks: int
+    seed: int
+    by_line: bool
+    trace: Path | None
+    html: Path | None
+
+    def validate(self, kernels: Sequence[Path], *, alone: bool) -> None:
+        """End the command where words do not go together."""
+        from ptokit.api.profiling import timed_target
+        from ptokit.machine.launchoptions import Options
+
+        if self.target != "all":
+            with call_errors():
+                _ = Options(timed_target(self.target), blocks=self.blocks)  # says what is wrong
+        files = {"--trace": self.trace, "--html": self.html}
+        several = len(kernels) > 1 or self.target == "all" or not alone
+        for option in (name for name, file in files.items() if file is not None and several):
+            usage(f"{option} is for the text about one kernel on one target")
+        if self.by_line and not alone:
+            usage("--by-line is for --format text: the lines are in --format json, too")
+        (kernel, *_) = kernels
+        for option, file in files.items():
+            if file is not None and file.exists() and kernel.exists() and file.samefile(kernel):
+                usage(f"{option} {file}: that is the kernel itself")
+        if self.html is not None and self.html == self.trace:
+            usage(f"--html {self.html}: that is the file of --trace")
+
+    @property
+    def targets(self) -> list[str | None]:
+        """The targets by name; all that have times."""
+        from ptokit.machine.costs.figures import has_figures
+
+        timed = [name for name, target in TARGETS.items() if has_figures(target)]
+        return [*timed] if self.target == "all" else [self.target]
+
+    @property
+    def words(self) -> list[str]:
+        """The same as words of the command line."""
+        given = {"--target": self.target, "--entry": self.func}
+        named = [word for name, value in given.items() if value for word in (name, value)]
+        return [*named, "--blocks", str(self.blocks), "--seed", str(self.seed)]
+
+    @property
+    def aside(self) -> bool:
+        """True where the trace is on standard output: the text goes to standard error."""
+        return str(self.trace) == "-"
+
+    def profiles(
+        self, kernels: Sequence[Path], arguments: tuple[str, ...]
+    ) -> Iterator[KernelProfile]:
+        """Profile each kernel on each target; what a kernel lacks takes the place of its times."""
+        from ptokit.api.profiling import timed_target
+        from ptokit.tools.profiletable import KernelProfile
+
+        placed, named = split(arguments)
+        by_name = {n: argument(text, self.seed) for n, text in assigned(named, "").items()}
+        by_position = [argument(text, self.seed) for text in placed]
+        for kernel in kernels:
+            for label, program, given in _programs(kernel, by_position, by_name):
+                for name in self.targets:
+                    target = timed_target(name).name
+                    try:
+                        found = self.profiled(program, given, target)
+                    except PtoError as problem:
+                        found = problem
+                    yield KernelProfile(label, target, found)
+
+    def profiled(self, program: Program | PtoError, given: _Arguments, target: str) -> Profile:
+        if isinstance(program, PtoError):
+            raise program
+        placed, named = given
+        return program.profile(*placed, target=target, func=self.func, blocks=self.blocks, **named)
+
+    def tell(self, found: Profile | PtoError) -> None:
+        """Print a profile, and write what files are asked for."""
+        from ptokit.api.profiling import line_table
+
+        if isinstance(found, PtoError):
+            show(found)
+            return
+        if self.trace is not None:
+            from ptokit.tools.tracefile import write_trace
+
+            write_trace(found, self.trace)
+        if self.html is not None:
+            from ptokit.tools.report import write_report
+
+            write_report(found, self.html)
+        click.echo(str(found), err=self.aside)
+        if self.by_line:
+            click.echo("\n" + "\n".join(line_table(found.timeline)), err=self.aside)
+
+
+_Arguments: TypeAlias = "tuple[Sequence[object], Mapping[str, object]]"  # by position, by name
+
+
+def _programs(
+    kernel: Path, placed: Sequence[object], named: Mapping[str, object]
+) -> Iterator[tuple[str, Program | PtoError, _Arguments]]:
+    """The programs of a file by name with their arguments, or why there is none."""
+    try:
+        if is_python(kernel) and (placed or named):
+            from ptokit.tools.cli.pythonkernels import python_launch
+
+            program, bound = python_launch(kernel, placed, named)
+            yield str(kernel), program, ((), bound)
+            return
+        programs = read_programs(kernel)
+    except PtoError as problem:
+        yield str(kernel), problem, ((), {})
+        return
+    for label, program in programs.items():
+        yield label, program, (placed, named)

@@ -34,7 +34,7 @@ def python_programs(kernel: Path, words: Sequence[str] = ()) -> dict[str, Progra
     arguments NAME=VALUE. CallError if there is no such kernel; PtoError if one cannot be recorded.
     """
     module, chosen = _chosen(kernel)
-    file = Path(str(module.__file__))
+    file = Path(str(kernel).partition(":")[0])
     if words:
         given = {name: _given(text) for name, text in assigned([*words], "--args ").items()}
         name, one = _single(kernel, chosen)
@@ -159,7 +159,8 @@ def _run(file: Path, code: Callable[[], object], message: str) -> None:
     except PtoError:
         raise
     except Exception as problem:
-        lines = [f.lineno for f in extract_tb(problem.__traceback__) if f.filename == str(file)]
+        own = str(file.absolute())
+        lines = [f.lineno for f in extract_tb(problem.__traceback__) if f.filename == own]
         place = f"{file}:{lines[-1]}" if lines else str(file)
         said = f"{type(problem).__name__}: {problem}"
         raise call_error("unreadable-file", f"{place}: {message}", seen=said) from None
