@@ -48,6 +48,7 @@ if _typing.TYPE_CHECKING:
     )
     from ptokit.diagnostics.diagnostic import CallError, Diagnostic, PtoError
     from ptokit.launch.settings import target
+    from ptokit.tools.arraydiff import assert_tiles_equal
     from ptokit.values.dtypes import (
         DType,
         bf16,
@@ -91,6 +92,7 @@ if _typing.TYPE_CHECKING:
         "Tile",
         "Tuning",
         "UnwrittenWarning",
+        "assert_tiles_equal",
         "autotune",
         "bf16",
         "block",
@@ -148,6 +150,7 @@ else:
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
         "api.compare": "Comparison compare",
         "api.events": "Event",
+        "tools.arraydiff": "assert_tiles_equal",
         "values.dtypes": "DType bf16 f16 f32 f4e1m2x2 f4e2m1x2 f8e4m3 f8e5m2 f8e8m0 hif8 "
         "i16 i32 i4 i64 i8 u16 u32 u64 u8",
         "values.fixpipe": "FixPipe",

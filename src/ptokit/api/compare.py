@@ -63,34 +63,59 @@ class Comparison(Rich):
         return f"[{', '.join(map(str, place))}] is {found}, expected {wanted}"
 
 
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an element may be from what is expected; without any word it depends on the type.
+
+    `ulp` is a number of units in the last place and stands alone.
+    """
+
+    rtol: float | None = None
+    atol: float | None = None
+    ulp: int | None = None
+
+    def require(self, before: str = "") -> None:
+        """ValueError unless errors can be compared with it; `before` stands before the names."""
+        require_tolerance(f"{before}rtol", self.rtol)
+        require_tolerance(f"{before}atol", self.atol)
+        require_tolerance(f"{before}ulp", self.ulp)
+        if self.ulp is not None and (self.rtol is not None or self.atol is not None):
+            raise ValueError(f"{before}ulp excludes {before}rtol and {before}atol: choose one")
+
+    def __bool__(self) -> bool:
+        return self != Tolerance()
+
+
 def compare(
     found: AnyArray,
     expected: AnyArray,
     *,
     rtol: float | None = None,
     atol: float | None = None,
+    ulp: int | None = None,
     name: str = "the array",
     dtype: DType | None = None,
 ) -> Comparison:
     """Compare an output with an array of the same extents and element type.
 
-    An element matches if |found - expected| <= atol + rtol * |found|, or if both are NaN. If
-    neither tolerance is given, both are 1e-4 for f32 and 1e-2 for f16, bf16 may differ by one unit
-    in the last place, and other types must be equal. If only one is given, the other is 0. `dtype`
-    is the element type if NumPy has none. ValueError if extents or element types differ.
+    An element is as expected if |found - expected| <= atol + rtol * |found|, or both are NaN. Where
+    neither is given, both are 1e-4 for f32 and 1e-2 for f16, bf16 may be one unit in the last place
+    away, and other types are equal; one that is not given beside the other is 0. With `ulp` an
+    element may be that many units in the last place away, instead. `dtype` is the element type
+    where NumPy has none. ValueError if extents or element types differ.
     """
-    require_tolerance("rtol", rtol)
-    require_tolerance("atol", atol)
-    return paired(found, expected, name, dtype).compared(name, rtol, atol)
+    tolerance = Tolerance(rtol, atol, ulp)
+    tolerance.require()
+    return paired(found, expected, name, dtype).compared(name, tolerance)
 
 
-def paired(found: AnyArray, expected: AnyArray, name: str, dtype: DType | None) -> ArrayPair:
-    """Return both arrays as elements of one type; ValueError if extents or element types differ."""
-    found, expected = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
-    dtype = dtype or dtype_of_array(found)
+def paired(found: object, expected: object, name: str, dtype: DType | None) -> ArrayPair:
+    """Both arrays as elements of one type; ValueError if extents or element types differ."""
+    first, second = (_array(a, what) for a, what in ((found, name), (expected, "expected")))
+    dtype = dtype or dtype_of_array(first)
     if dtype is None:
-        raise ValueError(f"{name}: unsupported element type {found.dtype}")
-    codes, golden = (_codes(a, dtype, name) for a in (found, expected))
+        raise ValueError(f"{name}: unsupported element type {first.dtype}")
+    codes, golden = (_codes(a, dtype, name) for a in (first, second))
     if codes.shape != golden.shape:
         shapes = ("x".join(map(str, a.shape)) or "none" for a in (codes, golden))
         raise ValueError("{}: shape mismatch: got {}, expected {}".format(name, *shapes))
@@ -107,7 +132,7 @@ def require_tolerance(name: str, value: float | None) -> None:
         raise ValueError(f"{name} is {value}: expected a number >= 0")
 
 
-def _array(given: AnyArray, name: str) -> AnyArray:
+def _array(given: object, name: str) -> AnyArray:
     try:
         return host_array(given)
     except ValueError as problem:
@@ -152,9 +177,9 @@ class ArrayPair:
         self.size = np.abs(self.found.astype(np.float64))
         self.error = self.ulps = np.where(self.found > self.wanted, x - y, y - x)
 
-    def compared(self, name: str, rtol: float | None, atol: float | None) -> Comparison:
-        """Return the differences beyond a tolerance."""
-        wrong, tolerance = self.wrong(rtol, atol)
+    def compared(self, name: str, within: Tolerance) -> Comparison:
+        """What differs by more than a tolerance."""
+        wrong, tolerance = self.wrong(within)
         differing = int(np.count_nonzero(wrong))
         largest = int(self.error.argmax()) if self.error.any() else None
         farthest = int(self.ulps.argmax()) if self.dtype.is_float and self.ulps.any() else None
@@ -168,12 +193,13 @@ class ArrayPair:
             name, tolerance, wrong.size, differing, first, pairs, worst, error, ulps, far
         )
 
-    def wrong(self, rtol: float | None, atol: float | None) -> tuple[NDArray[np.bool_], str]:
-        """Return which elements differ, and the measure as text."""
+    def wrong(self, within: Tolerance) -> tuple[NDArray[np.bool_], str]:
+        """Which elements differ, and by what measure."""
+        rtol, atol = within.rtol, within.atol
+        most = within.ulp if within else ULPS.get(self.dtype.name)
+        if most is not None:
+            return ~self.same & ~(self.finite & (self.ulps <= most)), f"at most {most} ulp"
         if rtol is None and atol is None:
-            if self.dtype.name in ULPS:
-                most = ULPS[self.dtype.name]
-                return ~self.same & ~(self.finite & (self.ulps <= most)), f"at most {most} ulp"
             rtol = atol = TOLERANCE.get(self.dtype.name, 0.0)
         rtol, atol = rtol or 0.0, atol or 0.0
         near = self.error <= atol + rtol * self.size

@@ -157,7 +157,7 @@ class Executable:
 
         The time of `limits` also bounds the generation of random arguments.
         """
-        given = self._given(arrays, limits)
+        given = self.given(arrays, limits)
         bound, function = self._ready(given)
         return bound.on(given), function
 
@@ -172,12 +172,13 @@ class Executable:
         return code_of(bound, self.options, instruction)
 
     def bound(self, arrays: Mapping[str, object]) -> Launch:
-        """Return the function with these arguments, legal on the target, or raise PtoError."""
-        return self._bound(self._given(arrays))
+        """The function with these arguments, legal on the target; PtoError if it is not."""
+        return self._bound(self.given(arrays))
 
-    def _given(
+    def given(
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> dict[str, object]:
+        """Return the arguments of a launch: arrays of NumPy's, in the place of files too."""
         if any(isinstance(value, WORDS) for value in arrays.values()):
             arrays = ranks.for_each(arrays, self.options.ranks)
             if any(isinstance(value, Completed) for value in arrays.values()):

@@ -9,7 +9,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.api.compare import ArrayPair
+from ptokit.api.compare import ArrayPair, Tolerance, paired
+from ptokit.values.dtypes import DType
 
 WORST = 10  # elements that are listed
 MOST = (32, 64)  # blocks of a map, down and across
@@ -77,13 +78,43 @@ def histogram(ulps: NDArray[np.integer]) -> Iterator[str]:
             yield f"  {what:>24}  {count:>10}  {'#' * ceil(BAR * count / longest)}"
 
 
-def report(pair: ArrayPair, name: str, rtol: float | None, atol: float | None) -> Iterator[str]:
-    """Yield the comparison; for unequal arrays also worst elements and a histogram."""
-    compared = pair.compared(name, rtol, atol)
+def assert_tiles_equal(
+    found: object,
+    expected: object,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    ulp: int | None = None,
+    name: str = "the array",
+    dtype: DType | None = None,
+) -> None:
+    """AssertionError, with the report of `ptokit diff`, unless two tiles or arrays are alike.
+
+    Tolerances are those of `pto.compare`, and so are ValueErrors.
+    """
+    __tracebackhide__ = True  # pytest shows the caller's line
+    within = Tolerance(rtol, atol, ulp)
+    within.require()
+    pair = paired(found, expected, name, dtype)
+    if not pair.compared(name, within):
+        raise AssertionError("\n".join(whole_report(pair, name, within)))
+
+
+def whole_report(pair: ArrayPair, name: str, within: Tolerance) -> Iterator[str]:
+    """The report, and of arrays that differ the map of where."""
+    yield from report(pair, name, within)
+    wrong = pair.wrong(within)[0].reshape(pair.shape)
+    if wrong.any():
+        yield from ("", *DiffMap.of(wrong, None).lines())
+
+
+def report(pair: ArrayPair, name: str, within: Tolerance) -> Iterator[str]:
+    """The comparison, and of arrays that differ the worst elements and the distances."""
+    compared = pair.compared(name, within)
     yield str(compared)
     if compared:
         return
-    wrong = pair.wrong(rtol, atol)[0]
+    wrong = pair.wrong(within)[0]
     yield from ("", f"{'worst elements':<24}{'found':>16}{'expected':>16}{'ulp':>12}")
     worst = np.argsort(np.where(wrong, pair.error, -1.0), kind="stable")[::-1]
     for number in worst[: min(WORST, compared.differing)]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,20 +55,7 @@ ARCH = "pto.target_arch"  # an attribute of modules
 @click.option("--races", is_flag=True, help="Detect hazards between the pipes of a core.")
 @click.option("--memory", metavar="FILE.svg", help="Draw the memory map of tiles; -: table only.")
 @program_errors
-def check(
-    kernels: tuple[Path, ...],
-    words: tuple[str, ...],
-    target: str,
-    style: str,
-    verbose: bool,
-    allow_unknown: bool,
-    readings: tuple[str, ...],
-    pedantic: bool,
-    level: int | None,
-    judge: str | None,
-    races: bool,
-    memory: str | None,
-) -> None:
+def check(style: str, verbose: bool, **asked: Any) -> None:  # Any: click's parameters
     """Check each KERNEL before it runs: a .pto or .py file, or - for standard input.
 
     The verdict is legal, refused (status 1) or undecided (status 0). Undecided means that something
@@ -79,8 +66,32 @@ def check(
     A .py file is imported. Its kernels are checked for the arguments that it calls them with, that
     its tests without parameters do, or for those of --args. FILE.py:NAME is one of them.
     """
-    chosen = TARGETS if target == "all" else (target,)
-    names = _with_readings(chosen, (*readings, PEDANTIC) if pedantic else readings)
+    checks = checks_of(**asked)
+    _tell(checks, style, verbose, _targets(asked["target"]))
+    if asked["memory"] is not None:
+        _show([one for check in checks for one in check.maps], asked["memory"], style)
+    if worst := max(map(_status, checks)):
+        sys.exit(worst)
+
+
+def _targets(target: str) -> tuple[str, ...]:
+    return tuple(TARGETS) if target == "all" else (target,)
+
+
+def checks_of(
+    kernels: tuple[Path, ...],
+    words: tuple[str, ...],
+    target: str,
+    allow_unknown: bool,
+    readings: tuple[str, ...],
+    pedantic: bool,
+    level: int | None,
+    judge: str | None,
+    races: bool,
+    memory: str | None,
+) -> list[KernelVerdicts]:
+    """Return the verdicts on each kernel, as the parameters of `check` ask for them."""
+    names = _with_readings(_targets(target), (*readings, PEDANTIC) if pedantic else readings)
     if memory is not None and memory != "-" and not memory.endswith(".svg"):
         usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
@@ -103,11 +114,7 @@ def check(
             checks += [checked(*one) for one in read_programs(kernel, words).items()]
         except PtoError as problem:
             checks.append(KernelVerdicts(str(kernel), None, unread=problem))
-    _tell(checks, style, verbose, chosen)
-    if memory is not None:
-        _show([one for check in checks for one in check.maps], memory, style)
-    if worst := max(map(_status, checks)):
-        sys.exit(worst)
+    return checks
 
 
 def _status(check: KernelVerdicts) -> int:

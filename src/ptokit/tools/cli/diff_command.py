@@ -5,28 +5,28 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.options import tolerance_options
 from ptokit.tools.cli.values import expectation, stated_array
 
 
 @click.command(short_help="Show how two arrays differ, and where.")
 @click.argument("found")
 @click.argument("expected")
-@click.option("--rtol", type=float, metavar="X", help="Relative tolerance.")
-@click.option("--atol", type=float, metavar="X", help="Absolute tolerance.")
+@tolerance_options
 @click.option("--block", metavar="RxC", help="Rows and columns of a block of the map.")
 @click.option("--svg", metavar="FILE", type=click.Path(path_type=Path), help="Draw the map.")
 @program_errors
 def diff(
     found: str,
     expected: str,
-    rtol: float | None,
-    atol: float | None,
     block: str | None,
     svg: Path | None,
+    **tolerance: Any,  # Any: click's parameters
 ) -> None:
     """Compare FOUND with EXPECTED: .npy files, or raw files with type and extents.
 
@@ -34,7 +34,7 @@ def diff(
     last place they are apart, and a map where they differ. Status 1 if they differ. Tolerances are
     those of `run --expect`.
     """
-    from ptokit.api.compare import paired, require_tolerance
+    from ptokit.api.compare import Tolerance, paired
     from ptokit.launch.files import write_files
     from ptokit.tools.arraydiff import DiffMap, report
 
@@ -42,12 +42,12 @@ def diff(
     if block is not None and size is None:
         usage(f"--block {block}: expected rows and columns, as in 16x16")
     with call_errors():
-        require_tolerance("--rtol", rtol)
-        require_tolerance("--atol", atol)
+        within = Tolerance(**tolerance)
+        within.require("--")
         first, dtype = stated_array(found)
         pair = paired(first, expectation(expected).of(expected, dtype, first.shape), found, dtype)
-    click.echo("\n".join(report(pair, found, rtol, atol)))
-    wrong = pair.wrong(rtol, atol)[0].reshape(pair.shape)
+    click.echo("\n".join(report(pair, found, within)))
+    wrong = pair.wrong(within)[0].reshape(pair.shape)
     if not wrong.any():
         return
     drawn = DiffMap.of(wrong, None if size is None else (int(size[1]), int(size[2])))

@@ -56,6 +56,17 @@ def target_option(*more: str) -> Callable[[F], F]:
     )
 
 
+def tolerance_options(function: F) -> F:
+    """Add how far elements may be from what is expected, as `api.compare.Tolerance` has it."""
+    for option in (
+        click.option("--ulp", type=int, metavar="N", help="Units in the last place, instead."),
+        click.option("--atol", type=float, metavar="X", help="Absolute tolerance of comparisons."),
+        click.option("--rtol", type=float, metavar="X", help="Relative tolerance of comparisons."),
+    ):
+        function = option(function)
+    return function
+
+
 def require_pipes(*targets: str) -> None:
     """Raise a usage error for `--races` on targets that execute in order."""
     from ptokit.launch.settings import target_named

@@ -1,36 +1,21 @@
-"""`run`: a run of a program on arrays.
-
-A trace, a debugger or a progress bar is shown during the run.
-"""
+"""`run`: a program on real arrays."""
 
 from __future__ import annotations
-
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-
-import click
-
-from ptokit.tools.cli.failures import usage
-
-if TYPE_CHECKING:
-    from ptokit.ir.module import Func
-    from ptokit.machine.observer import Observer
-    from ptokit.tools.tracing import Tracer
-
 
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.tools.cli.failures import call_errors, program_errors
+from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.looking import Look, looking
 from ptokit.tools.cli.options import (
     ENGINE,
     ENTRY,
@@ -44,6 +29,7 @@ from ptokit.tools.cli.options import (
     require_pipes,
     taken,
     target_option,
+    tolerance_options,
     with_readings,
 )
 from ptokit.tools.cli.values import (
@@ -59,99 +45,14 @@ from ptokit.tools.cli.values import (
 from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
-    from ptokit.api.compare import Comparison
+    from ptokit.api.compare import Comparison, Tolerance
     from ptokit.api.program import Program
+    from ptokit.ir.module import Func
     from ptokit.isa.model.types import Type
     from ptokit.launch.executable import Run
     from ptokit.machine.launchoptions import Options
+    from ptokit.machine.observer import Observer
     from ptokit.order.loggedissue import LoggedIssue
-
-SHOWN = 8  # names in a message
-
-
-@dataclass(frozen=True)
-class Look:
-    """The requested output during a run."""
-
-    trace: str | None
-    trace_values: tuple[str, ...]
-    breaks: tuple[str, ...]
-    progress: bool | None
-
-    @property
-    def stepwise(self) -> bool:
-        """Return whether instructions are observed one by one."""
-        return bool(self.trace or self.trace_values or self.breaks)
-
-
-@contextmanager
-def looking(asked: Look, kernel: Path, func: Func, blocks: int) -> Generator[list[Observer]]:
-    """Yield the observers for the requested output of a run."""
-    observers: list[Observer] = []
-    tracer: Tracer | None = None
-    with ExitStack() as opened:
-        if asked.trace is not None or asked.trace_values:
-            tracer = _tracer(asked, kernel, func, opened)
-            observers.append(tracer)
-        if asked.breaks:
-            observers.append(_debugger(asked, kernel, func))
-        elif blocks > 1 and asked.progress is not False:
-            from ptokit.tools.progress import Progress
-
-            bar = Progress(blocks)
-            opened.enter_context(bar.shown(asked.progress))
-            observers.append(bar)
-        yield observers
-        for name in tracer.untold if tracer else ():
-            _to_stderr(f"--trace-values {name}: %{name} was never written{_others(func)}")
-
-
-def _others(func: Func) -> str:
-    """Return a list of names that instructions write, for a message."""
-    from ptokit.ir.module import Op
-    from ptokit.tools.tracing import defined_or_written
-
-    ops = [op for op in func.body.walk() if isinstance(op, Op) and op.page.executes]
-    names = list(dict.fromkeys(f"%{v.name}" for op in ops for v in defined_or_written(op)))
-    return f"; instructions write {', '.join(names[:SHOWN])}" if names else ""
-
-
-def _tracer(asked: Look, kernel: Path, func: Func, opened: ExitStack) -> Tracer:
-    from ptokit.launch.files import writing
-    from ptokit.tools.tracing import Tracer
-
-    names = [name.removeprefix("%") for name in asked.trace_values]
-    known = {v.name for v in func.named()}
-    known |= {a.name for op in func.body.walk() for region in op.regions for a in region.args}
-    for name in names:
-        if name not in known:
-            usage(f"--trace-values {name}: no %{name} in the function")
-    lines, tell = asked.trace is not None, _to_stderr
-    if asked.trace not in (None, "-"):
-        path = Path(asked.trace)
-        if path.exists() and kernel.exists() and path.samefile(kernel):
-            usage(f"--trace {path}: that is the kernel itself")
-        tell = opened.enter_context(writing(path))
-    return Tracer(tell, names, lines=lines)
-
-
-def _to_stderr(line: str) -> None:
-    click.echo(line, err=True)
-
-
-def _debugger(asked: Look, kernel: Path, func: Func) -> Observer:
-    from ptokit.tools.debugger import Debugger, Stops
-
-    try:
-        stops = Stops(asked.breaks, func)
-    except ValueError as problem:
-        usage(f"--break {problem}")
-    return Debugger(kernel, stops, _quit)
-
-
-def _quit() -> NoReturn:
-    click.echo("stopped in the debugger: nothing was written", err=True)
-    raise click.exceptions.Exit(1)
 
 
 @click.command(cls=TakesNumbers, short_help="Run a program on arrays.")
@@ -170,8 +71,7 @@ def _quit() -> NoReturn:
     metavar="NAME=VALUE",
     help="Compare an output; status 1 if it differs.",
 )
-@click.option("--rtol", type=float, metavar="X", help="Relative tolerance of --expect.")
-@click.option("--atol", type=float, metavar="X", help="Absolute tolerance of --expect.")
+@tolerance_options
 @click.option(
     "--type",
     "types",
@@ -236,24 +136,43 @@ def run(
     With several ranks `x=VALUE` is given to each, `x@0=VALUE` to rank 0 alone, and `x@0=y@1` gives
     rank 0 the array y of rank 1.
 
-    The tolerance of --expect depends on the element type; if one of --rtol and --atol is given, the
-    other one is 0. --trace, --trace-values, --break and --schedule use the reference engine.
+    The tolerance of --expect depends on the element type. If one of --rtol and --atol is given, the
+    other one is 0; --ulp stands alone. --trace, --trace-values, --break and --schedule use the
+    reference engine.
     """
+    call, given = run_call(arguments, types, order, readings, seed, **words)
+    call.run(*given)
+
+
+def run_call(
+    arguments: tuple[str, ...],
+    types: tuple[str, ...],
+    order: str | None,
+    readings: tuple[str, ...],
+    seed: int,
+    **words: Any,  # Any: click's parameters
+) -> tuple[RunCall, RunArguments]:
+    """Return what a call asks for, and its arguments; a usage error where they do not fit."""
+    from ptokit.api.compare import Tolerance
     from ptokit.launch.settings import RunWords, options_of
 
     words["target"] = target = with_readings(words["target"], *readings, *filter(None, [order]))
     how: dict[str, Any] = {n: words.pop(n) for n in RunWords.__annotations__ if n in words}
-    golden, look = taken(Golden, words), taken(Look, words)
+    within, look = taken(Tolerance, words), taken(Look, words)
+    golden = Golden(words.pop("expect"), within)
     with call_errors():
         options = options_of(**how)
-        golden.validate()
+        within.require("--")
     call = RunCall(target=target, options=options, golden=golden, look=look, **words)
     for message in call.misfits():
         usage(message)
     by_position, by_name = split(arguments)
     named = {n: argument(text, seed) for n, text in assigned(by_name, "").items()}
-    placed = [argument(text, seed) for text in by_position]
-    call.run(placed, named, types)
+    return call, ([argument(text, seed) for text in by_position], named, types)
+
+
+# by position, by name; types of values
+RunArguments: TypeAlias = "tuple[Sequence[object], Mapping[str, object], tuple[str, ...]]"
 
 
 @dataclass(frozen=True)
@@ -261,15 +180,7 @@ class Golden:
     """The expected outputs and the tolerance."""
 
     expect: tuple[str, ...]
-    rtol: float | None
-    atol: float | None
-
-    def validate(self) -> None:
-        """Raise ValueError for an invalid tolerance."""
-        from ptokit.api.compare import require_tolerance
-
-        require_tolerance("--rtol", self.rtol)
-        require_tolerance("--atol", self.atol)
+    within: Tolerance
 
     @cached_property
     def values(self) -> dict[str, Expectation]:
@@ -277,15 +188,30 @@ class Golden:
         return {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
 
     def compared(self, name: str, result: Run) -> Comparison:
-        """Return the comparison of an output with its expected value."""
-        from ptokit.api.compare import compare
+        """An output beside what is expected."""
+        from ptokit.api.compare import paired
 
         found, dtype = result.outputs[name], result.dtypes[name]
         golden = self.values[name].of(name, dtype, found.shape)
         try:
-            return compare(found, golden, rtol=self.rtol, atol=self.atol, name=name, dtype=dtype)
+            return paired(found, golden, name, dtype).compared(name, self.within)
         except ValueError as problem:
             usage(f"--expect {problem}")
+
+
+@dataclass(frozen=True)
+class CompletedRun:
+    """What a run of a program gave.
+
+    `given` are its arguments by name, before the run; `warnings` have not been shown yet.
+    """
+
+    program: Program
+    func: Func
+    given: Mapping[str, object]
+    result: Run
+    warnings: Sequence[Diagnostic]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -307,8 +233,8 @@ class RunCall:
         """Yield conflicts between options, with what to do."""
         engine, stepwise, golden = self.options.engine, self.look.stepwise, self.golden
         several, steps = self.options.ranks > 1, "--trace, --trace-values and --break need"
-        if not golden.expect and (golden.rtol is not None or golden.atol is not None):
-            yield "--rtol and --atol need --expect NAME=VALUE"
+        if not golden.expect and golden.within:
+            yield "--rtol, --atol and --ulp need --expect NAME=VALUE"
         if stepwise and engine not in (None, "reference"):
             yield f"{steps} the engine reference, not {engine}"
         if self.races:
@@ -345,8 +271,23 @@ class RunCall:
     def run(
         self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
     ) -> None:
-        """Run the program on these arguments."""
-        _ = self.files, self.golden.values  # errors in them are reported first
+        """Run the program on these arguments, compare, save and show."""
+        _ = self.files, self.golden.values  # what is wrong with them is told first
+        if self.show_code is not None:
+            program, _, given, options = self._arguments(placed, named, types)
+            made = program.executable(replace(options, engine="native"))
+            click.echo(made.code(self.show_code, given), nl=False)
+            return
+        done = self.launched(placed, named, types)
+        _say(done.warnings)
+        self._finish(done)
+
+    def _arguments(
+        self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
+    ) -> tuple[Program, Func, Mapping[str, object], Options]:
+        """The program, the function and its arguments by name, and the options with their types."""
+        from ptokit.launch import bind
+
         if is_python(self.kernel):
             from ptokit.tools.cli.pythonkernels import python_launch
 
@@ -355,27 +296,40 @@ class RunCall:
         else:
             program = read_program(self.kernel)
         options = replace(self.options, types=_types(program, types))
-        from ptokit.analysis.legality import without_instructions
-        from ptokit.launch import bind
-
         func = program.func(options.func)
-        given = bind.named_arguments(func, placed, named)
-        if self.show_code is not None:
-            made = program.executable(replace(options, engine="native"))
-            click.echo(made.code(self.show_code, given), nl=False)
-            return
+        return program, func, bind.named_arguments(func, placed, named), options
+
+    def launched(
+        self,
+        placed: Sequence[object],
+        named: Mapping[str, object],
+        types: tuple[str, ...],
+        *,
+        kept: bool = False,
+        more: Sequence[Observer] = (),
+    ) -> CompletedRun:
+        """Run the program; with `kept`, `given` has arrays where the call has `random` or a file.
+
+        `more` look on.
+        """
+        from ptokit.analysis.legality import without_instructions
+        from ptokit.machine.launchoptions import RunLimits
+
+        program, func, given, options = self._arguments(placed, named, types)
         start = time.perf_counter()
+        if kept:
+            limits = RunLimits(None, options.timeout)
+            given = program.executable(options).given(given, limits)
         look = looking(self.look, self.kernel, func, options.blocks)
         with cluster_at(self.scheduler) as cluster, look as observers:
             issue = self._issue(program)
-            every = [*observers, *filter(None, [issue])]
+            every = [*observers, *more, *filter(None, [issue])]
             result = program.launch(options, (), given, every, cluster)
-        if issue is not None:
-            self._say_races(program, issue)
-        warnings = [*without_instructions(program.module), *_repeated(program, self.target, result)]
-        _say([*warnings, *(result.warnings if issue is None else ())])
-        seconds, bound = time.perf_counter() - start, bind.launch_arguments(func, given)
-        self._finish(result, seconds, [f"%{arg.name} as {page.mnemonic()}" for arg, page in bound])
+        warnings = [] if issue is None else self._races(program, issue)
+        warnings += [*without_instructions(program.module)]
+        warnings += _repeated(program, self.target, result)
+        warnings += result.warnings if issue is None else ()
+        return CompletedRun(program, func, given, result, warnings, time.perf_counter() - start)
 
     def _issue(self, program: Program) -> LoggedIssue | None:
         """Return an observer of the issue trace, if `--races` is given."""
@@ -386,25 +340,29 @@ class RunCall:
 
         return LoggedIssue(self.options.target, between_blocks=not synchronised(program))
 
-    def _say_races(self, program: Program, issue: LoggedIssue) -> None:
-        """Print the order faults; errors end the command."""
+    def _races(self, program: Program, issue: LoggedIssue) -> list[Diagnostic]:
+        """What the order of the pipes leaves open; PtoError if that is an error."""
         from ptokit.explore.pipechecks import races_of_run
 
         found = races_of_run(program, program.entry_named(self.options.func), issue)
         if any(d.is_error for d in found):
             raise PtoError(found)
-        _say(found)
+        return [*found]
 
-    def _finish(self, result: Run, seconds: float, bound: list[str]) -> None:
-        """Compare, save and show, in this order: nothing is saved if a comparison is impossible."""
-        from ptokit.launch.files import is_standard_output, write_arrays
-
-        golden = self.golden
-        for name in (*self.files, *golden.values):
+    def comparisons(self, result: Run) -> list[Comparison]:
+        """Outputs beside what is expected; a usage error if one of those named is none."""
+        for name in (*self.files, *self.golden.values):
             if name not in result.outputs:
                 made = ", ".join(result.outputs) or "none"
                 usage(f"the program has no output {name!r}; it has {made}")
-        compared = [golden.compared(name, result) for name in golden.values]
+        return [self.golden.compared(name, result) for name in self.golden.values]
+
+    def _finish(self, done: CompletedRun) -> None:
+        """Compare, save and show, in this order: what cannot be compared is saved nowhere."""
+        from ptokit.launch.files import is_standard_output, write_arrays
+
+        golden, result = self.golden, done.result
+        compared = self.comparisons(result)
         out = result.outputs
         write_arrays([(path, out[n], result.dtypes[n]) for n, path in self.files.items()])
         aside = any(map(is_standard_output, self.files.values()))  # keeps text out of array bytes
@@ -415,15 +373,19 @@ class RunCall:
         for comparison in compared:
             click.echo(str(comparison), err=aside)
         if self.report:
-            click.echo("\n".join(self._lines(result, seconds, bound)), err=aside)
+            click.echo("\n".join(self._lines(done)), err=aside)
         if not all(compared):
             sys.exit(1)
 
-    def _lines(self, result: Run, seconds: float, bound: list[str]) -> list[str]:
-        """Return the report of a run, with counts of instructions and how they were executed."""
-        instructions = result.instructions
+    def _lines(self, done: CompletedRun) -> list[str]:
+        """How many instructions ran, how many of each, where, and what the launch bound."""
+        from ptokit.launch.bind import launch_arguments
+
+        result, instructions = done.result, done.result.instructions
         total = sum(instructions.values())
-        lines = [f"{total} instructions on {self.target} in {seconds * 1000:.0f} ms"]
+        lines = [f"{total} instructions on {self.target} in {done.seconds * 1000:.0f} ms"]
+        arguments = launch_arguments(done.func, done.given)
+        bound = [f"%{arg.name} as {page.mnemonic()}" for arg, page in arguments]
         counts = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:>8}  {name}" for name, count in counts]
         for name, reason in result.interpreted:
