@@ -228,7 +228,7 @@ class Elements:
     def undefine_taken(self, rows: Index, cols: Index) -> None:
         """Make elements undefined, given by row and column numbers element by element."""
         self.memory.undefined = True
-        self._view(self.memory.shadow)[self._offsets(rows, cols)] = 0
+        self._view(self.memory.shadow)[self.offsets(rows, cols)] = 0
 
     def past_end(self, rows: Index, cols: Index) -> bool:
         """Return whether one of these elements lies behind the tile of which this is a view."""
@@ -237,24 +237,24 @@ class Elements:
         return self.address + self.dtype.nbytes(self.last(rows, cols) + 1) > self.end
 
     def last(self, rows: Index, cols: Index) -> int:
-        """Return the largest offset of these elements."""
-        return int(self._offsets(rows, cols).max())
+        """The largest offset of these elements."""
+        return int(self.offsets(rows, cols).max())
 
     def take(self, rows: Index, cols: Index) -> Codes:
         """Return the codes at row and column numbers given element by element."""
         self._tell(rows, cols, writes=False)
-        return self._view(self.memory.data)[self._offsets(rows, cols)]
+        return self._view(self.memory.data)[self.offsets(rows, cols)]
 
     def put(self, rows: Index, cols: Index, codes: Codes) -> None:
         """Store codes at row and column numbers, in order, and mark them written."""
         self._tell(rows, cols, writes=True)
-        offsets = self._offsets(rows, cols)
+        offsets = self.offsets(rows, cols)
         self._view(self.memory.data)[offsets] = codes.reshape(offsets.shape)
         self._view(self.memory.shadow)[offsets] = self._ones
 
     def taken_unwritten(self, rows: Index, cols: Index) -> NDArray[np.bool_] | None:
-        """Return which of these elements are not written, or None if all are."""
-        found = self._view(self.memory.shadow)[self._offsets(rows, cols)] != self._full
+        """Which of these elements are not written, if any."""
+        found = self._view(self.memory.shadow)[self.offsets(rows, cols)] != self._full
         return found if found.any() else None
 
     def _tell(self, rows: range | Index, cols: range | Index, *, writes: bool) -> None:
@@ -263,12 +263,13 @@ class Elements:
             return
         window = isinstance(rows, range)
         down, across = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
-        offsets = self._offsets(down[:, None] if window else down, across).reshape(-1)
+        offsets = self.offsets(down[:, None] if window else down, across).reshape(-1)
         size = self.dtype.size
         bytes = offsets // 2 if self.dtype.packed else offsets[:, None] * size + np.arange(size)
         self.memory.watch(self.address + bytes.reshape(-1), writes)
 
-    def _offsets(self, rows: Index, cols: Index) -> Index:
+    def offsets(self, rows: Index, cols: Index) -> Index:
+        """Elements from the base of the memory to those at row and column numbers."""
         return self.origin + _along(self.map.rows, rows) + _along(self.map.cols, cols)
 
     @property

@@ -48,6 +48,8 @@ def call_errors() -> Generator[None]:
     try:
         yield
     except ValueError as problem:
+        if isinstance(problem, PtoError):
+            raise
         usage(str(problem))
 
 

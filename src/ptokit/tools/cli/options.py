@@ -178,3 +178,14 @@ def is_python(kernel: Path) -> bool:
 def is_kernel(word: Path) -> bool:
     """True of what a kernel's file is called."""
     return is_python(word) or word.suffix == ".pto"
+
+
+def kernels_of(words: tuple[str, ...]) -> tuple[list[Path], tuple[str, ...]]:
+    """The kernels, which are the first word and others that end as kernels do; the arguments."""
+    from ptokit.tools.cli.values import split
+
+    by_position, _ = split(words[1:])
+    others = [word for word in by_position if is_kernel(Path(word))]
+    return [*map(Path, (words[0], *others))], tuple(
+        word for word in words[1:] if word not in others
+    )

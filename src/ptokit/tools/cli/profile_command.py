@@ -17,8 +17,8 @@ from ptokit.tools.cli.options import (
     ENTRY,
     SEED,
     TargetChoice,
-    is_kernel,
     is_python,
+    kernels_of,
     read_programs,
     taken,
 )
@@ -80,7 +80,8 @@ def profile(words: tuple[str, ...], base: str | None, style: str, **given: objec
     cannot be profiled; a longer time is no error.
     """
     asked = taken(Asked, given)
-    kernels, arguments = _kernels(words)
+    named, arguments = kernels_of(words)
+    kernels = [*dict.fromkeys(named)]
     asked.validate(kernels, alone=base is None and style == "text")
     found = [*asked.profiles(kernels, arguments)]
     if base is not None:
@@ -100,14 +101,6 @@ def profile(words: tuple[str, ...], base: str | None, style: str, **given: objec
             asked.tell(one.profile)
     if problems := [one.profile for one in found if isinstance(one.profile, PtoError)]:
         sys.exit(max(map(status, problems)))
-
-
-def _kernels(words: tuple[str, ...]) -> tuple[list[Path], tuple[str, ...]]:
-    """The kernels, which are the first word and others that end as kernels do; the arguments."""
-    by_position, _ = split(words[1:])
-    others = [word for word in by_position if is_kernel(Path(word))]
-    kernels = [*dict.fromkeys(map(Path, (words[0], *others)))]
-    return kernels, tuple(word for word in words[1:] if word not in others)
 
 
 def _compare(
