@@ -11,6 +11,7 @@ import io
 import math
 import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -187,6 +188,36 @@ def writing(path: Path) -> Generator[Callable[[str], None]]:
                 _move(staged)
     finally:
         _remove(staged)
+
+
+@contextmanager
+def new_folder(path: Path) -> Generator[Path]:
+    """A folder to fill, which becomes `path` at the end; nothing is left of it where that fails.
+
+    CallError if it cannot be made, or if there is something at `path` that is no empty folder.
+    """
+    require_new_folder(path)
+    final = Path(os.path.abspath(path))
+    partial = final.with_name(f".{os.urandom(8).hex()}.partial")
+    with _reported(path):
+        partial.mkdir()
+    try:
+        yield partial
+        with signals.ignored(), _reported(path):
+            partial.rename(final)  # an empty folder gives way
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def require_new_folder(path: Path) -> None:
+    """CallError if there is something at `path` that is no empty folder, or nothing around it."""
+    with _reported(path):
+        if not Path(os.path.abspath(path)).parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise FileExistsError(errno.EEXIST, "there is a file of this name")
+        if path.is_dir() and any(path.iterdir()):
+            raise FileExistsError(errno.EEXIST, "the folder is not empty; name another")
 
 
 def write_files(files: Sequence[tuple[Path, bytes | memoryview]]) -> None:

@@ -27,7 +27,7 @@ APART = 200  # instructions that one run may have alone before both go on alike
 
 
 @dataclass(frozen=True)
-class TraceEvent:
+class ResultEvent:
     """An instruction that gave results: its line, its name, and the results with digests."""
 
     line: int
@@ -44,7 +44,7 @@ class TraceEvent:
         return f"line {self.line:<5} {self.name:<15} {self.shown}"
 
 
-Events = dict[str, list[TraceEvent]]  # by the core
+Events = dict[str, list[ResultEvent]]  # by the core
 
 
 def read_trace(lines: Iterable[str]) -> Events:
@@ -57,14 +57,14 @@ def read_trace(lines: Iterable[str]) -> Events:
     return dict(found)
 
 
-def _event(line: str) -> tuple[str, TraceEvent] | None:
+def _event(line: str) -> tuple[str, ResultEvent] | None:
     match = LINE.fullmatch(line.rstrip())
     if match is None:
         return None
     place, number, _, name, text = match.groups()
     outs = text.rpartition(" -> ")[2] if " -> " in text else ""
     results = tuple(m[1].strip() for out in outs.split(", ") if (m := RESULT.fullmatch(out)))
-    return (place or "", TraceEvent(int(number), name, outs, results)) if results else None
+    return (place or "", ResultEvent(int(number), name, outs, results)) if results else None
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Divergence:
 
     place: str
     numbers: tuple[int, int]
-    events: tuple[TraceEvent, TraceEvent]
+    events: tuple[ResultEvent, ResultEvent]
     times: tuple[int, int]
 
 
@@ -85,7 +85,7 @@ class TraceDiff:
     """Two traces beside each other: how much is the same, and where they differ first."""
 
     same: int = 0
-    alone: list[list[TraceEvent]] = field(default_factory=lambda: [[], []])
+    alone: list[list[ResultEvent]] = field(default_factory=lambda: [[], []])
     first: Divergence | None = None
 
 
@@ -97,7 +97,7 @@ def compared_traces(one: Events, two: Events) -> TraceDiff:
     return found
 
 
-def _walk(place: str, a: Sequence[TraceEvent], b: Sequence[TraceEvent], into: TraceDiff) -> None:
+def _walk(place: str, a: Sequence[ResultEvent], b: Sequence[ResultEvent], into: TraceDiff) -> None:
     """Go along both until they differ; instructions that one run has alone are passed over."""
     i = j = 0
     while i < len(a) and j < len(b):
@@ -119,13 +119,13 @@ def _walk(place: str, a: Sequence[TraceEvent], b: Sequence[TraceEvent], into: Tr
         into.first = Divergence(place, (i, j), (a[i], b[j]), times)
 
 
-def _times(events: Sequence[TraceEvent]) -> int:
+def _times(events: Sequence[ResultEvent]) -> int:
     """How often the line of the last event was executed."""
     last = events[-1]
     return sum(event.line == last.line and event.name == last.name for event in events)
 
 
-def _skipped(a: Sequence[TraceEvent], b: Sequence[TraceEvent]) -> tuple[int, int] | None:
+def _skipped(a: Sequence[ResultEvent], b: Sequence[ResultEvent]) -> tuple[int, int] | None:
     """How many instructions one of both has alone before both go on alike; None: they do not."""
     for more in range(1, max(len(a), len(b))):
         if more < len(b) and b[more].key == a[0].key:
@@ -189,7 +189,7 @@ class ResultLog(Tracer):
                 if isinstance(seen, Matrix):
                     self.kept.append(ResultKept(value.name, codes_shown(seen).copy(), seen.dtype))
 
-    _last: tuple[str, TraceEvent] | None = None
+    _last: tuple[str, ResultEvent] | None = None
 
 
 def kept_pairs(

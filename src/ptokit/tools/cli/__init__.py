@@ -18,6 +18,7 @@ from ptokit.tools.cli.options import with_colour
 from ptokit.tools.cli.page_commands import explain, layout
 from ptokit.tools.cli.profile_command import profile
 from ptokit.tools.cli.replay_command import replay
+from ptokit.tools.cli.repro_command import repro
 from ptokit.tools.cli.run_command import run
 from ptokit.tools.cli.text_commands import convert, fmt, opt
 from ptokit.tools.terminal import escaped_terminals
@@ -60,7 +61,7 @@ def completion(shell: str) -> None:
     click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
 
 
-OF_PROGRAMS = (run, check, profile, fmt, convert, opt, diff, replay)
-for command in (*OF_PROGRAMS, explain, layout, new, cxx, mcp, lsp):
+COMMANDS = (run, check, profile, diff, repro, fmt, convert, opt, explain, layout, replay, new, cxx)
+for command in (*COMMANDS, mcp):
     main.add_command(command)
     with_colour(command)

@@ -1,8 +1,8 @@
-"""What `run` shows while a program runs: a trace, a debugger or a progress bar."""
+"""What `run` shows while a program runs: a trace, tiles as files, a debugger, a progress bar."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from ptokit.diagnostics.printable import counted
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
@@ -26,13 +27,20 @@ class Look:
 
     trace: str | None
     trace_values: tuple[str, ...]
+    dump: Path | None
+    only: tuple[str, ...]
     breaks: tuple[str, ...]
     progress: bool | None
 
     @property
+    def only_names(self) -> list[str]:
+        """The names of --only, which commas part."""
+        return [name.strip() for word in self.only for name in word.split(",") if name.strip()]
+
+    @property
     def stepwise(self) -> bool:
         """Whether instructions are looked at one by one."""
-        return bool(self.trace or self.trace_values or self.breaks)
+        return bool(self.trace or self.trace_values or self.breaks or self.dump)
 
 
 @contextmanager
@@ -44,6 +52,8 @@ def looking(asked: Look, kernel: Path, func: Func, blocks: int) -> Generator[lis
         if asked.trace is not None or asked.trace_values:
             tracer = _tracer(asked, kernel, func, opened)
             observers.append(tracer)
+        if asked.dump is not None:
+            observers.append(opened.enter_context(_dumping(asked, kernel, func)))
         if asked.breaks:
             observers.append(_debugger(asked, kernel, func))
         elif blocks > 1 and asked.progress is not False:
@@ -67,16 +77,43 @@ def _others(func: Func) -> str:
     return f"; instructions write {', '.join(names[:SHOWN])}" if names else ""
 
 
-def _tracer(asked: Look, kernel: Path, func: Func, opened: ExitStack) -> Tracer:
-    from ptokit.launch.files import writing
-    from ptokit.tools.tracing import Tracer
+@contextmanager
+def _dumping(asked: Look, kernel: Path, func: Func) -> Generator[Observer]:
+    """Inside, tiles are written to a new folder, which has its name when the run has ended."""
+    from ptokit.launch.files import new_folder
+    from ptokit.tools.dumping import MOST, TileDump
 
-    names = [name.removeprefix("%") for name in asked.trace_values]
+    assert asked.dump is not None
+    names = _known_names("--only", asked.only_names, func)
+
+    def full() -> NoReturn:
+        usage(f"--dump {asked.dump}: more than {MOST} tiles; choose some, as in --only NAME,...")
+
+    with new_folder(asked.dump) as folder:
+        tiles = TileDump(folder, names, full)
+        yield tiles
+        count = tiles.write_index({"kernel": str(kernel), "function": func.name})
+    for name in tiles.untold:
+        _to_stderr(f"--only {name}: %{name} was never written{_others(func)}")
+    _to_stderr(f"{asked.dump}: {counted(count, 'tile')}")
+
+
+def _known_names(option: str, words: Iterable[str], func: Func) -> list[str]:
+    """Names of values without their %; a usage error where the function has none of a name."""
+    names = [name.removeprefix("%") for name in words]
     known = {v.name for v in func.named()}
     known |= {a.name for op in func.body.walk() for region in op.regions for a in region.args}
     for name in names:
         if name not in known:
-            usage(f"--trace-values {name}: no %{name} in the function")
+            usage(f"{option} {name}: no %{name} in the function")
+    return names
+
+
+def _tracer(asked: Look, kernel: Path, func: Func, opened: ExitStack) -> Tracer:
+    from ptokit.launch.files import writing
+    from ptokit.tools.tracing import Tracer
+
+    names = _known_names("--trace-values", asked.trace_values, func)
     lines, tell = asked.trace is not None, _to_stderr
     if asked.trace not in (None, "-"):
         path = Path(asked.trace)

@@ -14,6 +14,7 @@ import click
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.tools.cli.completedrun import CompletedRun, PreparedRun
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.looking import Look, looking
 from ptokit.tools.cli.options import (
@@ -47,11 +48,9 @@ from ptokit.tools.terminal import show
 if TYPE_CHECKING:
     from ptokit.api.compare import Comparison, Tolerance
     from ptokit.api.program import Program
-    from ptokit.ir.module import Func
     from ptokit.isa.model.types import Type
     from ptokit.launch.executable import Run
     from ptokit.machine.launchoptions import Options
-    from ptokit.machine.observer import Observer
     from ptokit.order.loggedissue import LoggedIssue
 
 
@@ -107,6 +106,13 @@ if TYPE_CHECKING:
     "--trace-values", multiple=True, metavar="NAME", help="Print NAME whenever it is written."
 )
 @click.option(
+    *("--dump", "dump"),
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write each tile that is written to a new folder, as .npy files with an index.",
+)
+@click.option("--only", multiple=True, metavar="NAME,...", help="Of --dump: these tiles alone.")
+@click.option(
     *("--break", "breaks"),
     multiple=True,
     metavar="LINE",
@@ -114,6 +120,12 @@ if TYPE_CHECKING:
 )
 @click.option("--progress/--no-progress", default=None, help="Show a bar while many blocks run.")
 @click.option("--strict", is_flag=True, help="Refuse to store undefined elements.")
+@click.option(
+    *("--golden", "golden_folder"),
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write input*.bin, golden*.bin and a manifest to a new folder, for a test on a board.",
+)
 @click.option("--report", is_flag=True, help="Print instruction counts and time.")
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
@@ -137,8 +149,8 @@ def run(
     rank 0 the array y of rank 1.
 
     The tolerance of --expect depends on the element type. If one of --rtol and --atol is given, the
-    other one is 0; --ulp stands alone. --trace, --trace-values, --break and --schedule use the
-    reference engine.
+    other one is 0; --ulp stands alone. --trace, --trace-values, --dump, --break and
+    --schedule use the reference engine.
     """
     call, given = run_call(arguments, types, order, readings, seed, **words)
     call.run(*given)
@@ -200,21 +212,6 @@ class Golden:
 
 
 @dataclass(frozen=True)
-class CompletedRun:
-    """What a run of a program gave.
-
-    `given` are its arguments by name, before the run; `warnings` have not been shown yet.
-    """
-
-    program: Program
-    func: Func
-    given: Mapping[str, object]
-    result: Run
-    warnings: Sequence[Diagnostic]
-    seconds: float
-
-
-@dataclass(frozen=True)
 class RunCall:
     """The parameters of a call of `run`."""
 
@@ -228,15 +225,20 @@ class RunCall:
     races: bool
     report: bool
     show_code: str | None
+    golden_folder: Path | None
 
     def misfits(self) -> Iterator[str]:
         """Yield conflicts between options, with what to do."""
         engine, stepwise, golden = self.options.engine, self.look.stepwise, self.golden
-        several, steps = self.options.ranks > 1, "--trace, --trace-values and --break need"
+        several, steps = self.options.ranks > 1, "--trace, --trace-values, --dump and --break need"
         if not golden.expect and golden.within:
             yield "--rtol, --atol and --ulp need --expect NAME=VALUE"
         if stepwise and engine not in (None, "reference"):
             yield f"{steps} the engine reference, not {engine}"
+        if self.golden_folder is not None and several:
+            yield "--golden writes the data of one rank: remove --ranks"
+        if self.look.only and self.look.dump is None:
+            yield "--only chooses what --dump DIR writes: add it"
         if self.races:
             require_pipes(self.target)
         if self.races and (self.scheduler is not None or several):
@@ -260,7 +262,7 @@ class RunCall:
                 yield f"--show-code shows what the engine native generates; {generates}"
             if several:
                 yield "--show-code prints the code of one rank: remove --ranks"
-            if self.outputs or self.report or golden.expect or stepwise:
+            if self.outputs or self.report or golden.expect or stepwise or self.golden_folder:
                 yield "--show-code runs nothing: remove -o, --report, --expect, --trace and --break"
 
     @cached_property
@@ -272,21 +274,33 @@ class RunCall:
         self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
     ) -> None:
         """Run the program on these arguments, compare, save and show."""
+        from ptokit.launch.files import require_new_folder
+
         _ = self.files, self.golden.values  # what is wrong with them is told first
+        if self.golden_folder is not None:
+            require_new_folder(self.golden_folder)
         if self.show_code is not None:
-            program, _, given, options = self._arguments(placed, named, types)
-            made = program.executable(replace(options, engine="native"))
-            click.echo(made.code(self.show_code, given), nl=False)
+            ready = self.prepared(placed, named, types)
+            made = ready.program.executable(replace(ready.options, engine="native"))
+            click.echo(made.code(self.show_code, ready.given), nl=False)
             return
-        done = self.launched(placed, named, types)
+        done = self.executed(
+            self.prepared(placed, named, types, kept=self.golden_folder is not None)
+        )
         _say(done.warnings)
         self._finish(done)
 
-    def _arguments(
-        self, placed: Sequence[object], named: Mapping[str, object], types: tuple[str, ...]
-    ) -> tuple[Program, Func, Mapping[str, object], Options]:
-        """The program, the function and its arguments by name, and the options with their types."""
+    def prepared(
+        self,
+        placed: Sequence[object],
+        named: Mapping[str, object],
+        types: tuple[str, ...],
+        *,
+        kept: bool = False,
+    ) -> PreparedRun:
+        """Read the program; with `kept`, the arguments are arrays where the call has `random`."""
         from ptokit.launch import bind
+        from ptokit.machine.launchoptions import RunLimits
 
         if is_python(self.kernel):
             from ptokit.tools.cli.pythonkernels import python_launch
@@ -297,39 +311,28 @@ class RunCall:
             program = read_program(self.kernel)
         options = replace(self.options, types=_types(program, types))
         func = program.func(options.func)
-        return program, func, bind.named_arguments(func, placed, named), options
-
-    def launched(
-        self,
-        placed: Sequence[object],
-        named: Mapping[str, object],
-        types: tuple[str, ...],
-        *,
-        kept: bool = False,
-        more: Sequence[Observer] = (),
-    ) -> CompletedRun:
-        """Run the program; with `kept`, `given` has arrays where the call has `random` or a file.
-
-        `more` look on.
-        """
-        from ptokit.analysis.legality import without_instructions
-        from ptokit.machine.launchoptions import RunLimits
-
-        program, func, given, options = self._arguments(placed, named, types)
-        start = time.perf_counter()
+        given = bind.named_arguments(func, placed, named)
         if kept:
             limits = RunLimits(None, options.timeout)
             given = program.executable(options).given(given, limits)
-        look = looking(self.look, self.kernel, func, options.blocks)
+        return PreparedRun(program, func, given, options)
+
+    def executed(self, ready: PreparedRun) -> CompletedRun:
+        """Run the program, and show what is looked at."""
+        from ptokit.analysis.legality import without_instructions
+
+        program, options = ready.program, ready.options
+        start = time.perf_counter()
+        look = looking(self.look, self.kernel, ready.func, options.blocks)
         with cluster_at(self.scheduler) as cluster, look as observers:
             issue = self._issue(program)
-            every = [*observers, *more, *filter(None, [issue])]
-            result = program.launch(options, (), given, every, cluster)
+            every = [*observers, *filter(None, [issue])]
+            result = program.launch(options, (), ready.given, every, cluster)
         warnings = [] if issue is None else self._races(program, issue)
         warnings += [*without_instructions(program.module)]
         warnings += _repeated(program, self.target, result)
         warnings += result.warnings if issue is None else ()
-        return CompletedRun(program, func, given, result, warnings, time.perf_counter() - start)
+        return CompletedRun(ready, result, warnings, time.perf_counter() - start)
 
     def _issue(self, program: Program) -> LoggedIssue | None:
         """Return an observer of the issue trace, if `--races` is given."""
@@ -365,9 +368,14 @@ class RunCall:
         compared = self.comparisons(result)
         out = result.outputs
         write_arrays([(path, out[n], result.dtypes[n]) for n, path in self.files.items()])
-        aside = any(map(is_standard_output, self.files.values()))  # keeps text out of array bytes
+        if self.golden_folder is not None:
+            from ptokit.tools.cli.boarddata import write_board_data
+
+            write_board_data(self.golden_folder, done, str(self.kernel), self.target)
+        aside = any(map(is_standard_output, self.files.values()))  # no text among an array's bytes
         for name, array in out.items():
-            if not (name in self.files or name in golden.values or self.report):
+            quiet = self.report or self.golden_folder is not None
+            if not (name in self.files or name in golden.values or quiet):
                 shape = "x".join(map(str, array.shape))
                 click.echo(f"{name}: {array.dtype} {shape}\n{array}", err=aside)
         for comparison in compared:
@@ -384,7 +392,7 @@ class RunCall:
         result, instructions = done.result, done.result.instructions
         total = sum(instructions.values())
         lines = [f"{total} instructions on {self.target} in {done.seconds * 1000:.0f} ms"]
-        arguments = launch_arguments(done.func, done.given)
+        arguments = launch_arguments(done.ready.func, done.ready.given)
         bound = [f"%{arg.name} as {page.mnemonic()}" for arg, page in arguments]
         counts = sorted(instructions.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:>8}  {name}" for name, count in counts]

@@ -15,7 +15,7 @@ from ptokit.tools.cli.values import expectation
 from ptokit.tools.expectations import ExpectedValue, RunLine, shown
 
 if TYPE_CHECKING:
-    from ptokit.tools.cli.run_command import CompletedRun
+    from ptokit.tools.cli.completedrun import CompletedRun
     from ptokit.values.dtypes import DType
     from ptokit.values.host import AnyArray
 
@@ -54,7 +54,7 @@ def _ran(file: str, run: RunLine, words: list[str]) -> Iterator[str]:
     context = command.make_context("run", [file, *words])
     try:
         call, arguments = run_call(**context.params)
-        done = call.launched(*arguments, kept=True)
+        done = call.executed(call.prepared(*arguments, kept=True))
     except PtoError as problem:
         if wrong := "\n".join(run.judge_findings(problem.diagnostics)):
             yield from (wrong, shown(problem))
@@ -98,8 +98,7 @@ def _evaluated(text: str, done: CompletedRun) -> object:
     """The value of an expression over `np` and the arguments; ValueError if Python raises."""
     import numpy as np
 
-    others = {n: a for n, a in done.result.outputs.items() if n not in done.given}
-    names = {**others, **done.given}
+    names = {**done.result.outputs, **done.ready.given}
     try:
         with np.errstate(all="ignore"):
             return eval(text, {"np": np, "given": names, **names})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import click
 
@@ -91,6 +91,13 @@ def argument(text: str, seed: int) -> AnyArray | float | str | Completed:
         except ValueError:
             continue
     return read_array(text)
+
+
+def is_array(value: object) -> TypeGuard[AnyArray]:
+    """True of an argument that is an array, not a number or a name."""
+    import numpy as np
+
+    return isinstance(value, np.ndarray)
 
 
 def expectation(text: str) -> Expectation:
