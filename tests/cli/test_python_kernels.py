@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from commands import ptokit
 
+import ptokit as pto
+
 KERNEL = """\
 import ptokit as pto
 
@@ -84,6 +86,21 @@ def test_a_kernel_without_arguments_does_not_keep_others_from_their_verdict(tmp_
     assert result.exit_code == 2
     assert "a5:    undecided" in result.output
     assert "k.py:tripled: its arguments are not known" in result.output
+
+
+def test_targets_are_spelled_alike() -> None:
+    """`target` everywhere; `targets` of `Kernel.check` are several, or one."""
+
+    @pto.kernel
+    def doubled(x: pto.In, y: pto.Out) -> None:
+        t = pto.load(pto.block(x, 0, 0, 8, 64))
+        pto.store(pto.block(y, 0, 0, 8, 64), t + t)
+
+    given = pto.spec(pto.f32, (8, 64)), pto.spec(pto.f16, (8, 64))
+    found = doubled.check(*given, target="all")
+    assert [d.targets for d in found] == [("cpu", "a2a3", "a5")]
+    assert doubled.check(*given, targets="all") == found
+    assert [d.targets for d in doubled.check(*given, targets=["a5", "a2a3"])] == [("a5", "a2a3")]
 
 
 def test_a_launch_takes_arrays(tmp_path: Path) -> None:

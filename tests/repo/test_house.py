@@ -49,9 +49,9 @@ HOUSE = {
     "explore": 3_000,  # runs on samples that show all that a program may do
     "passes": 2_700,  # changes of programs
     "api": 2_900,  # what users import
-    "api/kernel": 5_300,  # the front end in Python
-    "api/cxx": 5_200,  # C++ kernels: headers, compilers, the host that executes them
-    "tools": 7_000,  # the command line, reports, the manual
+    "api/kernel": 5_400,  # the front end in Python
+    "api/cxx": 5_500,  # C++ kernels: headers, compilers, the host that executes them
+    "tools": 9_500,  # the command line, reports, the manual
     "tools/rich": 500,  # views in notebooks
     "": 300,  # the names that kernels use
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial, update_wrapper
@@ -251,12 +251,21 @@ class Kernel(Rich, Generic[P]):
         require_agreement(lambda: self._debugged(given, range(blocks), blocks), ways)
 
     @door
-    def check(self, *args: object, target: str = "all", **names: object) -> list[Diagnostic]:
-        """Return what is wrong with the program on a target, or on all; see `Program.check`.
+    def check(
+        self,
+        *args: object,
+        target: str = "all",
+        targets: str | Sequence[str] | None = None,
+        **names: object,
+    ) -> list[Diagnostic]:
+        """What is wrong with the program on a target, or on all; see `Program.check`.
 
-        Without arguments, the last program is checked.
+        `targets` are several, or another spelling of one. Without arguments the program of the last
+        capture.
         """
-        return self._program(args, names).check(target)
+        chosen = target if targets is None else targets
+        every = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+        return self._program(args, names).check(*every)
 
     @door
     def races(

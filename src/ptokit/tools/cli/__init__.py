@@ -61,7 +61,7 @@ def completion(shell: str) -> None:
     click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
 
 
-COMMANDS = (run, check, profile, diff, repro, fmt, convert, opt, explain, layout, replay, new, cxx)
-for command in (*COMMANDS, mcp):
+OF_PROGRAMS = (run, check, profile, diff, repro, fmt, convert, opt, replay)
+for command in (*OF_PROGRAMS, explain, layout, new, cxx, mcp, lsp):
     main.add_command(command)
     with_colour(command)

@@ -12,6 +12,7 @@ import click
 
 from ptokit.diagnostics.diagnostic import Judge, PtoError
 from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
+from ptokit.tools.cli.cppkernels import OPTIONS, CppCheck, is_cpp
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
     ARGUMENTS,
@@ -53,10 +54,13 @@ ARCH = "pto.target_arch"  # an attribute of modules
     help="Source whose verdict decides.  [default: the strictest that is certain]",
 )
 @click.option("--races", is_flag=True, help="Detect hazards between the pipes of a core.")
+@OPTIONS[0]
+@OPTIONS[1]
+@OPTIONS[2]
 @click.option("--memory", metavar="FILE.svg", help="Draw the memory map of tiles; -: table only.")
 @program_errors
 def check(style: str, verbose: bool, **asked: Any) -> None:  # Any: click's parameters
-    """Check each KERNEL before it runs: a .pto or .py file, or - for standard input.
+    """Check each KERNEL before it runs: a .pto, .py or .cpp file, or - for standard input.
 
     The verdict is legal, refused (status 1) or undecided (status 0). Undecided means that something
     is not known before the run: an op or type that --allow-unknown lets pass, or a number. With
@@ -65,6 +69,10 @@ def check(style: str, verbose: bool, **asked: Any) -> None:  # Any: click's para
 
     A .py file is imported. Its kernels are checked for the arguments that it calls them with, that
     its tests without parameters do, or for those of --args. FILE.py:NAME is one of them.
+
+    A .cpp file is compiled against ptokit's headers for each target, which decides nothing but what
+    the compiler refuses. With --launch 'NAME<...>' that kernel runs on zeros of the types that
+    --args gives, and what it did is checked.
     """
     checks = checks_of(**asked)
     _tell(checks, style, verbose, _targets(asked["target"]))
@@ -89,6 +97,7 @@ def checks_of(
     judge: str | None,
     races: bool,
     memory: str | None,
+    **cpp: Any,  # Any: click's parameters
 ) -> list[KernelVerdicts]:
     """Return the verdicts on each kernel, as the parameters of `check` ask for them."""
     names = _with_readings(_targets(target), (*readings, PEDANTIC) if pedantic else readings)
@@ -96,6 +105,8 @@ def checks_of(
         usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
         require_pipes(*names)
+    of_cpp = CppCheck(**cpp)
+    of_cpp.require_cpp(kernels)
 
     def checked(label: str, program: Program | PtoError) -> KernelVerdicts:
         if isinstance(program, PtoError):
@@ -110,6 +121,9 @@ def checks_of(
 
     checks: list[KernelVerdicts] = []
     for kernel in kernels:
+        if is_cpp(kernel):
+            checks.append(of_cpp.verdicts(kernel, words, names, races=races))
+            continue
         try:
             checks += [checked(*one) for one in read_programs(kernel, words).items()]
         except PtoError as problem:

@@ -128,7 +128,7 @@ def cxx_run(
         require_pipes(target)
     kernel = _kernel((file,), target=target, **how)
     names = parameter_names([file], launch)
-    given = _arguments(arguments, names, seed)
+    given = launch_arguments(arguments, names, seed)
     files = {name: output(text) for name, text in assigned(outputs, "-o ").items()}
     for name in files:
         if name not in names:
@@ -153,8 +153,8 @@ def _kernel(files: tuple[Path, ...], **how: Any) -> CxxKernel:  # Any: see `comp
         return CxxKernel(*files, **how)
 
 
-def _arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[object]:
-    """Return the arguments in order."""
+def launch_arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[object]:
+    """Return the arguments in order; a usage error where one is missing or unknown."""
     by_position, by_name = split(words)
     given = dict(zip(names, by_position, strict=False))
     named = assigned(by_name, "")
