@@ -7,7 +7,7 @@ const PICTURES = { profile: "Profile", memory: "Memory", layout: "Layout" } as c
 type Picture = keyof typeof PICTURES;
 
 let client: LanguageClient | undefined;
-let begun = false;
+let starting: Promise<void> | undefined; // from the first text that needs the server
 const views = new Map<Picture, vscode.WebviewPanel>();
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
@@ -27,9 +27,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
 /** Start the server with the first text that needs it. */
 function needed(document: vscode.TextDocument): void {
-  if (!begun && concerns(document.languageId, document.getText())) {
-    begun = true;
-    void start();
+  if (!starting && concerns(document.languageId, document.getText())) {
+    starting = start();
   }
 }
 
@@ -64,7 +63,8 @@ async function restart(): Promise<void> {
   const old = client;
   client = undefined;
   await old?.stop();
-  await start();
+  starting = start();
+  await starting;
 }
 
 async function reconfigured(change: vscode.ConfigurationChangeEvent): Promise<void> {
@@ -78,6 +78,7 @@ async function reconfigured(change: vscode.ConfigurationChangeEvent): Promise<vo
 /** Ask the server for a picture of the text in the active editor, and show it beside the text. */
 async function show(picture: Picture): Promise<void> {
   const editor = vscode.window.activeTextEditor;
+  await starting;
   if (!editor || !client) {
     void vscode.window.showInformationMessage(client ? "Open a kernel first." : "The language server does not run.");
     return;
