@@ -44,6 +44,9 @@ COMMANDS = {
     "diff": (("zeros:f32:2x2", "zeros"), "ptokit.tools.arraydiff.report"),
     "completion": (("bash",), "click.shell_completion.get_completion_class"),
     "cxx": (("build", GEMM), "ptokit.api.cxx.cxxkernel.CxxKernel.build"),
+    "repro": ((GEMM, "zeros", "zeros", "-o", "bundle"), "ptokit.api.kernel.loading.load"),
+    "mcp": ((), "ptokit.tools.agentserver.server"),
+    "lsp": ((), "ptokit.tools.lsp.answers.start"),
 }
 
 
