@@ -34,6 +34,8 @@ NAV: list[Mapping[str, object]] = [
             {"Costs of instructions": "costs.md"},
             {"Tile sizes": "tuning.md"},
             {"Clusters": "cluster.md"},
+            {"Tests with pytest": "pytest.md"},
+            {"Dumps and reproducers": "sharing.md"},
             {"Coding assistants": "agents.md"},
             {"From Triton": "from-triton.md"},
             {"From Ascend C": "from-ascend-c.md"},
@@ -54,6 +56,15 @@ NAV: list[Mapping[str, object]] = [
         ]
     },
     {"Lessons": [f"gallery/{path.stem}.md" for path in NOTEBOOKS]},
+    {
+        "中文": [
+            {"开始": "zh/index.md"},
+            {"汇编程序": "zh/assembly.md"},
+            {"调试": "zh/debugging.md"},
+            {"从 Triton 迁移": "zh/from-triton.md"},
+            {"从 Ascend C 迁移": "zh/from-ascend-c.md"},
+        ]
+    },
     {
         "Inside": [
             {"Architecture": "architecture.md"},

@@ -24,14 +24,13 @@ INSTEAD = {
 ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 
 
-def guides(folder: Path = DOCS) -> Iterator[Page]:
-    """The pages of docs/, or of a language below it."""
-    for path in sorted(folder.glob("*.md")):
+def guides() -> Iterator[Page]:
+    """The pages of docs/, those in Chinese, and some that stand elsewhere."""
+    for path in (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("zh/*.md"))):
         if path.name not in INSTEAD:
-            yield path.name, partial(with_links_of_the_site, path)
-    if folder == DOCS:
-        for name, file in ELSEWHERE.items():
-            yield name, partial(with_links_of_the_site, ROOT / file)
+            yield str(path.relative_to(DOCS)), partial(with_links_of_the_site, path)
+    for name, file in ELSEWHERE.items():
+        yield name, partial(with_links_of_the_site, ROOT / file)
 
 
 def with_links_of_the_site(path: Path) -> str:

@@ -15,6 +15,7 @@ from ptokit.isa.index import chapter, pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
+from ptokit.tools.manual.chinese import chinese_summary
 from ptokit.tools.manual.instruction import ManualSection, heading, sections, slugs
 
 COLUMNS = re.compile(r"\s{2,}")
@@ -57,7 +58,8 @@ def overview() -> str:
 
 def _row(mnemonic: str, listed: list[type[Instr]]) -> tuple[str, str, str]:
     repeated = sum(recorded(page)[0] for page in listed)
-    return f"[{mnemonic}]({mnemonic}.md)", prose(listed[0].summary()), str(repeated or "")
+    summaries = f"{prose(listed[0].summary())}<br>{prose(chinese_summary(listed[0]))}"
+    return f"[{mnemonic}]({mnemonic}.md)", summaries, str(repeated or "")
 
 
 def page_of(mnemonic: str, listed: list[type[Instr]]) -> str:
@@ -71,7 +73,9 @@ def page_of(mnemonic: str, listed: list[type[Instr]]) -> str:
 
 
 def _form(page: type[Instr], level: str) -> Iterator[str]:
-    yield from (paragraphs(inspect.cleandoc(page.__doc__ or "")), "")
+    summary, _, rest = inspect.cleandoc(page.__doc__ or "").partition("\n")
+    yield from (prose(summary), "", prose(chinese_summary(page)), "")
+    yield from (paragraphs(rest.strip("\n")), "") if rest else ()
     for section in sections(page):
         title = section.title.removesuffix(" (on every target where none is named)")
         yield from (f"{level} {title}", "", _shown(page, section), "")

@@ -17,6 +17,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import contents, explain, instruction_page, suggestions
+from ptokit.tools.manual.chinese import summaries
 from ptokit.tools.manual.ruletree import WIDTH, outline
 from ptokit.tools.manual.topics import chapters
 from ptokit.values.enumerations import Loc
@@ -148,3 +149,15 @@ def test_every_dispute_that_is_named_has_a_page() -> None:
     texts = " ".join(path.read_text(encoding="utf-8") for path in files)
     named = re.findall(r"disputes? ((?:[A-Z]\d+(?:, | and )?)+)", texts)
     assert {n for one in named for n in re.findall(r"[A-Z]\d+", one)} <= set(DISPUTES)
+
+
+def test_every_page_has_a_summary_in_chinese() -> None:
+    """The page has each word that it quotes, so that a renamed operand is noticed."""
+    assert set(summaries()) == {page.__name__ for page in pages()}, "isa/summaries_zh.json"
+    for page in pages():
+        quoted = re.findall(r"`(.+?)`", summaries()[page.__name__])
+        assert not [word for word in quoted if word not in instruction_page(page)], page.__name__
+    done = CliRunner().invoke(main, ["explain", "--lang", "zh", "textract"])
+    assert "窗口" in done.output
+    assert "\n操作数\n" in done.output
+    assert "窗口" in CliRunner().invoke(main, ["explain", "--lang", "zh"]).output

@@ -20,6 +20,7 @@ from ptokit.isa.index import pages
 
 LINK = re.compile(r"\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^(```+).*?^\1$|`[^`\n]+`", re.M | re.S)
+BLOCK = re.compile(r"^```.*?^```$", re.M | re.S)
 PAGES = site_pages()
 
 
@@ -35,17 +36,19 @@ def test_every_page_of_the_instruction_set_has_a_reference() -> None:
 
 
 def test_the_navigation_has_every_guide_and_nothing_that_is_not_there() -> None:
-    named = set(re.findall(r'"([^"]+\.md)"', json.dumps(NAV)))
+    named = set(re.findall(r'"([^"]+\.md)"', json.dumps(NAV, ensure_ascii=False)))
     assert named <= set(PAGES)
-    guides = {path.name for path in DOCS.glob("*.md")} - {"isa.md"}  # the reference is instead
+    guides = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - {
+        "isa.md"
+    }  # the reference is instead
     assert guides <= named, "give it a title in NAV"
 
 
 def test_links_lead_to_pages_of_the_site() -> None:
     """Of a sample of the reference; `make site` looks at all, headings too."""
     there = {*PAGES, *(path.name for path in assets())}
-    listed = [place for place in PAGES if "/" not in place]
-    listed += sampled([place for place in PAGES if "/" in place], 40)
+    reference = [place for place in PAGES if place.startswith("reference")]
+    listed = [*(set(PAGES) - set(reference)), *sampled(reference, 40)]
     lost = [
         f"{place}: {link}"
         for place in listed
@@ -53,6 +56,14 @@ def test_links_lead_to_pages_of_the_site() -> None:
         if posixpath.normpath(posixpath.join(posixpath.dirname(place), link)) not in there
     ]
     assert lost == []
+
+
+def test_a_guide_in_chinese_shows_code_of_the_english_one() -> None:
+    for path in sorted(DOCS.glob("zh/*.md")):
+        english = BLOCK.findall((DOCS / path.name).read_text(encoding="utf-8"))
+        shown = BLOCK.findall(path.read_text(encoding="utf-8"))
+        assert shown
+        assert set(shown) <= set(english), f"{path.name} shows other code than the guide in English"
 
 
 def test_an_instruction_has_its_rules_and_an_example_with_a_verdict() -> None:

@@ -16,13 +16,20 @@ from ptokit.tools.terminal import drawing
 
 @click.command(short_help="Print the manual page of an instruction, type or diagnostic.")
 @click.argument("name", required=False)
+@click.option(
+    "--lang",
+    type=click.Choice(("en", "zh")),
+    default="en",
+    show_default=True,
+    help="Language of the summaries and titles of instructions.",
+)
 @program_errors
-def explain(name: str | None) -> None:
+def explain(name: str | None, lang: str) -> None:
     """Explain an instruction, a type, a location, a diagnostic; without NAME, list all pages."""
     from ptokit.tools.manual import contents, suggestions
     from ptokit.tools.manual import explain as manual
 
-    page = contents() if name is None else manual(name)
+    page = contents(lang) if name is None else manual(name, lang)
     if page is None:
         assert name is not None
         near = ", ".join(suggestions(name))

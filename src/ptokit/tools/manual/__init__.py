@@ -12,6 +12,7 @@ from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
 from ptokit.isa.model.targets import ARCHES
+from ptokit.tools.manual.chinese import chinese_page
 from ptokit.tools.manual.contents import contents
 from ptokit.tools.manual.instruction import instruction_page, slugs
 from ptokit.tools.manual.topics import topics
@@ -21,7 +22,7 @@ __all__ = ["contents", "explain", "instruction_page", "suggestions"]
 PRINTED = re.compile(r"(?:error|warning)\[([\w-]+)\]:?")
 
 
-def explain(name: str) -> str | None:
+def explain(name: str, language: str = "en") -> str | None:
     """Return the page of an instruction, type, location, diagnostic or other name.
 
     A diagnostic may be named as it is printed: error[window-out-of-bounds]. None if there is no
@@ -30,7 +31,8 @@ def explain(name: str) -> str | None:
     name = PRINTED.sub(r"\1", name.strip())
     forms = lookup(name)
     if forms:
-        return "\n\n".join(instruction_page(page) for page in forms)
+        shown = chinese_page if language == "zh" else instruction_page
+        return "\n\n".join(map(shown, forms))
     if name.upper() in DISPUTES:
         return dispute_page(name.upper())
     word = name.removeprefix("!").removeprefix("#").removeprefix("pto.")

@@ -7,22 +7,24 @@ from collections.abc import Iterator
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, pages
+from ptokit.tools.manual.chinese import chinese_summary
 from ptokit.tools.manual.topics import chapters
 
 
-def contents() -> str:
+def contents(language: str = "en") -> str:
     """Return instructions by chapter of the manual, then other topics, then diagnostics."""
     lines = ["`ptokit explain NAME` prints the page of any of these."]
-    for title, rows in _chapters():
+    for title, rows in _chapters(language == "zh"):
         width = max(len(name) for name, _ in rows)
         lines += ["", title, *(f"  {name:<{width}}  {says}" for name, says in rows)]
     return "\n".join(lines)
 
 
-def _chapters() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _chapters(chinese: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     instructions: dict[str, dict[str, str]] = {}
     for page in pages():
-        instructions.setdefault(chapter(page), {}).setdefault(page.mnemonic(), page.summary())
+        summary = chinese_summary(page) if chinese else page.summary()
+        instructions.setdefault(chapter(page), {}).setdefault(page.mnemonic(), summary)
     for title, rows in instructions.items():
         yield title, list(rows.items())
     yield from chapters()
