@@ -30,6 +30,8 @@ NAV: list[Mapping[str, object]] = [
             {"Several cores": "cores.md"},
             {"Several ranks": "ranks.md"},
             {"Debugging": "debugging.md"},
+            {"Tiles, bundles, golden data": "sharing.md"},
+            {"In a test suite": "pytest.md"},
             {"Predicted time": "profile.md"},
             {"Costs of instructions": "costs.md"},
             {"Tile sizes": "tuning.md"},
