@@ -200,6 +200,26 @@ def test_a_launch_of_no_kernel_is_an_error_of_the_launch(source: Path) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("name", ["g++", "clang++", "clang++-19"])
+def test_a_launch_of_a_file_without_headers_is_one_message(name: str, source: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"no {name} on this machine")
+    source.write_text("void kernel(float *) {}\n")
+    with pytest.raises(PtoError) as caught:
+        library([source], Build(TARGETS["a5"], compiler=name), "kernel")
+    (found,) = caught.value.diagnostics
+    assert found.slug == "cxx-launch"
+    assert found.message.endswith(": the file includes no header of PTO")
+    assert not found.notes
+
+
+def test_a_file_that_is_missing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["cxx", "run", str(tmp_path / "no.cpp"), "--launch", "k", "a=1"])
+    assert "cannot read the file: No such file" in capsys.readouterr().err
+
+
+@needs_compiler
 def test_headers_say_which_standard_and_which_target_they_need(source: Path) -> None:
     base = [found_compiler().path, "-fsyntax-only", f"-I{compiler.INCLUDE}", str(source)]
     old = subprocess.run([*base, "-std=c++17"], capture_output=True, text=True)

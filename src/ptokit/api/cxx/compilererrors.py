@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ptokit.api.cxx.translation import LAUNCHED
+from ptokit.api.cxx.translation import LAUNCHED, NO_HEADER
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Source, Span
@@ -42,6 +42,9 @@ def compile_error(compiler: str, text: str, path: Path) -> PtoError:
 
 def _of_launch(text: str, why: str) -> PtoError:
     slug = "cxx-launch"
+    if NO_HEADER in why:
+        message = f"{CATALOGUE[slug].title}: {NO_HEADER}"
+        return PtoError(Diagnostic(slug, message, help="add #include <pto/pto-inst.hpp>"))
     help = "name a kernel of the file, with all of its template arguments: name<float, 64>"
     message = f"{CATALOGUE[slug].title}: {why}"
     return PtoError(Diagnostic(slug, message, help=help, notes=_said("the compiler", text)))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ptokit.api.cxx.translation import read
+
 NAME = re.compile(r"(\w+)\s*(?:\[\s*\])?\s*(?:=.*)?$", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 OPENED, CLOSED = "(<[{", ")>]}"
@@ -15,10 +17,7 @@ def parameter_names(files: Sequence[Path], kernel: str) -> list[str]:
     """Return the names of the parameters of `kernel`; none where its text does not tell."""
     name = kernel.partition("<")[0].strip().rpartition("::")[2]
     for file in files:
-        try:
-            text = COMMENT.sub(" ", file.read_text(encoding="utf-8", errors="replace"))
-        except OSError:
-            continue
+        text = COMMENT.sub(" ", read(file))
         for found in re.finditer(rf"\bvoid\s+{re.escape(name)}\s*\(", text):
             names = [NAME.search(part) for part in _split(text[found.end() :])]
             if all(names):

@@ -30,6 +30,7 @@ ADDED = (
 OURS = "pto/"  # headers below are the vendor's: any of them stands for all of ours
 ALL_OF_OURS = "pto/pto-inst.hpp"
 LAUNCHED = "the launch"  # the name of the text that ptokit adds
+NO_HEADER = "the file includes no header of PTO"
 # The text of a file: the only one, that of the cube, that of vector cores which launches both.
 PLAIN, FOR_CUBE, FOR_BOTH = range(3)
 
@@ -194,6 +195,7 @@ def launching(unit: Unit, kernel: str, target: Target) -> str:
         body = f'ptokit::start("{shown}", blocks, words, {entry})'
     lines = [
         f'#line 1 "{LAUNCHED}"',
+        f'#ifndef PTOKIT_ELEMENTS\n#error "{NO_HEADER}"\n#endif',
         'extern "C" __attribute__((visibility("default"))) const int64_t *ptokit_parameters() '
         f"{{ return ptokit::parameters({entry}); }}",
         'extern "C" __attribute__((visibility("default"))) int64_t ptokit_start('
