@@ -13,9 +13,23 @@ from account.files import ROOT
 PROGRAM = "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>\n"
 HEAVY = (
     "llvmlite",
+    "greenlet",
     "ptokit.tools",
     "ptokit.text.write",
 )
+# what a page in a browser would do, where Python has no LLVM; recording takes greenlet as well
+BROWSER = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+import numpy as np
+from examples.kernels.elementwise import softmax
+from ptokit.tools.cli import main
+x = np.ones((40, 64), np.float32)
+assert len(softmax.program(x, x.copy()).verdicts("cpu", "a2a3", "a5")) == 3
+softmax.on("a5", engine="reference")(x, y := np.zeros_like(x))
+assert y.any()
+main(["layout", "f16", "32x64", "nz"], standalone_mode=False)
+"""
 # what a fresh process does -> the modules it may not have loaded afterwards
 WITHOUT = {
     "import ptokit": ("numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
@@ -35,8 +49,9 @@ WITHOUT = {
     "import ptokit.tools.cli": ("numpy", "importlib.metadata"),
     f"import ptokit; ptokit.loads({PROGRAM!r}).run(engine='reference')": (
         *("click", "ptokit.api.eager", "ptokit.api.tensors"),
-        *HEAVY,
+        *(name for name in HEAVY if name != "greenlet"),  # cores are coroutines, even one
     ),
+    BROWSER: ("llvmlite",),
 }
 
 
