@@ -36,8 +36,6 @@ NAV: list[Mapping[str, object]] = [
             {"Costs of instructions": "costs.md"},
             {"Tile sizes": "tuning.md"},
             {"Clusters": "cluster.md"},
-            {"Tests with pytest": "pytest.md"},
-            {"Dumps and reproducers": "sharing.md"},
             {"Coding assistants": "agents.md"},
             {"From Triton": "from-triton.md"},
             {"From Ascend C": "from-ascend-c.md"},
