@@ -12,12 +12,13 @@ import click
 
 from ptokit.diagnostics.diagnostic import Judge, PtoError
 from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
-from ptokit.tools.cli.cppkernels import OPTIONS, CppCheck, is_cpp
+from ptokit.tools.cli.cppkernels import OPTIONS, CppCheck
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.options import (
     ARGUMENTS,
     KERNELS,
     READING,
+    is_cpp,
     read_programs,
     require_pipes,
     target_option,
@@ -106,7 +107,8 @@ def checks_of(
     if races:
         require_pipes(*names)
     of_cpp = CppCheck(**cpp)
-    of_cpp.require_cpp(kernels)
+    if any(cpp.values()) or any(map(is_cpp, kernels)):
+        of_cpp.require_cpp(kernels)
 
     def checked(label: str, program: Program | PtoError) -> KernelVerdicts:
         if isinstance(program, PtoError):

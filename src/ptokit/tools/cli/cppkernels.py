@@ -12,6 +12,7 @@ import click
 from ptokit.diagnostics.diagnostic import CallError, PtoError
 from ptokit.tools.cli.cxx_commands import launch_arguments
 from ptokit.tools.cli.failures import call_errors, usage
+from ptokit.tools.cli.options import is_cpp
 
 if TYPE_CHECKING:
     from ptokit.analysis.legality import Verdict
@@ -19,18 +20,12 @@ if TYPE_CHECKING:
     from ptokit.ir.module import Module
     from ptokit.tools.verdicts import KernelVerdicts
 
-SOURCES = (".cpp", ".cc", ".cxx")
 OPEN = "its rules are checked in a launch: give --launch 'NAME<...>' and --args"
 OPTIONS = (
     click.option("-I", "include", multiple=True, metavar="DIR", help="Of C++: a header folder."),
     click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Of C++: a macro."),
     click.option("--launch", metavar="NAME<...>", help="Of C++: the kernel to check as it runs."),
 )
-
-
-def is_cpp(kernel: Path) -> bool:
-    """True of a C++ file."""
-    return kernel.suffix in SOURCES
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import SEED, require_pipes, target_option
+from ptokit.tools.cli.options import CPP_FILES, SEED, require_pipes, target_option
 from ptokit.tools.cli.values import TakesNumbers, argument, assigned, output, split
 from ptokit.tools.terminal import show
 
@@ -289,4 +289,4 @@ def _in_one_line(found: Diagnostic) -> str:
     return f"{place}{found.severity.value}[{found.slug}]: {found.message}{first}{seen}"
 
 
-SOURCES = (".cpp", ".cc", ".cxx", ".c")
+SOURCES = (*CPP_FILES, ".c")

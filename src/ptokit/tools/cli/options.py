@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
+CPP_FILES = (".cpp", ".cc", ".cxx")
 ENGINE = click.option(
     *("--engine", "engine"),
     metavar="NAME",
@@ -173,6 +174,11 @@ def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> Mapping[str, Pro
 def is_python(kernel: Path) -> bool:
     """Return whether the path is FILE.py or FILE.py:NAME."""
     return kernel.suffix.partition(":")[0] == ".py"
+
+
+def is_cpp(kernel: Path) -> bool:
+    """Return whether the path is of a C++ file."""
+    return kernel.suffix in CPP_FILES
 
 
 def is_kernel(word: Path) -> bool:
