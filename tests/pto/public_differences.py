@@ -6,8 +6,8 @@ from __future__ import annotations
 NOT_COMPILED = {
     "quantised_product": "its FIFOs take no entries of scale factors: they lay each out in rows",
 }
-BF16 = "bfloat16_t is half there, unless a compiler has std::bfloat16_t"
-EXP = "e ** x there is the C library's: the page of texp allows one unit in the last place"
+BF16 = "dispute C65: bfloat16_t is half there, unless a compiler has std::bfloat16_t"
+EXP = "dispute E82: e ** x there is the C library's, within one unit in the last place"
 CHAIN = "dispute D8: there an accumulating product sums from 0 and adds the accumulator last"
 # programs that do not end there within the time that each has
 ENDLESS = {

@@ -369,4 +369,10 @@ C: dict[str, Dispute] = {
         "documentation as it says",
         "boards have verified the suite, which does not tell the rest apart",
     ),
+    "C65": Dispute(
+        "what is bf16 on the CPU simulator?",
+        "Its headers: half, where the compiler has no std::bfloat16_t. Chips: bf16.",
+        "bf16 on every target",
+        "the type of the text decides, not the compiler of the simulator",
+    ),
 }

@@ -70,7 +70,7 @@ class TCvt(
     verb="cast",
     pipe=V,
     uses=(BY_WORD, CHIP),
-    disputes=("E16", "E17", "E22", "E23", "E24", "E58", "X117"),
+    disputes=("C65", "E16", "E17", "E22", "E23", "E24", "E58", "X117"),
 ):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
 
