@@ -65,7 +65,7 @@ class Comparison(Rich):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far an element may be from what is expected; without any word it depends on the type.
+    """The tolerance of a comparison; a tolerance that states nothing depends on the element type.
 
     `ulp` is a number of units in the last place and stands alone.
     """
@@ -178,7 +178,7 @@ class ArrayPair:
         self.error = self.ulps = np.where(self.found > self.wanted, x - y, y - x)
 
     def compared(self, name: str, within: Tolerance) -> Comparison:
-        """What differs by more than a tolerance."""
+        """Return the differences that exceed a tolerance."""
         wrong, tolerance = self.wrong(within)
         differing = int(np.count_nonzero(wrong))
         largest = int(self.error.argmax()) if self.error.any() else None

@@ -79,7 +79,7 @@ class Profile(Rich):
         return max(shares.items(), key=lambda item: item[1], default=None)
 
     def to_json(self) -> dict[str, object]:
-        """What `docs/profile.schema.json` describes of one launch."""
+        """Return the facts of one launch as `docs/profile.schema.json` describes them."""
         lines = [
             {
                 **dict(zip(("file", "line"), row.place or (None, None), strict=True)),

@@ -6,15 +6,17 @@ wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from ptokit.diagnostics.catalogue import RENAMED
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Paint, Span, unpainted
+
+JsonObject: TypeAlias = "Mapping[str, Any]"  # Any: a value of JSON
 
 
 class Severity(Enum):

@@ -37,7 +37,7 @@ class ExpectationError(Exception):
 
 @dataclass(frozen=True)
 class ExpectedVerdict:
-    """What `check` decides on these targets; on all, if none is named."""
+    """The verdict that `check` must reach on these targets; without targets, on all."""
 
     text: str
     word: str

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import JsonObject, PtoError
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
 
 NUMBERS = ("before", "after", "change", "cycles", "us")  # columns whose cells stand to the right
-Base: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Any]]"  # Any: JSON; by kernel and target
+Base: TypeAlias = "Mapping[tuple[str, str], JsonObject]"  # by kernel and target
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def compared_rows(found: Sequence[KernelProfile], base: Base) -> Iterator[tuple[
 
 def _pairs(
     found: Sequence[KernelProfile], base: Base
-) -> Iterator[tuple[tuple[str, str], Mapping[str, Any] | None, KernelProfile | None]]:
-    """Kernels in the order of the new version, then those that it has no more; Any: JSON."""
+) -> Iterator[tuple[tuple[str, str], JsonObject | None, KernelProfile | None]]:
+    """Kernels in the order of the new version, then those that it has no more."""
     after = {(one.kernel, one.target): one for one in found}
     for key in (*after, *(key for key in base if key not in after)):
         yield key, base.get(key), after.get(key)
@@ -103,14 +103,14 @@ def _cycles(found: KernelProfile | None) -> int | None:
     return None if found is None or isinstance(found.profile, PtoError) else found.profile.cycles
 
 
-def _share(before: Mapping[str, Any] | None, after: KernelProfile | None) -> float | None:
-    """By how much of the earlier cycles the later ones differ; Any: JSON."""
+def _share(before: JsonObject | None, after: KernelProfile | None) -> float | None:
+    """By how much of the earlier cycles the later ones differ."""
     earlier, later = None if before is None else before["cycles"], _cycles(after)
     return None if not earlier or later is None else round((later - earlier) / earlier, 6)
 
 
-def _reason(found: Mapping[str, Any]) -> str:
-    """The message of a diagnostic with its line; Any: JSON."""
+def _reason(found: JsonObject) -> str:
+    """The message of a diagnostic with its line."""
     place = f"line {found['line']}: " if "line" in found else ""
     return f"{place}{found['message']}"
 

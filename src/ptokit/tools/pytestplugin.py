@@ -104,7 +104,7 @@ class ProgramFile(pytest.File):
 
 
 class Unexpected(Exception):
-    """What a RUN line gave is not as expected."""
+    """The result of a RUN line differs from what its EXPECT lines state."""
 
 
 class ProgramItem(pytest.Item):
@@ -124,7 +124,7 @@ class ProgramItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
     ) -> str:
-        """What is not as expected, and the command; of other exceptions the traceback."""
+        """Return the unmet expectations and the command; of other exceptions the traceback."""
         if not isinstance(excinfo.value, Unexpected):
             return str(super().repr_failure(excinfo))
         command = " ".join(("ptokit", self.run.command, self.path.name, *self.words))

@@ -37,7 +37,7 @@ class ResultEvent:
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
-        """What is the same where a renamed or moved instruction gave the same."""
+        """Return a key that a renamed or moved instruction with the same result has, too."""
         return self.name, self.results
 
     def __str__(self) -> str:
@@ -120,13 +120,13 @@ def _walk(place: str, a: Sequence[ResultEvent], b: Sequence[ResultEvent], into: 
 
 
 def _times(events: Sequence[ResultEvent]) -> int:
-    """How often the line of the last event was executed."""
+    """Return the number of times that the line of the last event was executed."""
     last = events[-1]
     return sum(event.line == last.line and event.name == last.name for event in events)
 
 
 def _skipped(a: Sequence[ResultEvent], b: Sequence[ResultEvent]) -> tuple[int, int] | None:
-    """How many instructions one of both has alone before both go on alike; None: they do not."""
+    """Return the number of instructions that only one run has here; None if the runs never meet."""
     for more in range(1, max(len(a), len(b))):
         if more < len(b) and b[more].key == a[0].key:
             return 0, more

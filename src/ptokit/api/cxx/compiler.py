@@ -79,7 +79,7 @@ def _folders(quotes: Sequence[Path], folders: Sequence[Path]) -> Iterator[str]:
 
 
 class Compilation(NamedTuple):
-    """How the files of a program are compiled: those of the options that define macros, and all."""
+    """A compiler and its options: those that define macros, and all of them."""
 
     compiler: CppCompiler
     define: Sequence[str]

@@ -1,4 +1,4 @@
-"""What compilers made, kept by the content of all that it was made of.
+"""Compiled binaries, kept by the content of everything they were made of.
 
 It is used from a folder that this process made for itself, never from one that others can write.
 """
@@ -21,7 +21,7 @@ from ptokit.machine import codefolder
 
 
 class KeptBinary(NamedTuple):
-    """What a compiler made, with the hash of each header that it read."""
+    """A compiled binary, with the hash of each header that the compiler read."""
 
     headers: Mapping[str, str]
     content: bytes

@@ -14,8 +14,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from ptokit.diagnostics.diagnostic import JsonObject
 from ptokit.tools.cli.failures import usage
 
 
@@ -82,7 +82,7 @@ def _checked_out(base: str, kernels: Sequence[Path], folder: str) -> dict[Path, 
 
 
 def _git(base: str, folder: Path, *words: str) -> bytes:
-    """What git answers; a usage error where it cannot."""
+    """Return the answer of git; a usage error where git fails."""
     try:
         done = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)
     except OSError:
@@ -96,7 +96,7 @@ def _git(base: str, folder: Path, *words: str) -> bytes:
 
 def profiled(
     places: Mapping[Path, Path], words: Sequence[str]
-) -> dict[tuple[str, str], dict[str, Any]]:  # Any: JSON
+) -> dict[tuple[str, str], JsonObject]:
     """Profile earlier versions with these words of the command line; by kernel and target."""
     if not places:
         return {}
@@ -108,7 +108,7 @@ def profiled(
     except ValueError:
         said = done.stderr.strip().splitlines()
         usage(f"--compare: the earlier version: {said[-1] if said else 'it ends without a word'}")
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found: dict[tuple[str, str], JsonObject] = {}
     for one in profiles:
         for kernel, place in places.items():
             label: str = one["kernel"]

@@ -26,7 +26,7 @@ class PreparedRun:
 
 @dataclass(frozen=True)
 class CompletedRun:
-    """What a run of a program gave; `warnings` have not been shown yet."""
+    """The result of a run; `warnings` have not been shown yet."""
 
     ready: PreparedRun
     result: Run

@@ -30,7 +30,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class CppCheck:
-    """How files in C++ are checked: the launch, if any, its arguments, and what compiles them."""
+    """A check of files in C++: the launch, if there is one, and the options of the compiler."""
 
     include: tuple[str, ...]
     define: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What `run` shows while a program runs: a trace, tiles as files, a debugger, a progress bar."""
+"""Observers of a program that `run` executes: trace, tiles as files, debugger, progress bar."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 8  # names in a message
 
 @dataclass(frozen=True)
 class Look:
-    """What to show while a program runs."""
+    """The observers that a call asks for."""
 
     trace: str | None
     trace_values: tuple[str, ...]
@@ -39,7 +39,7 @@ class Look:
 
     @property
     def stepwise(self) -> bool:
-        """Whether instructions are looked at one by one."""
+        """Return whether an observer stops at each instruction."""
         return bool(self.trace or self.trace_values or self.breaks or self.dump)
 
 

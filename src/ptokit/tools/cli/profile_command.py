@@ -132,7 +132,7 @@ def _compare(
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of every kernel."""
+    """The options that hold for every kernel."""
 
     target: str | None
     func: str | None

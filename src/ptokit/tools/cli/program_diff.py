@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True)
 class SidesAsked:
-    """What a call says of both sides; of `targets` and `engines` there are two at most."""
+    """The options of both sides of a comparison; `targets` and `engines` have at most two."""
 
     targets: tuple[str, ...]
     engines: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def _write(
     ready: PreparedRun,
     result: Run | None,
     problem: PtoError | None,
-    words: dict[str, Any],  # Any: as above
+    words: dict[str, object],
 ) -> None:
     from importlib.metadata import version
 
@@ -124,7 +125,7 @@ def _arguments(folder: Path, ready: PreparedRun) -> list[str]:
     return words
 
 
-def _options(words: dict[str, Any], text: bool) -> list[str]:  # Any: as above
+def _options(words: Mapping[str, object], text: bool) -> list[str]:
     """The options that were given, as words; a kernel in Python is one function by now."""
     found: list[str] = []
     for param in run.params:

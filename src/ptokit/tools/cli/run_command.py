@@ -344,7 +344,7 @@ class RunCall:
         return LoggedIssue(self.options.target, between_blocks=not synchronised(program))
 
     def _races(self, program: Program, issue: LoggedIssue) -> list[Diagnostic]:
-        """What the order of the pipes leaves open; PtoError if that is an error."""
+        """Return the warnings about hazards; PtoError if a hazard is an error."""
         from ptokit.explore.pipechecks import races_of_run
 
         found = races_of_run(program, program.entry_named(self.options.func), issue)
@@ -386,7 +386,7 @@ class RunCall:
             sys.exit(1)
 
     def _lines(self, done: CompletedRun) -> list[str]:
-        """How many instructions ran, how many of each, where, and what the launch bound."""
+        """Return the report: instruction counts, time, the part of the reference, bound values."""
         from ptokit.launch.bind import launch_arguments
 
         result, instructions = done.result, done.result.instructions

@@ -12,11 +12,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from lsprotocol import types as lsp
 
-from ptokit.diagnostics.diagnostic import Severity
+from ptokit.diagnostics.diagnostic import JsonObject, Severity
 from ptokit.tools.lsp.hovering import word_in
 from ptokit.tools.lsp.markdown import manual
 from ptokit.tools.lsp.positions import TextPositions
@@ -57,7 +56,7 @@ async def python_diagnostics(
     except TimeoutError:
         return [_on_first(at, f"the check took more than {PATIENCE:.0f} seconds")]
     try:
-        found: dict[str, Any] = json.loads(said)  # Any: as docs/check.schema.json describes it
+        found: JsonObject = json.loads(said)  # as docs/check.schema.json describes it
     except ValueError:  # it ended before it could tell
         return [_on_first(at, wrong.strip() or "the check ended without a word")]
     return [*shown_of(found["diagnostics"], path, at, targets)]
@@ -69,7 +68,7 @@ def _on_first(at: TextPositions, message: str) -> lsp.Diagnostic:
 
 
 def shown_of(
-    found: Sequence[dict[str, Any]], path: str, at: TextPositions, targets: Sequence[str]
+    found: Sequence[JsonObject], path: str, at: TextPositions, targets: Sequence[str]
 ) -> Iterator[lsp.Diagnostic]:
     """Yield those that are about the chosen targets, at their place in this file."""
     for one in found:
@@ -100,7 +99,7 @@ def _raised(at: TextPositions, message: str, path: str) -> lsp.Range:
     return at.lines(line, line)
 
 
-def _offset(at: TextPositions, one: dict[str, Any], key: str) -> int:
+def _offset(at: TextPositions, one: JsonObject, key: str) -> int:
     """Where a diagnostic starts or ends; the text may be another one by now."""
     column: int = one["column" if key == "line" else "end_column"]
     line: int = min(int(one[key]), len(at.starts)) - 1
