@@ -234,7 +234,7 @@ class WaitEvent(OfOperations, name="wait_event", up=False):
     asm = Asm(cpp_text="wait_flag({source}, {target}, {event});")
 
 
-A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe executes in order"
+A5_PIPES = "A5 has barriers for MTE2, MTE3 and ALL; its vector pipe works in order"
 UNSURE = "sources disagree whether A5 has barriers for M and FIX (dispute X12): ALL is safe"
 
 
