@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.index import pages, walk
+from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import TileType
@@ -189,9 +189,9 @@ def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
 
 
 @cache
-def arithmetic_page(symbol: str, kind: ScalarType) -> type[Instr] | None:
+def arithmetic_page(symbol: str, kind: Type) -> type[Instr] | None:
     """Return the page of an arithmetic operation on two numbers of a type, or None."""
-    for page in pages():
+    for page in walk():
         two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
         if two and page.operation() == symbol and page.ins()[0].accepts(kind):
             return page

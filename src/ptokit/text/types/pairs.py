@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
 from typing import TypeVar
 
-from ptokit.ir.editing import new_op
+from ptokit.ir.editing import arithmetic_page, new_op
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
@@ -123,14 +121,11 @@ def _counts(what: str, place: int, axis: int | None) -> bool:
             return True
 
 
-@cache
 def number_page(operation: str, kind: Type = INDEX) -> type[Instr]:
     """Return the page of an integer operation, such as add or floordiv, on two numbers."""
-    for page in walk():
-        two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
-        if two and page.operation() == operation and page.ins()[0].accepts(kind):
-            return page
-    raise AssertionError(f"no instruction is {operation}")
+    page = arithmetic_page(operation, kind)
+    assert page is not None, f"no instruction is {operation}"
+    return page
 
 
 def double(value: Value) -> Op:
