@@ -127,7 +127,7 @@ def text_table(rows: Iterator[tuple[str, ...]]) -> str:
 
 
 def markdown_table(rows: Iterator[tuple[str, ...]]) -> str:
-    """The same as a table of Markdown, for a comment in a pull request."""
+    """Return the comparison as a Markdown table, for a comment in a pull request."""
     head, *body = rows
     lines = [head, ["--:" if name in NUMBERS else "---" for name in head], *body]
     return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines)

@@ -144,7 +144,7 @@ class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pip
 
 
 class BindTile(Instr, name="bind_tile", pipe=S):
-    """The same bytes as a tile with its own layout and valid region: nothing is copied.
+    """Make a tile with its own layout and valid region on the bytes of another: copy nothing.
 
     For older text, where buffers are memrefs: `{config = ...}` is the layout of the result.
     """

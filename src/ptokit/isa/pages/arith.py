@@ -427,7 +427,7 @@ class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pi
 class UnrealizedConversionCast(
     Cast, name="unrealized_conversion_cast", traits=(OTHERWISE_KEPT,), asm=Asm(dialect="builtin")
 ):
-    """The same bits as an integer of another type name, as front ends make unsigned numbers.
+    """Reinterpret the bits of a number as an integer of another type name.
 
     Between types of another level it is kept as an opaque op.
     """

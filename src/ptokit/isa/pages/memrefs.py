@@ -93,7 +93,7 @@ def in_space(line: str, space: str, **types: str) -> str:
 
 
 class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
-    """The same view with a type that states more or fewer of its extents and strides."""
+    """Restate the type of a view with more or fewer of its extents and strides."""
 
     asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
     example = in_space("%b = memref.cast %a : CLOSED to OPEN", "gm", CLOSED=CLOSED, OPEN=OPEN)
@@ -120,7 +120,7 @@ class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
 
 
 class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pipe=S):
-    """The same tile with a type that states its rows."""
+    """Restate the type of a tile with its rows."""
 
     asm = Asm(dialect="memref", shape="memref_cast", cpp_text="auto &{result} = {src};")
     example = in_space(

@@ -173,7 +173,7 @@ class Asked:
 
     @property
     def words(self) -> list[str]:
-        """The same as words of the command line."""
+        """Return these options as words of the command line."""
         given = {"--target": self.target, "--entry": self.func}
         named = [word for name, value in given.items() if value for word in (name, value)]
         return [*named, "--blocks", str(self.blocks), "--seed", str(self.seed)]
