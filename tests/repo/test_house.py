@@ -40,7 +40,7 @@ HOUSE = {
     "machine/record": 1_900,  # bodies recorded as expressions
     "analysis": 6_100,  # legality, aliases, liveness, ranges, placement
     "forms": 1_700,  # the normal form: structured, inlined, per core, complete, DPS
-    "order": 5_600,  # queues, FIFOs, signals, deadlocks, races, timelines
+    "order": 5_700,  # queues, FIFOs, signals, deadlocks, races, timelines
     "engines/kernels": 3_500,  # recorded bodies as LLVM text
     "engines/reference": 1_400,  # the reference engine
     "engines/native": 5_200,  # the native engine

@@ -17,18 +17,41 @@ HEAVY = (
     "ptokit.tools",
     "ptokit.text.write",
 )
-# what a page in a browser would do, where Python has no LLVM; recording takes greenlet as well
+# what a page in a browser does, where Python has neither LLVM nor greenlet
 BROWSER = f"""
 import sys
+sys.modules |= {{"llvmlite": None, "greenlet": None}}  # an import of them fails
 sys.path.insert(0, {str(ROOT)!r})
 import numpy as np
 from examples.kernels.elementwise import softmax
 from ptokit.tools.cli import main
 x = np.ones((40, 64), np.float32)
 assert len(softmax.program(x, x.copy()).verdicts("cpu", "a2a3", "a5")) == 3
-softmax.on("a5", engine="reference")(x, y := np.zeros_like(x))
+softmax.on("a5")(x, y := np.zeros_like(x))
 assert y.any()
-main(["layout", "f16", "32x64", "nz"], standalone_mode=False)
+examples = {str(ROOT / "examples")!r}
+for words in (
+    ["layout", "f16", "32x64", "nz"],
+    ["check", examples + "/stream.pto", "--races", "--target", "a5"],
+    ["profile", examples + "/stream.pto"],
+    ["run", examples + "/stream.pto", "x=zeros:64x512", "y=zeros:64x512"],
+):
+    assert main(words, standalone_mode=False) in (0, None), words
+from ptokit.order.schedule import Schedule, Wait
+schedule, steps = Schedule(), []
+await_two = lambda: schedule.wait(Wait(lambda: len(steps) > 1, "the second"))
+run = lambda *programs: schedule.run([(f"core {{n}}", one) for n, one in enumerate(programs)])
+one, two = lambda: steps.append(1), lambda: (await_two(), steps.append(2))
+run(one, one, two)  # the first cores do not wait
+assert steps == [1, 1, 2]
+steps.clear()
+try:
+    run(two, one, one)
+except ImportError as problem:
+    assert "core 0 waits for a later core: that needs greenlet" in str(problem)
+else:
+    raise AssertionError(steps)
+del sys.modules["llvmlite"], sys.modules["greenlet"]
 """
 # what a fresh process does -> the modules it may not have loaded afterwards
 WITHOUT = {
@@ -49,9 +72,9 @@ WITHOUT = {
     "import ptokit.tools.cli": ("numpy", "importlib.metadata"),
     f"import ptokit; ptokit.loads({PROGRAM!r}).run(engine='reference')": (
         *("click", "ptokit.api.eager", "ptokit.api.tensors"),
-        *(name for name in HEAVY if name != "greenlet"),  # cores are coroutines, even one
+        *HEAVY,
     ),
-    BROWSER: ("llvmlite",),
+    BROWSER: ("llvmlite", "greenlet"),
 }
 
 

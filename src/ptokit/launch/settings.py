@@ -129,7 +129,10 @@ class Engine(Protocol):
 
 
 def engine_named(name: str | None) -> Engine:
-    """Return the engine of that name (None: the default); ValueError lists the names."""
+    """Return the engine of that name; ValueError lists the names.
+
+    None: the default engine; the reference where the default cannot be imported, as in a browser.
+    """
     chosen = DEFAULT_ENGINE if name is None else name
     require_text("engine", chosen)
     if chosen not in ENGINES:
@@ -137,6 +140,8 @@ def engine_named(name: str | None) -> Engine:
     try:
         return cast(Engine, import_module(ENGINES[chosen]))
     except ModuleNotFoundError as problem:
+        if name is None:
+            return engine_named("reference")
         raise ValueError(f"the engine {chosen} needs {problem.name}: install it") from None
 
 

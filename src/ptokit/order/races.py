@@ -22,7 +22,6 @@ from random import Random
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from greenlet import getcurrent, greenlet
 from numpy.typing import NDArray
 
 from ptokit.diagnostics.catalogue import CATALOGUE
@@ -37,6 +36,7 @@ from ptokit.machine.execute import Core
 from ptokit.machine.memory import Index, Memory
 from ptokit.machine.observer import Observer
 from ptokit.order.group import GroupedCore
+from ptokit.order.schedule import current_coroutine
 
 
 class VectorClocks:
@@ -167,7 +167,7 @@ class RaceDetector(Observer):
         self.ops: list[AnyOp] = []
         self.numbers: dict[int, int] = {}
         self.histories: dict[int, _ByteHistory] = {}
-        self.at: dict[greenlet, _Accessing] = {}  # what each core executes
+        self.at: dict[object, _Accessing] = {}  # what each core executes, by its coroutine
         self.events: dict[
             tuple[int, Value], NDArray[np.int64]
         ] = {}  # clocks at the ends of transfers
@@ -187,7 +187,7 @@ class RaceDetector(Observer):
             self.numbers[id(op)] = len(self.ops)
             self.ops.append(op)
         actor = self._actor(op, self.places.index(core.place))
-        self.at[getcurrent()] = _Accessing(actor, self.numbers[id(op)], kind_of(op))
+        self.at[current_coroutine()] = _Accessing(actor, self.numbers[id(op)], kind_of(op))
 
     resumed = before
 
@@ -208,7 +208,7 @@ class RaceDetector(Observer):
 
     def _watcher(self, memory: Memory) -> Callable[[Index, bool], None]:
         def watch(touched: Index, writes: bool) -> None:
-            at = self.at.get(getcurrent())  # None while the scheduler tests a wait condition
+            at = self.at.get(current_coroutine())  # None while the scheduler tests a wait condition
             if at is not None and touched.size and (writes or at.kind is AccessKind.PLAIN):
                 self._touch(memory, touched, writes, at)
 

@@ -1,7 +1,8 @@
 """A scheduler of concurrent cores: each runs until it waits, in a fixed or a random order.
 
 Cores are coroutines of one thread, so the schedule does not depend on the machine's clock and is
-the same in both engines.
+the same in both engines. A single core is a plain call: it needs no greenlet, which a Python in a
+browser does not have.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
-from typing import Any, Generic, TypeAlias, TypeVar
-
-from greenlet import getcurrent, greenlet
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
+
+if TYPE_CHECKING:
+    from greenlet import greenlet
 
 T = TypeVar("T")
 MANY = 16  # waiting cores that an error lists singly
@@ -42,12 +45,15 @@ class Wait:
         return self.what if self.held is None else f"{self.what}, and {self.held()}"
 
 
+class _Stuck(Exception):
+    """Raised in a core that waits and has no coroutine to suspend."""
+
+
 class _Task(Generic[T]):
     """The program of one core and its current instruction."""
 
-    def __init__(self, name: str, program: Callable[[], T]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.coroutine = greenlet(program)
         self.waits: Wait | None = None
         self.at: tuple[str, Span | None] = "", None  # the current instruction
         self.result: T | None = None
@@ -64,6 +70,16 @@ class _Task(Generic[T]):
             yield self.name, *line
 
 
+class _Coroutine(_Task[T]):
+    """A task that is suspended while it waits."""
+
+    def __init__(self, name: str, program: Callable[[], T]) -> None:
+        from greenlet import greenlet
+
+        super().__init__(name)
+        self.coroutine = greenlet(program)
+
+
 class Schedule:
     """The order of cores: a random one with `order`, else round robin."""
 
@@ -77,13 +93,19 @@ class Schedule:
 
         The next programs of `more` start when all earlier ones have ended or wait.
         """
-        every = [_Task(name, program) for name, program in programs]
+        if len(programs) == 1 and not more:
+            return [self._alone(*programs[0], last=True)]
+        try:
+            from greenlet import getcurrent
+        except ModuleNotFoundError:
+            return self._in_turn([*programs, *chain.from_iterable(more)])
+        every = [_Coroutine(name, program) for name, program in programs]
         left, self._hub, further = list(every), getcurrent(), iter(more)
         try:
             while True:
                 task = self._next(left)
                 if task is None:
-                    begun = [_Task(name, program) for name, program in next(further, ())]
+                    begun = [_Coroutine(name, program) for name, program in next(further, ())]
                     if not (begun or left):
                         break
                     if not begun:
@@ -104,7 +126,23 @@ class Schedule:
                     task.coroutine.throw()
         return [task.result for task in every]  # type: ignore[misc]  # greenlets are untyped
 
-    def _next(self, left: Sequence[_Task[T]]) -> _Task[T] | None:
+    def _in_turn(self, programs: Sequence[Named[T]]) -> list[T]:
+        """Run programs one after another; ImportError if one has to wait for a later one."""
+        last = len(programs) - 1
+        return [self._alone(*one, last=n == last) for n, one in enumerate(programs)]
+
+    def _alone(self, name: str, program: Callable[[], T], *, last: bool) -> T:
+        """Run a program to its end; no other one can run while it waits."""
+        task = self._running = _Task[T](name)
+        self._hub = None
+        try:
+            return program()
+        except _Stuck:
+            if last:
+                raise deadlock([*task.lines()]) from None
+            raise ImportError(f"{name} waits for a later core: that needs greenlet") from None
+
+    def _next(self, left: Sequence[_Coroutine[T]]) -> _Coroutine[T] | None:
         """Return a program that can run; None if all wait or none is left."""
         ready = (task for task in left if task.ready)
         found = next(ready, None)
@@ -115,9 +153,11 @@ class Schedule:
     def wait(self, wait: Wait) -> None:
         """Suspend the current core until the condition is met."""
         while not wait.met():
-            if self._running is None or self._hub is None:
+            if self._running is None:
                 raise deadlock([("the caller", "a wait", None, wait.what)])
             self._running.waits = wait
+            if self._hub is None:
+                raise _Stuck(wait.what)
             self._hub.switch()
 
     def yield_to_others(self) -> None:
@@ -134,6 +174,15 @@ class Schedule:
         """In a random order, let other cores run first with probability 1/2."""
         if self.order is not None and self._hub is not None and self.order.random() < 0.5:
             self._hub.switch()
+
+
+def current_coroutine() -> object:
+    """Return the coroutine of the running core; None where greenlet is not installed."""
+    try:
+        from greenlet import getcurrent
+    except ModuleNotFoundError:
+        return None
+    return getcurrent()
 
 
 def deadlock(waits: Sequence[tuple[str, str, Span | None, str]]) -> PtoError:
