@@ -5,6 +5,46 @@ using namespace pto;
 using View = GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1024, 1024, 1024, 64, 1>>;
 using Vec = Tile<TileType::Vec, float, 16, 64>;
 
+struct Own {
+  double first, second;
+};
+enum class Unplaced { Tile, View, Object, Layout, Text, Event, Extent, Pointer };
+
+// Kernels of types and numbers that no instruction takes.
+template <Unplaced Which> __global__ AICORE void unplaced(__gm__ float *a, __gm__ float *c, int zero)
+{
+  Vec x;
+  TASSIGN(x, 0x0);
+  View ga(a), gc(c);
+  TLOAD(x, ga);
+  if constexpr (Which == Unplaced::Tile) {
+    Tile<TileType::Vec, double, 16, 64> wide;
+    TASSIGN(wide, 0x4000);
+    TADD(wide, wide, wide);
+  } else if constexpr (Which == Unplaced::View) {
+    GlobalTensor<long double, Shape<1, 1, 1, 16, 64>, Stride<1024, 1024, 1024, 64, 1>> ld((long double *)a);
+    TLOAD(x, ld);
+  } else if constexpr (Which == Unplaced::Object) {
+    Own own{};
+    TADDS(x, x, own);
+  } else if constexpr (Which == Unplaced::Layout) {
+    ConvTile<TileType::Mat, half, 1024, Layout::NHWC, ConvTileShape<1, 4, 4, 16>> images;
+    images.data()[0] = 0;
+    TASSIGN(images, 0x0);
+    TLOAD(images, ga);
+  } else if constexpr (Which == Unplaced::Text) {
+    Tile<TileType::Vec, Own, 16, 64> owns;
+    owns.data();
+  } else if constexpr (Which == Unplaced::Event) {
+    set_flag(PIPE_MTE2, PIPE_MTE3, static_cast<event_t>(9 + zero));
+  } else if constexpr (Which == Unplaced::Extent) {
+    Vec other(63 + zero);
+  } else if constexpr (Which == Unplaced::Pointer) {
+    View odd((float *)((char *)c + 2));
+    TSTORE(odd, x);
+  }
+}
+
 template <int Which> __global__ AICORE void wrong(__gm__ float *a, __gm__ float *c, int zero)
 {
   Vec x;
@@ -72,5 +112,14 @@ void faults(int which, float *a, float *c, int zero)
     case 13: wrong<13><<<1, nullptr, stream>>>(a, c, zero); break;
     case 14: wrong<14><<<1, nullptr, stream>>>(a, c, zero); break;
     case 15: wrong<15><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 16: unplaced<Unplaced::Tile><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 17: unplaced<Unplaced::View><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 18: unplaced<Unplaced::Object><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 19: unplaced<Unplaced::Layout><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 20: unplaced<Unplaced::Text><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 21: unplaced<Unplaced::Event><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 22: unplaced<Unplaced::Extent><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 23: unplaced<Unplaced::Pointer><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 24: Vec().SetValue(0, 1.0f); break;  // the host has no tiles
   }
 }

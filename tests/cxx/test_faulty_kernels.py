@@ -55,23 +55,36 @@ def test_a_loop_that_issues_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert launched(13).slug == "instruction-limit"
 
 
-SLUGS = {
-    0: ("uninitialised-read", "x.GetValue(3)"),
-    5: ("trapped", ""),
-    6: ("global-out-of-bounds", "TSTORE(outside, x)"),
-    7: ("element-type", "TADD(x, x, n)"),
-    14: ("address-out-of-range", "x.GetValue(1 << 18)"),
-    15: ("address-out-of-range", "x.SetValue(-1, 1.0f)"),
+# By kernel: the slug, a part of its line, and what the message and its facts say.
+PLACED: dict[int, tuple[str, str, tuple[str, ...]]] = {
+    0: ("uninitialised-read", "x.GetValue(3)", ("4 bytes at 0xc",)),
+    5: ("trapped", "TSTORE(gc, x)", ("no std::exception",)),
+    6: ("global-out-of-bounds", "TSTORE(outside, x)", ()),
+    7: ("element-type", "TADD(x, x, n)", ()),
+    14: ("address-out-of-range", "x.GetValue(1 << 18)", ()),
+    15: ("address-out-of-range", "x.SetValue(-1, 1.0f)", ()),
+    16: ("element-type", "TADD(wide, wide, wide)", ("double", "a tile in vec", "float, half")),
+    17: ("element-type", "TLOAD(x, ld)", ("long double", "view of global memory", "int32_t")),
+    18: ("operand-value", "TADDS(x, x, own)", ("argument type Own", "16 bytes", "numbers")),
+    19: ("layout", "TLOAD(images, ga)", ("Layout::NHWC", "FRACTAL_Z_3D")),
+    20: ("element-type", "owns.data()", ("element type Own",)),
+    21: ("attribute", "static_cast<event_t>(9 + zero)", ("9", "0 to 7")),
+    22: ("trapped", "Vec other(63 + zero)", ("64 static columns is given 63",)),
+    23: ("offset-misaligned", "TSTORE(odd, x)", ("byte 2 of c", "f32")),
+    24: ("scope", "Vec().SetValue(0, 1.0f)", ("no launch runs",)),
 }
 
 
-@pytest.mark.parametrize("which", SLUGS)
-def test_errors_name_the_line(which: int) -> None:
-    found, (slug, text) = launched(which), SLUGS[which]
-    assert found.slug == slug
-    if text:
-        assert found.span is not None
-        assert text in found.span.source.line(found.span.line)
+def test_errors_name_the_line_and_what_was_seen() -> None:
+    wrong: list[str] = []
+    for which, (slug, line, facts) in PLACED.items():
+        found = launched(which)
+        text = "" if found.span is None else found.span.source.line(found.span.line)
+        said = f"{found.message} {found.rule} {found.seen} {found.help}"
+        if found.slug != slug or line not in text or not found.help:
+            wrong.append(f"{which}: {found.render()}")
+        wrong += [f"{which}: {fact}: {said}" for fact in facts if fact not in said]
+    assert wrong == []
 
 
 def test_a_missing_flag_is_found() -> None:

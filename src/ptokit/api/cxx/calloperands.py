@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
-from ptokit.api.cxx.callwords import BOOL, EXTENTS, LENGTHS, ConvSetting, Tag
+from ptokit.api.cxx.callwords import BOOL, DOUBLE, EXTENTS, LENGTHS, VOID, ConvSetting, Tag
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
@@ -29,6 +29,12 @@ LOCS, LAYOUTS = list(Loc), {(each.blayout, each.slayout): each for each in Layou
 OBJECTS = (Tag.TILE, Tag.GLOBAL, Tag.CONV)
 CUSTOM = 1 << 32  # a pad value from here on is bits
 ALIGNMENT = 512  # bytes, of tiles without an address
+CPP_ALONE = {BOOL: "bool", DOUBLE: "double", VOID: "void"}  # types that no operand has
+ELEMENTS = "tiles and views have elements of " + ", ".join(dtype.cpp for dtype in DTYPES)
+CONVERT = "convert the data on the host, for example double to float"
+ARGUMENTS = "instructions take tiles, views, FIFOs, pointers, numbers, enumerations, and events"
+PASS = "pass the members of the object one by one"
+NEAR = 1 << 24  # bytes: pointers so far from an array are still said to lie beside it
 NOWHERE = -1  # the number of the array of what leads into none
 
 
@@ -141,21 +147,36 @@ class Arrays:
         """Return array and element of an address; PtoError where there is none."""
         found = self.find(address)
         if found is None:
-            raise leads_nowhere(address, what)
+            raise leads_nowhere(address, what, self.every.values())
         number, offset = found
         element, rest = divmod(offset * 8, dtype.bits)
         if rest:
             message = f"{what} is not aligned to elements of {dtype}"
+            seen = f"it points to byte {offset} of {self.every[number].name}"
             help = "start at an element of the array, or change its type"
-            raise error("offset-misaligned", message, help=help)
+            raise error("offset-misaligned", message, seen=seen, help=help)
         return number, element
 
 
-def leads_nowhere(address: int, what: str) -> PtoError:
+def leads_nowhere(address: int, what: str, arrays: Iterable[HostMemory]) -> PtoError:
     """Return the error of a use of a pointer outside all arrays."""
-    where = "a null pointer" if not address else "a pointer outside all arrays"
+    where = "a pointer outside all arrays" if address else "a null pointer"
     help = "pass every array that the kernel accesses, and keep pointers inside it"
-    return error("global-out-of-bounds", f"{what} has {where}", help=help)
+    seen = f"it points {_beside(address, [*arrays])}" if address else None
+    return error("global-out-of-bounds", f"{what} has {where}", seen=seen, help=help)
+
+
+def _beside(address: int, arrays: Sequence[HostMemory]) -> str:
+    """Say how far from the nearest array an address lies."""
+    far, text = NEAR, f"to address {address:#x}"
+    for array in arrays:
+        before, behind = array.address - address, address - array.address - array.nbytes
+        if 0 < before < far:
+            far, text = before, f"{before} bytes before the start of {array.name}"
+        elif 0 <= behind < far:
+            far, text = behind, f"{behind} bytes behind the end of {array.name}"
+    names = ", ".join(f"{array.name} has {array.nbytes} bytes" for array in arrays)
+    return f"{text}; {names or 'there is no array'}"
 
 
 class Types:
@@ -173,14 +194,16 @@ class Types:
         layout = LAYOUTS.get((list(BLayout)[big], list(SLayout)[small]), Layout.ND)
         padded = CustomPad(pad & (CUSTOM - 1)) if pad >= CUSTOM else list(PadValue)[pad]
         how = (fractal, padded, list(CompactMode)[compact])
-        of, wide = element(dtype), element(dtype) is i4 and self.target.is_chip  # a byte for each
+        of = element(dtype, f"a tile in {LOCS[loc]}")
+        wide = of is i4 and self.target.is_chip  # a byte for each
         kind = TileType(LOCS[loc], of, rows, cols << wide, Shape(rows, cols), layout, *how)
         self._tiles.append((self.target.resolve(kind), (valid[0], valid[1])))
         return len(self._tiles)
 
     def add_conv(self, words: Sequence[int], layout: str) -> int:
         loc, dtype, elements, _, rank = words
-        self._convs.append((LOCS[loc], element(dtype), layout, rank, elements))
+        of = element(dtype, "a convolution tile")
+        self._convs.append((LOCS[loc], of, layout, rank, elements))
         return len(self._convs)
 
     def tile(self, number: int, rows: int, cols: int) -> TileType:
@@ -207,7 +230,9 @@ class Types:
         loc, dtype, label, rank, _ = self._convs[number - 1]
         layout = ConvLayout.named(label)
         if layout is None:
-            raise error("layout", f"unsupported layout {label} of a convolution tile")
+            message = f"unsupported layout {label} of a convolution tile"
+            help = f"give it one of {', '.join(each.name for each in ConvLayout)}"
+            raise error("layout", message, seen=f"Layout::{label}", help=help)
         at = ConvSetting
         left, right, top, bottom = (how[n] for n in range(at.PAD_LEFT, at.PAD_BOTTOM + 1))
         return ConvTileType(
@@ -225,11 +250,19 @@ class Types:
         )
 
 
-def element(number: int) -> DType:
-    """Return the element type of a number of the interface; PtoError for one of C++ alone."""
-    if not 0 <= number < len(DTYPES):
-        raise error("element-type", "unsupported element type of an operand")
-    return DTYPES[number]
+def element(word: int, what: str) -> DType:
+    """Return the element type that a word stands for; PtoError for one of C++ alone."""
+    if not 0 <= word < len(DTYPES):
+        name = CPP_ALONE.get(word) or type_name(word)
+        message = f"unsupported element type {name} of {what}"
+        raise error("element-type", message, rule=ELEMENTS, seen=name, help=CONVERT)
+    return DTYPES[word]
+
+
+def type_name(place: int) -> str:
+    """Return the name of the C++ type whose text lies there: compilers print it behind `T_ = `."""
+    text = ctypes.string_at(place).decode(errors="replace")
+    return text.partition("T_ = ")[2].removesuffix("]") or text
 
 
 def real(bits: int) -> float:
@@ -288,13 +321,16 @@ class Reader:
             case Tag.POINTER:
                 return self._pointer(words)
             case Tag.TYPE:
-                return element(words[0])
+                return element(words[0], "a template argument")
             case Tag.NUMBERS:
-                return Reported(element(words[0]), words[1], words[2])
+                return Reported(element(words[0], "an array of numbers"), words[1], words[2])
             case Tag.PIPE:
                 return PipeHandle(words[0])
             case Tag.OTHER:
-                raise error("operand-value", "unsupported argument type")
+                name = type_name(words[0])
+                message = f"unsupported argument type {name}"
+                seen = f"an object of {words[1]} bytes"
+                raise error("operand-value", message, rule=ARGUMENTS, seen=seen, help=PASS)
 
     def _placed(self, loc: Loc, nbytes: int, address: int, place: int) -> int:
         """Return the address of a tile; one without an address gets the next free one.
@@ -317,7 +353,7 @@ class Reader:
         self._placed(loc, nbytes, -1, words[-1])
 
     def _view(self, words: Sequence[int]) -> PlacedView:
-        dtype, label = element(words[0]), self._layout(words[1])
+        dtype, label = element(words[0], VIEW), self._layout(words[1])
         array, origin = NOWHERE, words[2]
         if self.arrays.find(origin) is not None:
             array, origin = self.arrays.locate(origin, dtype, VIEW)

@@ -28,7 +28,8 @@ WORDS = 4096  # in the buffer
 HEAD = 3  # words of a call before its arguments: name, return address, count of template arguments
 FIRST_INTRINSIC = 64
 STOP = -1  # what the host returns to end the core
-# Numbers of element types: the position in DTYPES, and these of C++ alone.
+# Numbers of element types: the position in DTYPES, and these of C++ alone. In the place of a type
+# that has no number stands the address of a text with its name.
 BOOL, DOUBLE, VOID = 64, 65, 66
 ELEMENTS = {dtype.cpp: number for number, dtype in enumerate(DTYPES)}
 EXTENTS = 5  # of a view of global memory
@@ -53,7 +54,7 @@ class Tag(IntEnum):
     TYPE = 8  # element type that is a template argument; types of operands are left out
     NUMBERS = 9  # element type, address, count: an array or struct of numbers that may be written
     PIPE = 10  # id that PIPE_OPEN gave, object
-    OTHER = 11  # address, bytes: a value that no instruction takes
+    OTHER = 11  # the text with the name of its type, bytes: a value that no instruction takes
 
 
 LENGTHS: dict[Tag, int] = {
@@ -123,7 +124,7 @@ class SpecialCall(IntEnum):
     SIGNAL = 11  # way (`FlagWay`), pipe, id, mode: a flag for other cores
     AWAIT = 12  # way, pipe, id, mode: wait for a flag of other cores
     DEVICE = 13  # name (a text), count, tagged values: a builtin of the device -> its value
-    THROWN = 14  # text: the kernel threw a C++ exception
+    THROWN = 14  # text: the kernel threw a C++ exception behind its last call
     SYNCHRONISE = 15  # the host program waits for the device -> 0, or an error code of acl
     TRAP = 16  # text: the kernel gave up
     # TILE with its words, or CONV, type id, object: the kernel asks where a tile without an address

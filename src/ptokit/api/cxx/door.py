@@ -131,7 +131,10 @@ class Door:
         name, place = words[0], words[1]
         beat = self.beat
         beat[0] += 1
-        beat[1] = place
+        if place:
+            beat[1] = place
+        else:
+            place = beat[1]
         try:
             if beat[0] > self.last:
                 raise endless()

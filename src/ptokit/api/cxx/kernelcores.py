@@ -20,6 +20,7 @@ from ptokit.api.cxx.callbinding import CxxCall, Value
 from ptokit.api.cxx.calloperands import (
     NOWHERE,
     VIEW,
+    HostMemory,
     Placed,
     PlacedConv,
     PlacedPointer,
@@ -46,7 +47,7 @@ from ptokit.machine.convtile import ConvTile
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import ReadyOp
-from ptokit.machine.memory import Memory
+from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
 from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.order.group import Grid, GroupedCore
@@ -192,6 +193,11 @@ class CxxCore(GroupedCore):
         self.problem, self.calls, self.places = None, array("q"), array("q")
         self.short = None
 
+    def _host(self) -> Iterator[HostMemory]:
+        """Yield the arrays that the kernel may access."""
+        for memory in self.arrays.values():
+            yield HostMemory(address_of(memory.data), memory.size, memory.name)
+
     def handle(self, value: Value) -> Any:  # Any: a handle or a number
         """Return the handle on this core's memories that data says."""
         match value:
@@ -201,7 +207,7 @@ class CxxCore(GroupedCore):
             case PlacedConv():
                 return ConvTile(value.type, self.space(value.type.loc), value.address)
             case PlacedView() if value.array == NOWHERE:
-                raise leads_nowhere(value.origin, VIEW)
+                raise leads_nowhere(value.origin, VIEW, self._host())
             case PlacedView():
                 return GlobalView(value.type, self.arrays[value.array], value.origin)
             case PlacedPointer() if value.dtype is not None and value.array >= 0:

@@ -165,7 +165,8 @@ class Specials:
         core = self.door.here
         if core is None:
             help = "use tiles only inside a launched kernel"
-            raise error("scope", "a tile is used outside of a kernel", help=help)
+            seen = "no launch runs, and only the CPU simulator has memory outside of one"
+            raise error("scope", "a tile is used outside of a kernel", seen=seen, help=help)
         return core
 
     def space(self, words: Words, place: int) -> int:
@@ -234,13 +235,13 @@ class Specials:
     # what the kernel's own code runs into
 
     def thrown(self, words: Words, place: int) -> int:
-        help = "catch the exception inside the kernel"
+        help = "catch the exception inside the kernel; the place is its last instruction"
         raise error("trapped", f"the kernel threw: {text(words[0])}", help=help)
 
     def trap(self, words: Words, place: int) -> int:
-        raise error("trapped", f"the kernel gave up: {text(words[0]) or 'without a reason'}").at(
-            pending(place)
-        )
+        help = "a condition that the kernel or a header asserts does not hold: see its line"
+        message = f"the kernel gave up: {text(words[0]) or 'without a reason'}"
+        raise error("trapped", message, help=help)
 
     def device(self, words: Words, place: int) -> int:
         """A builtin of the device that moves no data by itself; a warning if it has no effect."""

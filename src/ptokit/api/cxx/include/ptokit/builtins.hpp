@@ -6,14 +6,14 @@
 namespace ptokit {
 // Where a pointer leads: an address, of a memory of the core from its start.
 constexpr int64_t kGm = -1, kVec = int64_t(pto::TileType::Vec), kMat = int64_t(pto::TileType::Mat);
-inline int64_t place_in(int64_t location, const void *pointer) {
+inline int64_t place_in(int64_t here, int64_t location, const void *pointer) {
   const int64_t at = address_of(pointer);
-  return location != kGm && at >> 32 ? at - space(location) : at;
+  return location != kGm && at >> 32 ? at - space(here, location) : at;
 }
 // Lines of so many bytes, each a step of bytes behind the one before.
 inline void burst(int64_t here, int64_t from, int64_t to, const void *dst, const void *src, int64_t core,
                   int64_t count, int64_t nbytes, int64_t step_from, int64_t step_to) {
-  special(kBurst, here, from, to, place_in(to, dst), place_in(from, src), core, count, nbytes, step_from, step_to);
+  special(kBurst, here, from, to, place_in(here, to, dst), place_in(here, from, src), core, count, nbytes, step_from, step_to);
 }
 }  // namespace ptokit
 
@@ -53,7 +53,7 @@ template <class T_, class V_> PTOKIT_OUTLINE void create_cbuf_matrix(T_ *dst, in
   uint32_t bits = 0;
   if constexpr (sizeof(V_) <= sizeof(bits)) std::memcpy(&bits, &value, sizeof(V_));
   if constexpr (sizeof(T_) == 2) bits = (bits & 0xffff) * 0x10001u;
-  ptokit::special(ptokit::kFill, PTOKIT_HERE, ptokit::kMat, ptokit::place_in(ptokit::kMat, dst), how & 0x7fff,
+  ptokit::special(ptokit::kFill, PTOKIT_HERE, ptokit::kMat, ptokit::place_in(PTOKIT_HERE, ptokit::kMat, dst), how & 0x7fff,
                   (how >> 16 & 0x7fff) * 32, ((how >> 16 & 0x7fff) + (how >> 32 & 0x7fff)) * 32, bits);
 }
 

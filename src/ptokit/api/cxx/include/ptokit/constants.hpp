@@ -48,11 +48,11 @@ template <class T_> constexpr TileLayoutCustom GetTileLayoutCustom() {
   return T_::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
 }
 // The address of the scales of an operand of a product: a sixteenth of the operand's.
-template <class T_> uint64_t GetScaleAddr(T_ *start) {
+template <class T_> PTOKIT_OUTLINE uint64_t GetScaleAddr(T_ *start) {
   const uint64_t at = uint64_t(ptokit::address_of(start));
   uint64_t best = at;
   for (const TileType side : {TileType::Left, TileType::Right}) {
-    const uint64_t from = at - uint64_t(ptokit::space(int64_t(side)));  // wraps if it lies below
+    const uint64_t from = at - uint64_t(ptokit::space(PTOKIT_HERE, int64_t(side)));  // wraps if it lies below
     if (from < best) best = from;
   }
   return best >> 4;

@@ -56,12 +56,13 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   template <class... A_> void SetDynamicShape(A_... given) { take(S_(given...)); }
   int64_t GetShape(int i) const { return extents[i]; }
   DType GetPadValue() const { return DType(settings[ptokit::kPadValue]); }
-  TileDType &data() const {
+  PTOKIT_OUTLINE TileDType &data() const {
+    const int64_t here = PTOKIT_HERE;
     if (address == -1) {
-      const int64_t id = type();
-      ptokit::special(ptokit::kHome, 0, ptokit::kConv, id, ptokit::address_of(this));
+      const int64_t id = type(here);
+      ptokit::special(ptokit::kHome, here, ptokit::kConv, id, ptokit::address_of(this));
     }
-    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L_)) + address);
+    return place = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + address);
   }
 #define PTOKIT_SETTING(NAME, INDEX)                              \
   void Set##NAME(int64_t given) { settings[INDEX] = given; }     \
@@ -91,10 +92,10 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   template <class A_> void SetPadListArray(const A_ &values) {
     for (int i = 0; i < 4; ++i) SetPadList(i, values[i]);
   }
-  static int64_t type() {
+  static int64_t type(int64_t here) {
     int64_t &id = ptokit::TypeId<ConvTile>::id;
     if (id == 0) {
-      id = ptokit::special(ptokit::kConvType, 0, L_, ptokit::element<DType>, N_, F_, S_::totalDimCount);
+      id = ptokit::special(ptokit::kConvType, here, L_, ptokit::element_word<DType>(), N_, F_, S_::totalDimCount);
     }
     return id;
   }

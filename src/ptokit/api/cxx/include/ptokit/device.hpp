@@ -61,12 +61,12 @@ namespace pto {
 // The address of a tile, or where a view of global memory begins.
 template <class T_, class A_>
   requires(is_tile<T_>::value || is_conv_tile<T_>::value || is_global<T_>::value)
-void TASSIGN(T_ &given, A_ where) {
+PTOKIT_OUTLINE void TASSIGN(T_ &given, A_ where) {
   if constexpr (is_global<T_>::value) {
     given.pointer = (typename T_::DType *)(where);
   } else {
     int64_t at = (int64_t)(where);
-    if (at >> 32) at -= ptokit::space(int64_t(T_::Loc));  // what `data()` gave
+    if (at >> 32) at -= ptokit::space(PTOKIT_HERE, int64_t(T_::Loc));  // what `data()` gave
     given.address = at;
   }
 }

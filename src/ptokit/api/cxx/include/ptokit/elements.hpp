@@ -91,6 +91,13 @@ PTOKIT_ELEMENT(long long, element<int64_t>)
 PTOKIT_ELEMENT(unsigned long long, element<uint64_t>)
 PTOKIT_ELEMENT(bool, kBool)
 PTOKIT_ELEMENT(double, kDouble)
+// The text that has the name of a type behind "T_ = ", as compilers print it.
+template <class T_> const char *type_text() { return __PRETTY_FUNCTION__; }
+// The word for an element type: its number, or where the text of its name lies.
+template <class T_> int64_t element_word() {
+  if constexpr (element<T_> != kVoid) return element<T_>;
+  else return address_of(type_text<T_>());
+}
 template <class T_> inline constexpr int64_t enumeration = 0;  // its number
 template <class T_>
 inline constexpr bool is_real = std::is_floating_point_v<T_> || std::is_same_v<T_, half> ||

@@ -49,7 +49,7 @@ template <class T_> void prepare(int64_t here, T_ &given) {
   if constexpr (std::is_pointer_v<U_>) {
     if constexpr (std::is_class_v<std::remove_pointer_t<U_>>) prepare(here, *given);
   } else if constexpr (is_tile<U_> || is_conv<U_>) {
-    U_::type();
+    U_::type(here);
   } else if constexpr (is_event<U_>) {
     given.wait_at(here);
   }
@@ -58,11 +58,11 @@ template <class T_> void prepare(int64_t here, T_ &given) {
 template <class T_> void pack(Pack &to, const T_ &given) {
   using U_ = Bare<T_>;
   if constexpr (is_tile<U_>) {
-    to.tile(U_::type(), given);
+    to.tile(U_::type(0), given);
   } else if constexpr (is_conv<U_>) {
-    to.conv(U_::type(), given);
+    to.conv(U_::type(0), given);
   } else if constexpr (is_global<U_>) {
-    to.global(element<typename U_::DType>, U_::layout, &given.pointer, given.pointer,
+    to.global(element_word<typename U_::DType>(), U_::layout, &given.pointer, given.pointer,
               given.extents.shape, given.steps.stride);
   } else if constexpr (is_event<U_>) {
   } else if constexpr (is_pipe<U_>) {
@@ -81,11 +81,11 @@ template <class T_> void pack(Pack &to, const T_ &given) {
   } else if constexpr (std::is_integral_v<U_>) {
     to.put(kInteger, element<U_>, given);
   } else if constexpr (std::is_array_v<U_>) {
-    to.put(kNumbers, element<Bare<decltype(given[0])>>, address_of(given), std::extent_v<U_>);
+    to.put(kNumbers, element_word<Bare<decltype(given[0])>>(), address_of(given), std::extent_v<U_>);
   } else if constexpr (std::is_same_v<U_, pto::MrgSortExecutedNumList>) {
     to.put(kNumbers, element<uint16_t>, address_of(&given), 4);
   } else {
-    to.put(kOther, address_of(&given), sizeof(U_));
+    to.put(kOther, address_of(type_text<U_>()), sizeof(U_));
   }
 }
 

@@ -45,14 +45,16 @@ struct NPUMemoryModel {
     return model;
   }
   void Initialize(NPUArch) {}
-  char *GetUBBase() const { return base(TileType::Vec); }
-  char *GetL1Base() const { return base(TileType::Mat); }
-  char *GetL0ABase() const { return base(TileType::Left); }
-  char *GetL0BBase() const { return base(TileType::Right); }
-  char *GetL0CBase() const { return base(TileType::Acc); }
+  PTOKIT_OUTLINE char *GetUBBase() const { return base(PTOKIT_HERE, TileType::Vec); }
+  PTOKIT_OUTLINE char *GetL1Base() const { return base(PTOKIT_HERE, TileType::Mat); }
+  PTOKIT_OUTLINE char *GetL0ABase() const { return base(PTOKIT_HERE, TileType::Left); }
+  PTOKIT_OUTLINE char *GetL0BBase() const { return base(PTOKIT_HERE, TileType::Right); }
+  PTOKIT_OUTLINE char *GetL0CBase() const { return base(PTOKIT_HERE, TileType::Acc); }
 
  private:
-  static char *base(TileType of) { return reinterpret_cast<char *>(ptokit::space(int64_t(of))); }
+  static char *base(int64_t here, TileType of) {
+    return reinterpret_cast<char *>(ptokit::space(here, int64_t(of)));
+  }
 };
 inline void NPU_MEMORY_INIT(NPUArch) {}
 inline void NPU_MEMORY_CLEAR() {}

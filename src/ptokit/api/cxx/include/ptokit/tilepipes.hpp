@@ -74,8 +74,8 @@ struct TMPipe {
 
   // The consumer gives the empty FIFO to the producer, who waits for it when all is done.
   template <class Slots_>
-  PTOKIT_OUTLINE explicit TMPipe(Slots_ slots, uint32_t local = 0) : fifo{slots, offset(local)} {
-    if constexpr (!global) fifo.fifoBase = offset(fifo.fifoBase);
+  PTOKIT_OUTLINE explicit TMPipe(Slots_ slots, uint32_t local = 0) : fifo{slots, offset(PTOKIT_HERE, local)} {
+    if constexpr (!global) fifo.fifoBase = offset(PTOKIT_HERE, fifo.fifoBase);
     cons.free_at(PTOKIT_HERE);
   }
   PTOKIT_OUTLINE ~TMPipe() noexcept(false) {
@@ -84,7 +84,7 @@ struct TMPipe {
 
   void push_at(int64_t here, Pushed_ &tile) {
     if (prod.isAllocate) prod.allocate_at(here);
-    ptokit::home(tile);
+    ptokit::home(here, tile);
     if constexpr (is_c2v && global) store_sums(here, tile);
     else if constexpr (is_c2v) move_sums(here, tile);
     else if constexpr (global) store_lines(here, tile);
@@ -97,7 +97,7 @@ struct TMPipe {
     if constexpr (DataFiFo::useLocalFiFo) {
       tile.address = fifo.localFiFoBase + cons.tile_id % Local_ * sizeof(T_) * CM_ * CN_;
     }
-    ptokit::home(tile);
+    ptokit::home(here, tile);
     if constexpr (global && is_c2v) load_lines(here, tile);
     else if constexpr (global) load_boxes(here, tile);
     cons.tile_id += !separate;
@@ -110,9 +110,9 @@ struct TMPipe {
  private:
   using T_ = typename Popped_::DType;
   // Kernels give 32 bits of the place of a tile, which stands for the chip's memory, or an address.
-  static uint32_t offset(uint32_t given) {
+  static uint32_t offset(int64_t here, uint32_t given) {
     constexpr uint32_t most = 1 << 20;  // no memory is larger
-    const uint32_t from = given - static_cast<uint32_t>(ptokit::space(int64_t(Popped_::Loc)));
+    const uint32_t from = given - static_cast<uint32_t>(ptokit::space(here, int64_t(Popped_::Loc)));
     return from < most ? from : given;
   }
   template <class U_, int R_, int C_> using Lines = GlobalTensor<U_, Shape<1, 1, 1, R_, C_>, Stride<1, 1, 1, C_, 1>>;

@@ -25,12 +25,12 @@ constexpr int box_cols(pto::SLayout inner, int fractal, int size) {
   if (inner == pto::SLayout::NoneBox) return 1;
   return inner == pto::SLayout::ColMajor || fractal == 1024 ? 16 : fractal == 32 ? 2 : 32 / size;
 }
-inline int64_t space(int64_t location) { return special(kSpace, 0, location); }
+inline int64_t space(int64_t here, int64_t location) { return special(kSpace, here, location); }
 // The address of a tile, given by the host where the kernel gave none.
-template <class T_> int64_t home(const T_ &tile) {
+template <class T_> int64_t home(int64_t here, const T_ &tile) {
   if (tile.address == -1) {
-    const int64_t id = T_::type();
-    special(kHome, 0, kTile, id, tile.address, tile.RowMaskInternal, tile.ColMaskInternal, address_of(&tile.address));
+    const int64_t id = T_::type(here);
+    special(kHome, here, kTile, id, tile.address, tile.RowMaskInternal, tile.ColMaskInternal, address_of(&tile.address));
   }
   return tile.address;
 }
@@ -74,9 +74,12 @@ struct Tile : ptokit::TileBase {
   // A tile of static extents may repeat its columns, and have no others.
   template <class A_>
     requires(std::is_convertible_v<A_, int64_t> && VR_ != DYNAMIC && VC_ != DYNAMIC)
-  explicit Tile(A_ given) : Tile() {
-    static const char *const why = "the extents of this tile are static: it takes no others";
-    if (static_cast<int64_t>(given) != VC_) ptokit::special(ptokit::kTrap, 0, ptokit::address_of(why));
+  PTOKIT_OUTLINE explicit Tile(A_ given) : Tile() {
+    const int64_t cols = static_cast<int64_t>(given);
+    if (cols == VC_) return;
+    char why[96];
+    std::snprintf(why, sizeof why, "a tile of %d static columns is given %lld", VC_, static_cast<long long>(cols));
+    ptokit::special(ptokit::kTrap, PTOKIT_HERE, ptokit::address_of(why));
   }
   template <class A_, class Z_>
     requires(std::is_convertible_v<A_, int64_t> && std::is_convertible_v<Z_, int64_t> &&
@@ -118,29 +121,32 @@ struct Tile : ptokit::TileBase {
   PTOKIT_OUTLINE void ResetMadMode() { ptokit::special(ptokit::kShorten, PTOKIT_HERE, 0); }
 
   // Where the tile lies in the memory that stands for the chip's; kernels take references to it.
-  TileDType &data() const {
-    const int64_t at = ptokit::home(*this);
-    return place = reinterpret_cast<DType *>(ptokit::space(int64_t(L_)) + at);
+  PTOKIT_OUTLINE TileDType &data() const { return data_at(PTOKIT_HERE); }
+  PTOKIT_OUTLINE void assignData(TileDType start) {
+    address = ptokit::address_of(start) - ptokit::space(PTOKIT_HERE, int64_t(L_));
   }
-  void assignData(TileDType start) { address = ptokit::address_of(start) - ptokit::space(int64_t(L_)); }
   PTOKIT_OUTLINE DType GetValue(int64_t i) const {
-    DType *start = data();
+    DType *start = data_at(PTOKIT_HERE);
     ptokit::special(ptokit::kValue, PTOKIT_HERE, int64_t(L_), address + i * int64_t(sizeof(T_)), sizeof(T_));
     return start[i];
   }
   template <class V_> PTOKIT_OUTLINE void SetValue(int64_t i, V_ value) {
-    data()[i] = static_cast<DType>(value);
+    data_at(PTOKIT_HERE)[i] = static_cast<DType>(value);
     ptokit::special(ptokit::kPlace, PTOKIT_HERE, int64_t(L_), address + i * int64_t(sizeof(T_)), sizeof(T_));
   }
-  static int64_t type() {
+  static int64_t type(int64_t here) {
     int64_t &id = ptokit::TypeId<Tile>::id;
     if (id == 0) {
-      id = ptokit::special(ptokit::kTileType, 0, L_, ptokit::element<DType>, R_, C_, B_, S_, F_, P_, M_, VR_, VC_);
+      id = ptokit::special(ptokit::kTileType, here, L_, ptokit::element_word<DType>(), R_, C_, B_, S_, F_, P_, M_, VR_, VC_);
     }
     return id;
   }
 
  private:
+  TileDType &data_at(int64_t here) const {
+    const int64_t at = ptokit::home(here, *this);
+    return place = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + at);
+  }
   mutable TileDType place = nullptr;
   bool aligned = false;
 };
