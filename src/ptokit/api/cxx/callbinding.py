@@ -35,6 +35,7 @@ from ptokit.isa.model.words import ShortF32
 from ptokit.values.dtypes import DType, f32
 from ptokit.values.enumerations import Word
 from ptokit.values.formats import rounded
+from ptokit.values.layouts import Shape
 
 Value: TypeAlias = "Placed | int | float | tuple[Placed | int | float, ...]"
 KINDS: dict[type, tuple[Kind, ...]] = {
@@ -110,6 +111,8 @@ def as_moved(call: CxxCall, target: Target) -> CxxCall:
         and (name != "src" or not isinstance(types["dst"], ConvTileType))
         and not _as_large(types[name], kind, alone=len(others) == 1)
     ]
+    if all(others[n] == types[n] or _is_half(types[n], others[n]) for n in differ):
+        differ = []
     given = " and ".join(f"{name} is {types[name]}" for name in differ)
     return CxxCall(call.page, operands, attrs, given, call.operands)
 
@@ -130,6 +133,16 @@ def _as_large(one: Type, other: Type, *, alone: bool) -> bool:
     if not (alone and isinstance(one, GlobalType) and isinstance(other, GlobalType)):
         return False
     return replace(one, stride=other.stride) == other
+
+
+def _is_half(one: Type, whole: Type) -> bool:
+    """True of the tile of each vector core where both receive a half: headers want it so."""
+    if not (isinstance(one, TileType) and isinstance(whole, TileType) and one.valid.static):
+        return False
+    (rows, cols), (r, c) = one.valid, (one.rows, one.cols)
+    down = replace(one, rows=2 * r, valid=Shape(2 * (rows or 0), cols))
+    across = replace(one, cols=2 * c, valid=Shape(rows, 2 * (cols or 0)))
+    return whole in (down, across)
 
 
 def _shown(value: Given) -> str:

@@ -315,6 +315,7 @@ def _shared_out(call: CxxCall, core: CxxCore, axis: int, whole: object) -> None:
         Tile(kind, peer.space(VEC), own.address).assign(np.ascontiguousarray(half))
 
 
+BY_SOURCE = "the code of the chip goes by the layout of src: declare dst in the layout that is read"
 BY_CHIP = "the chip takes the line count from the view and the length from the tile"
 BY_SIMULATOR = "the CPU simulator moves what is valid, from the upper left of the view"
 PITCH = "line-pitch"  # where chips move consecutive elements, whatever the stride
@@ -370,7 +371,20 @@ def judged(call: CxxCall, given: Mapping[str, object], target: Target) -> Iterat
 
 def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
     """Warn where the chip moves other extents or strides than a type has (dispute D3)."""
-    if call.unlike:
+    given = {name: getattr(value, "type", None) for name, value in (call.stated or {}).items()}
+    if call.unlike and _differ_in_layout(call, given):
+        src, dst = given["src"], given["dst"]
+        yield Diagnostic(
+            "layout",
+            f"{call.page.mnemonic()}: the layouts of src and dst differ",
+            severity=Severity.WARNING,
+            rule="rows and columns are kept only between tiles of one layout",
+            seen=f"src is {src} and dst is {dst}",
+            help=BY_SOURCE,
+            targets=(target.name,),
+            by=(Judge.ASSEMBLER,),
+        )
+    elif call.unlike:
         yield Diagnostic(
             "shape",
             f"{call.page.mnemonic()}: the view and the valid region differ",
@@ -386,6 +400,13 @@ def _of_extents(call: CxxCall, target: Target) -> Iterator[Diagnostic]:
         env = environment(call.page, types, call.attrs, target)
         pitch = (rule for rule in call.page.rules_on(target) if rule.slug == PITCH)
         yield from (violation(call.page, r, env, None) for r in pitch if r.holds(env) is False)
+
+
+def _differ_in_layout(call: CxxCall, given: Mapping[str, object]) -> bool:
+    """True where the chip moves a tile in another layout than its type has."""
+    moved = {n: v.type for n, v in call.operands.items() if isinstance(v, PlacedTile)}
+    types = ((moved[n], kind) for n, kind in given.items() if isinstance(kind, TileType))
+    return any(one.layout is not other.layout for one, other in types)
 
 
 def _of_types(call: CxxCall, target: Target) -> Iterator[Diagnostic]:

@@ -375,4 +375,12 @@ C: dict[str, Dispute] = {
         "bf16 on every target",
         "the type of the text decides, not the compiler of the simulator",
     ),
+    "C66": Dispute(
+        "what does an insert from UB into L1 of A5 make of tiles of unlike layouts?",
+        "Manual and CPU simulator: each element keeps its row and column. Assembler: dst is nz. "
+        "Code of A5 (npu/a5/TInsert.hpp:598-630): goes by the layout of src, so boxes of nz lie in "
+        "a tile of zn as those of its transpose, and plain lines as in a plain tile.",
+        "text: rows and columns are kept; kernels in C++: as the code, with a warning",
+        "flash attention of A5 by columns (FIFO mode 1) inserts its transposed P so, and is right",
+    ),
 }

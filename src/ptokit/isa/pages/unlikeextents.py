@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptokit.isa.formula.formulas import Env
-from ptokit.isa.formula.rules import A2A3
+from ptokit.isa.formula.rules import A2A3, A5
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
@@ -182,6 +182,23 @@ def as_shared(types: Env, target: Target) -> Env:
         return {}
     rows, cols = dst.rows << down, dst.cols << (not down)
     return {"dst": replace(dst, rows=rows, cols=cols, valid=whole)}
+
+
+def as_inserted(types: Env, target: Target) -> Env:
+    """Return dst as the code that inserts from UB into L1 of A5 addresses it (dispute C66).
+
+    The code goes by the layout of src. Plain lines go to where a plain tile has them, boxes of
+    nz to where a tile has them whose boxes follow one another along rows.
+    """
+    dst, src = types["dst"], types["src"]
+    if not (target.follows((A5,)) and src.loc is VEC and dst.loc is MAT):
+        return as_shared(types, target)
+    if src.layout is dst.layout or src.layout not in (ND, NZ):
+        return {}
+    if src.layout is ND or dst.layout is DN:
+        return {"dst": replace(dst, layout=src.layout)}
+    across = Shape(dst.valid.cols, dst.valid.rows)
+    return {"dst": replace(dst, rows=dst.cols, cols=dst.rows, layout=NZ, valid=across)}
 
 
 def _boxes_of_sums(src: TileType) -> tuple[int, int]:

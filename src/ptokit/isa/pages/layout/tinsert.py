@@ -1,7 +1,7 @@
 """TINSERT and TINSERT_FP: write a tile into a window of a larger one."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.unlikeextents import as_shared
+from ptokit.isa.pages.unlikeextents import as_inserted, as_shared
 from ptokit.isa.pages.windows import *
 from ptokit.values.fixpipe import FixPipe, narrowed
 
@@ -30,7 +30,7 @@ class TInsert(
     inner_flags=(A5,),
     uses=(FIXPIPE,),
     asm=Asm(words=PRE_QUANT),
-    disputes=("C22", "C23", "C44", "C47", "C58", "C59", "D28", "X122"),
+    disputes=("C22", "C23", "C44", "C47", "C58", "C59", "C66", "D28", "X122"),
 ):
     """Write the valid region of `src` into the window of `dst` that starts at (`row`, `col`).
 
@@ -38,6 +38,7 @@ class TInsert(
     source passes the fix-pipe, as in textract. SPLIT2 and SPLIT4 issue the same transfer in parts.
     """
 
+    moved_types = staticmethod(as_inserted)
     dst, src = Insert.dst, Insert.src
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     row, col = Insert.row, Insert.col
