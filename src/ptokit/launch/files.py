@@ -37,7 +37,7 @@ CHUNK = 1 << 24
 STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 TEXT = "give a .pto file: the text of a program"
 CPP = (".cpp", ".cc", ".cxx", ".hpp", ".h")
-LAUNCHED = "`ptokit check` takes C++; `ptokit cxx run` launches it, --profile predicts its time"
+LAUNCHED = "check, run, profile, convert and opt take C++: give --launch 'NAME<...>' and arguments"
 PYTHON = "commands take a kernel in Python as FILE.py or FILE.py:NAME"
 ARRAY = (
     "give a number, true or false, `random` or `zeros`, as zeros:f16:16x32, a .npy file of "

@@ -171,12 +171,13 @@ def _array(codes: AnyArray, dtype: DType) -> AnyArray:
 
 
 def completed(text: str, seed: int = 0) -> Completed | None:
-    """Parse `random`, `zeros` or a raw file, then optionally `:dtype` and `:extents`.
+    """Parse `random`, `zeros` or a raw file, then `:dtype` and `:extents`; these alone are zeros.
 
-    None for other text: a .npy file, or a file that is not .bin and has no details. ValueError for
-    an invalid detail.
+    None for a .npy file, or a file that is not .bin and has no details. ValueError for bad details.
     """
     content, *details = text.split(":")
+    if len(details) == 1 and dtype_named(content) is not None:
+        content, details = "zeros", [content, *details]
     if content in ("random", "zeros"):
         for detail in details:
             if dtype_named(detail) is None and _extents(detail) is None:

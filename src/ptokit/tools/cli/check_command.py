@@ -12,14 +12,15 @@ import click
 
 from ptokit.diagnostics.diagnostic import Judge, PtoError
 from ptokit.isa.model.targets import ARCHES, PEDANTIC, TARGETS
-from ptokit.tools.cli.cppkernels import OPTIONS, CppCheck
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
+from ptokit.tools.cli.kernelfiles import read_programs
 from ptokit.tools.cli.options import (
     ARGUMENTS,
     KERNELS,
     READING,
+    CppOptions,
+    cpp_options,
     is_cpp,
-    read_programs,
     require_pipes,
     target_option,
     with_readings,
@@ -55,9 +56,7 @@ ARCH = "pto.target_arch"  # an attribute of modules
     help="Source whose verdict decides.  [default: the strictest that is certain]",
 )
 @click.option("--races", is_flag=True, help="Detect hazards between the pipes of a core.")
-@OPTIONS[0]
-@OPTIONS[1]
-@OPTIONS[2]
+@cpp_options
 @click.option("--memory", metavar="FILE.svg", help="Draw the memory map of tiles; -: table only.")
 @program_errors
 def check(style: str, verbose: bool, **asked: Any) -> None:  # Any: click's parameters
@@ -106,9 +105,8 @@ def checks_of(
         usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
         require_pipes(*names)
-    of_cpp = CppCheck(**cpp)
-    if any(cpp.values()) or any(map(is_cpp, kernels)):
-        of_cpp.require_cpp(kernels)
+    of_cpp = CppOptions(**cpp)
+    of_cpp.require_cpp(kernels)
 
     def checked(label: str, program: Program | PtoError) -> KernelVerdicts:
         if isinstance(program, PtoError):
@@ -124,7 +122,9 @@ def checks_of(
     checks: list[KernelVerdicts] = []
     for kernel in kernels:
         if is_cpp(kernel):
-            checks.append(of_cpp.verdicts(kernel, words, names, races=races))
+            from ptokit.tools.cli.cppkernels import CppCheck
+
+            checks.append(CppCheck(of_cpp).verdicts(kernel, words, names, races=races))
             continue
         try:
             checks += [checked(*one) for one in read_programs(kernel, words).items()]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import CallError, PtoError
-from ptokit.tools.cli.cxx_commands import launch_arguments
-from ptokit.tools.cli.failures import call_errors, usage
-from ptokit.tools.cli.options import is_cpp
+from ptokit.launch.settings import target_named
+from ptokit.tools.cli.cpplaunch import CppLaunch
+from ptokit.tools.cli.failures import usage
+from ptokit.tools.cli.options import CppOptions
 
 if TYPE_CHECKING:
     from ptokit.analysis.legality import Verdict
@@ -21,28 +20,17 @@ if TYPE_CHECKING:
     from ptokit.tools.verdicts import KernelVerdicts
 
 OPEN = "its rules are checked in a launch: give --launch 'NAME<...>' and --args"
-OPTIONS = (
-    click.option("-I", "include", multiple=True, metavar="DIR", help="Of C++: a header folder."),
-    click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Of C++: a macro."),
-    click.option("--launch", metavar="NAME<...>", help="Of C++: the kernel to check as it runs."),
-)
 
 
 @dataclass(frozen=True)
 class CppCheck:
-    """A check of files in C++: the launch, if there is one, and the options of the compiler."""
+    """A check of files in C++: compiled, and launched if that is asked for."""
 
-    include: tuple[str, ...]
-    define: tuple[str, ...]
-    launch: str | None
+    options: CppOptions
 
-    def require_cpp(self, kernels: Sequence[Path]) -> None:
-        """A usage error where options of C++ are given for other files, or a launch for several."""
-        files = [kernel for kernel in kernels if is_cpp(kernel)]
-        if not files and self != CppCheck((), (), None):
-            usage("-I, -D and --launch are about kernels in C++")
-        if len(files) > 1 and self.launch is not None:
-            usage("--launch is about one file in C++: check the others without it")
+    @property
+    def launch(self) -> str | None:
+        return self.options.launch
 
     def verdicts(
         self, file: Path, words: Sequence[str], targets: Sequence[str], *, races: bool
@@ -69,20 +57,14 @@ class CppCheck:
         self, file: Path, words: Sequence[str], target: str, *, races: bool
     ) -> tuple[Module | None, Sequence[Diagnostic]]:
         """Compile the file, and launch it if that is asked for; PtoError where either fails."""
-        from ptokit.api.cxx.compiler import library
-        from ptokit.api.cxx.cxxkernel import CxxKernel
-        from ptokit.api.cxx.parameternames import parameter_names
-
-        how: dict[str, Any] = {"include": self.include, "define": self.define}  # Any: `CxxKernel`
-        with call_errors():
-            kernel = CxxKernel(file, target=target, **how)
+        launch = CppLaunch(file, self.options, tuple(words))
         if self.launch is None:
-            library([file], kernel.build())
+            from ptokit.api.cxx.compiler import library
+
+            library([file], launch.kernel(target).build())
             return None, ()
-        given = tuple(_zeros(word) for word in words)
-        arguments = launch_arguments(given, parameter_names([file], self.launch), 0)
-        ran = kernel.launch(self.launch, *arguments)
-        hazards = ran.races(target) if races and not kernel.target.in_order else []
+        ran = launch.on(target).ran
+        hazards = ran.races(target) if races and not target_named(target).in_order else []
         return ran.program.module, [*ran.warnings, *ran.check(target), *hazards]
 
     def _verdict(self, target: str, found: Sequence[Diagnostic]) -> Verdict:
@@ -97,12 +79,3 @@ class CppCheck:
         else:
             word, reason = Outcome.LEGAL, ""
         return Verdict(target, word, reason, tuple(found), ())
-
-
-def _zeros(word: str) -> str:
-    """The argument x=f32:4x8 as an array that `cxx run` makes."""
-    from ptokit.values.dtypes import dtype_named
-
-    name, _, text = word.partition("=")
-    typed = dtype_named(text.partition(":")[0]) is not None
-    return f"{name}=zeros:{text}" if typed else word

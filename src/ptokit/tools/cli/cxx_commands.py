@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import CPP_FILES, SEED, require_pipes, target_option
-from ptokit.tools.cli.values import TakesNumbers, argument, assigned, output, split
-from ptokit.tools.terminal import show
+from ptokit.tools.cli.failures import call_errors, program_errors
+from ptokit.tools.cli.options import CPP_FILES, SEED, CppOptions, require_pipes, target_option
+from ptokit.tools.cli.values import Golden, TakesNumbers
 
 if TYPE_CHECKING:
     from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
@@ -114,34 +111,24 @@ def cxx_run(
     strict: bool,
     timeout: float | None,
     target: str,
-    **how: object,
+    **how: Any,  # Any: click's parameters
 ) -> None:
-    """Launch a kernel of FILE on arrays.
+    """Launch a kernel of FILE on arrays, as `ptokit run` does.
 
     Arguments are given in the order of the kernel's parameters, or by name (a=a.npy). A value is a
     number, a .npy file, a file of raw elements, `random` or `zeros`, the last three with element
     type and extents (c=zeros:f32:64x64).
     """
-    from ptokit.api.cxx.parameternames import parameter_names
+    from ptokit.api.compare import Tolerance
+    from ptokit.tools.cli.cpplaunch import CppLaunch, CppRunCall
 
-    if races:
-        require_pipes(target)
-    kernel = _kernel((file,), target=target, **how)
-    names = parameter_names([file], launch)
-    given = launch_arguments(arguments, names, seed)
-    files = {name: output(text) for name, text in assigned(outputs, "-o ").items()}
-    for name in files:
-        if name not in names:
-            usage(f"-o {name}: unknown parameter; the kernel has {_listed(names)}")
-    start = time.perf_counter()
-    more = {} if timeout is None else {"timeout": timeout}
-    ran = kernel.launch(launch, *given, blocks=blocks, strict=strict, **more)
-    seconds = time.perf_counter() - start
-    click.echo(ran.printed, nl=False)
-    for warning in ran.warnings:
-        show(warning, end="\n\n")
-    _save(files, dict(zip(names, given, strict=False)))
-    _shown(ran, target, seconds, races=races, profile=profile, report=report)
+    fixpipe = how.pop("fixpipe")
+    options = CppOptions(**how, launch=launch)
+    call = CppLaunch(file, options, arguments, seed, blocks)
+    golden = Golden((), Tolerance())
+    ran = CppRunCall(call, target, fixpipe, outputs, golden, races, report, strict, timeout).run()
+    if profile:
+        click.echo(str(ran.profile()))
     if convert is not None:
         _write(ran, convert)
 
@@ -151,74 +138,6 @@ def _kernel(files: tuple[Path, ...], **how: Any) -> CxxKernel:  # Any: see `comp
 
     with call_errors():
         return CxxKernel(*files, **how)
-
-
-def launch_arguments(words: tuple[str, ...], names: list[str], seed: int) -> list[object]:
-    """Return the arguments in order; a usage error where one is missing or unknown."""
-    by_position, by_name = split(words)
-    given = dict(zip(names, by_position, strict=False))
-    named = assigned(by_name, "")
-    if not names and named:
-        usage("the parameter names of the kernel are unknown; give arguments in order")
-    if not names:
-        return [_value(str(n), text, seed) for n, text in enumerate(by_position)]
-    if len(by_position) > len(names):
-        usage(f"expected {_listed(names)}, got {len(by_position)} arguments")
-    for name in named:
-        if name not in names:
-            usage(f"unknown parameter {name}; the kernel has {_listed(names)}")
-        if name in given:
-            usage(f"{name} is given twice")
-    given |= named
-    for name in names:
-        if name not in given:
-            usage(f"missing argument {name}; expected {_listed(names)}")
-    return [_value(name, given[name], seed) for name in names]
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "none"
-
-
-def _value(name: str, text: str, seed: int) -> object:
-    from ptokit.ir.module import Value
-    from ptokit.isa.model.types import PtrType
-    from ptokit.launch.fills import Completed
-
-    value = argument(text, seed)
-    if not isinstance(value, Completed):
-        return value
-    if value.dtype is None or value.shape is None:
-        usage(f"{name}={text}: add element type and extents, as in {text}:f32:64x64")
-    return value.array(Value(name, PtrType(value.dtype)))
-
-
-def _save(files: dict[str, Path], arrays: dict[str, object]) -> None:
-    import numpy as np
-
-    from ptokit.forms.complete import dtype_of_array
-    from ptokit.launch.files import write_arrays
-
-    every = [(path, np.asarray(arrays[name])) for name, path in files.items()]
-    write_arrays([(path, a, dtype) for path, a in every if (dtype := dtype_of_array(a))])
-
-
-def _shown(
-    ran: CxxRun, target: str, seconds: float, *, races: bool, profile: bool, report: bool
-) -> None:
-    """Print the requested reports; hazards end the command with status 1."""
-    if report:
-        count = Counter(ran.instructions())
-        click.echo(f"{count.total()} instructions on {target} in {seconds * 1000:.0f} ms")
-        for name, number in sorted(count.items(), key=lambda item: (-item[1], item[0])):
-            click.echo(f"  {number:>8}  {name}")
-    if profile:
-        click.echo(str(ran.profile()))
-    found = ran.races() if races else []
-    for one in found:
-        show(one, end="\n\n")
-    if any(one.is_error for one in found):
-        sys.exit(1)
 
 
 def _write(ran: CxxRun, file: str) -> None:

@@ -10,14 +10,8 @@ from typing import Any
 import click
 
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import (
-    ENTRY,
-    SEED,
-    is_kernel,
-    kernels_of,
-    taken,
-    tolerance_options,
-)
+from ptokit.tools.cli.kernelfiles import is_kernel, kernels_of
+from ptokit.tools.cli.options import ENTRY, SEED, taken, tolerance_options
 from ptokit.tools.cli.values import expectation, stated_array
 
 TRACE = re.compile(rb"(\[[^\]\n]*\])?\s*\d+  .{8}\S+\s")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
-from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
-
-if TYPE_CHECKING:
-    from ptokit.api.program import Program
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
@@ -34,8 +30,59 @@ ARGUMENTS = click.option(
     *("--args", "words"),
     multiple=True,
     metavar="NAME=VALUE",
-    help="An argument of a kernel in Python: x=f32:75x50, high=32.",
+    help="An argument of a kernel in Python or C++: x=f32:75x50, high=32.",
 )
+
+
+@dataclass(frozen=True)
+class CppOptions:
+    """The options of kernels in C++: how a file is compiled, and the kernel that is launched."""
+
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    compiler: str | None = None
+    launch: str | None = None
+
+    @property
+    def of_compiler(self) -> dict[str, tuple[str, ...] | str | None]:
+        return {"include": self.include, "define": self.define, "compiler": self.compiler}
+
+    @property
+    def words(self) -> list[str]:
+        """Return these options as words of the command line."""
+        several = [*(("-I", one) for one in self.include), *(("-D", one) for one in self.define)]
+        single = {"--compiler": self.compiler, "--launch": self.launch}
+        every = [*several, *((name, value) for name, value in single.items() if value)]
+        return [word for pair in every for word in pair]
+
+    def require_cpp(self, kernels: Sequence[Path]) -> None:
+        """A usage error where options of C++ are given for other files, or a launch for several."""
+        from ptokit.tools.cli.failures import usage
+
+        files = [kernel for kernel in kernels if is_cpp(kernel)]
+        if not files and self != CppOptions():
+            usage("-I, -D, --compiler and --launch are about kernels in C++")
+        if len(files) > 1 and self.launch is not None:
+            usage("--launch is about one file in C++: give the others in calls of their own")
+
+
+def is_cpp(kernel: Path) -> bool:
+    """Return whether the path is of a C++ file."""
+    return kernel.suffix in CPP_FILES
+
+
+def cpp_options(function: F) -> F:
+    """Add the options of kernels in C++, the fields of `CppOptions`."""
+    for option in (
+        click.option("--launch", metavar="NAME<...>", help="Of C++: the kernel to launch."),
+        click.option("--compiler", metavar="NAME", help="Of C++: g++, clang++ or a path."),
+        click.option(
+            "-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Of C++: a macro."
+        ),
+        click.option("-I", "include", multiple=True, metavar="DIR", help="Of C++: header folder."),
+    ):
+        function = option(function)
+    return function
 
 
 class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
@@ -136,62 +183,3 @@ def cluster_at(scheduler: str | None) -> AbstractContextManager[object]:
     from ptokit.api.workers import connected
 
     return connected(scheduler)
-
-
-def read_program(kernel: Path, words: tuple[str, ...] = ()) -> Program:
-    """Return the only program of a file; `words` are the arguments of a kernel in Python."""
-    found = read_programs(kernel, words)
-    if len(found) > 1:
-        from ptokit.tools.cli.failures import usage
-
-        usage(f"{kernel} has several programs: choose one of {', '.join(found)}")
-    (program,) = found.values()
-    if isinstance(program, PtoError):
-        raise program
-    return program
-
-
-def read_programs(kernel: Path, words: tuple[str, ...] = ()) -> Mapping[str, Program | PtoError]:
-    """Return the programs of a file by name, a file in Python may have several; or why one is none.
-
-    PtoError if the file cannot be read.
-    """
-    from ptokit.api.kernel.loading import decoded, load, loads
-
-    if is_python(kernel):
-        from ptokit.tools.cli.pythonkernels import python_programs
-
-        return python_programs(kernel, words)
-    if words:
-        from ptokit.tools.cli.failures import usage
-
-        usage(f"--args is about kernels in Python, and {kernel} is none")
-    if str(kernel) == "-":
-        return {"<stdin>": loads(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")}
-    return {str(kernel): load(kernel)}
-
-
-def is_python(kernel: Path) -> bool:
-    """Return whether the path is FILE.py or FILE.py:NAME."""
-    return kernel.suffix.partition(":")[0] == ".py"
-
-
-def is_cpp(kernel: Path) -> bool:
-    """Return whether the path is of a C++ file."""
-    return kernel.suffix in CPP_FILES
-
-
-def is_kernel(word: Path) -> bool:
-    """True of what a kernel's file is called."""
-    return is_python(word) or word.suffix == ".pto"
-
-
-def kernels_of(words: tuple[str, ...]) -> tuple[list[Path], tuple[str, ...]]:
-    """The kernels, which are the first word and others that end as kernels do; the arguments."""
-    from ptokit.tools.cli.values import split
-
-    by_position, _ = split(words[1:])
-    others = [word for word in by_position if is_kernel(Path(word))]
-    return [*map(Path, (words[0], *others))], tuple(
-        word for word in words[1:] if word not in others
-    )

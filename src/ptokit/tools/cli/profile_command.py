@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import MACHINES, TARGETS
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
+from ptokit.tools.cli.kernelfiles import is_python, kernels_of, read_programs
 from ptokit.tools.cli.options import (
+    ARGUMENTS,
     ENTRY,
     SEED,
+    CppOptions,
     TargetChoice,
-    is_python,
-    kernels_of,
-    read_programs,
+    cpp_options,
+    is_cpp,
     taken,
 )
 from ptokit.tools.cli.values import argument, assigned, split
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Predict the time of a program on hardware.")
 @click.argument(
-    "words",
+    "kernels",
     type=click.Path(allow_dash=True),
     nargs=-1,
     required=True,
@@ -68,24 +71,36 @@ if TYPE_CHECKING:
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a report for a browser."
 )
+@ARGUMENTS
+@cpp_options
 @program_errors
-def profile(words: tuple[str, ...], base: str | None, style: str, **given: object) -> None:
-    """Predict how long each KERNEL (.pto, .py, or - for standard input) takes on hardware.
+def profile(
+    kernels: tuple[str, ...],
+    words: tuple[str, ...],
+    base: str | None,
+    style: str,
+    **given: Any,  # Any: click's parameters
+) -> None:
+    """Predict how long each KERNEL (.pto, .py, .cpp, or - for standard input) takes on hardware.
 
     Arguments are those of `run`, for every kernel. Arrays may be left out: the time of most kernels
     does not depend on what is in them. The prediction counts cycles of the cores, not the launch
     itself.
 
+    Of a .cpp file the kernel of --launch runs on its arguments, and what ran is predicted.
+
     With --compare a table shows the cycles of each kernel before and after. Status 1 if a kernel
     cannot be profiled; a longer time is no error.
     """
-    asked = taken(Asked, given)
-    named, arguments = kernels_of(words)
-    kernels = [*dict.fromkeys(named)]
-    asked.validate(kernels, alone=base is None and style == "text")
-    found = [*asked.profiles(kernels, arguments)]
+    cpp = taken(CppOptions, given)
+    asked = Asked(**given, cpp=cpp)
+    named, arguments = kernels_of(kernels)
+    files, arguments = [*dict.fromkeys(named)], (*arguments, *words)
+    cpp.require_cpp(files)
+    asked.validate(files, alone=base is None and style == "text")
+    found = [*asked.profiles(files, arguments)]
     if base is not None:
-        _compare(found, base, style, kernels, [*asked.words, *arguments])
+        _compare(found, base, style, files, [*asked.words, *arguments])
     elif style == "json":
         from ptokit.tools.profiletable import profiles_json
 
@@ -141,6 +156,7 @@ class Asked:
     by_line: bool
     trace: Path | None
     html: Path | None
+    cpp: CppOptions
 
     def validate(self, kernels: Sequence[Path], *, alone: bool) -> None:
         """End the command where words do not go together."""
@@ -176,7 +192,8 @@ class Asked:
         """Return these options as words of the command line."""
         given = {"--target": self.target, "--entry": self.func}
         named = [word for name, value in given.items() if value for word in (name, value)]
-        return [*named, "--blocks", str(self.blocks), "--seed", str(self.seed)]
+        numbers = ["--blocks", str(self.blocks), "--seed", str(self.seed)]
+        return [*named, *numbers, *self.cpp.words]
 
     @property
     def aside(self) -> bool:
@@ -190,18 +207,33 @@ class Asked:
         from ptokit.api.profiling import timed_target
         from ptokit.tools.profiletable import KernelProfile
 
-        placed, named = split(arguments)
-        by_name = {n: argument(text, self.seed) for n, text in assigned(named, "").items()}
-        by_position = [argument(text, self.seed) for text in placed]
         for kernel in kernels:
-            for label, program, given in _programs(kernel, by_position, by_name):
+            for label, profiled in self._profilers(kernel, arguments):
                 for name in self.targets:
                     target = timed_target(name).name
                     try:
-                        found = self.profiled(program, given, target)
+                        found = profiled(target)
                     except PtoError as problem:
                         found = problem
                     yield KernelProfile(label, target, found)
+
+    def _profilers(
+        self, kernel: Path, arguments: tuple[str, ...]
+    ) -> Iterator[tuple[str, Callable[[str], Profile]]]:
+        """The programs of a file by name, each as a function from a target to its profile."""
+        if is_cpp(kernel):
+            from ptokit.tools.cli.cpplaunch import CppLaunch
+
+            if self.func is not None:
+                usage("--entry is not for kernels in C++: --launch names one")
+            launch = CppLaunch(kernel, self.cpp, arguments, self.seed, self.blocks)
+            yield str(kernel), lambda target: launch.on(target).ran.profile()
+            return
+        by_position, by_name = split(arguments)
+        placed = [argument(text, self.seed) for text in by_position]
+        named = {n: argument(text, self.seed) for n, text in assigned(by_name, "").items()}
+        for label, program, given in _programs(kernel, placed, named):
+            yield label, partial(self.profiled, program, given)
 
     def profiled(self, program: Program | PtoError, given: _Arguments, target: str) -> Profile:
         if isinstance(program, PtoError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptokit.api.compare import Tolerance
 from ptokit.tools.cli.failures import call_errors, usage
-from ptokit.tools.cli.options import is_python, read_program
+from ptokit.tools.cli.kernelfiles import is_python, read_program
 from ptokit.tools.cli.values import argument, assigned, split
 
 if TYPE_CHECKING:

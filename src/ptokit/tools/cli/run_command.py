@@ -16,17 +16,20 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.tools.cli.completedrun import CompletedRun, PreparedRun
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
+from ptokit.tools.cli.kernelfiles import is_python, read_program
 from ptokit.tools.cli.looking import Look, looking
 from ptokit.tools.cli.options import (
+    ARGUMENTS,
     ENGINE,
     ENTRY,
     KERNEL,
     READING,
     SCHEDULER,
     SEED,
+    CppOptions,
     cluster_at,
-    is_python,
-    read_program,
+    cpp_options,
+    is_cpp,
     require_pipes,
     taken,
     target_option,
@@ -34,11 +37,10 @@ from ptokit.tools.cli.options import (
     with_readings,
 )
 from ptokit.tools.cli.values import (
-    Expectation,
+    Golden,
     TakesNumbers,
     argument,
     assigned,
-    expectation,
     output,
     split,
     type_from,
@@ -46,7 +48,7 @@ from ptokit.tools.cli.values import (
 from ptokit.tools.terminal import show
 
 if TYPE_CHECKING:
-    from ptokit.api.compare import Comparison, Tolerance
+    from ptokit.api.compare import Comparison
     from ptokit.api.program import Program
     from ptokit.isa.model.types import Type
     from ptokit.launch.executable import Run
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 @click.command(cls=TakesNumbers, short_help="Run a program on arrays.")
 @KERNEL
 @click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
+@ARGUMENTS
 @target_option()
 @click.option(
     *("-o", "--output", "outputs"),
@@ -130,20 +133,25 @@ if TYPE_CHECKING:
 @click.option(
     "--show-code", metavar="NAME", help="Print the LLVM code of an instruction; run nothing."
 )
+@cpp_options
 @program_errors
 def run(
     arguments: tuple[str, ...],
+    words: tuple[str, ...],
     types: tuple[str, ...],
     order: str | None,
     readings: tuple[str, ...],
     seed: int,
-    **words: Any,  # Any: click's parameters
+    **asked: Any,  # Any: click's parameters
 ) -> None:
-    """Run KERNEL (a .pto or .py file, FILE.py:NAME, or - for standard input) on arrays.
+    """Run KERNEL (a .pto, .py or .cpp file, FILE.py:NAME, or - for standard input) on arrays.
 
     Arguments are given in the order of the function's head, or by name (a=a.npy). A value is a
     number, true or false, a .npy file, a file of raw elements, `random` or `zeros`. Element type
-    and extents that the argument's type leaves open follow after colons (a=a.bin:f16:512x384).
+    and extents that the argument's type leaves open follow after colons (a=a.bin:f16:512x384); they
+    alone are short for zeros.
+
+    Of a .cpp file --launch 'NAME<...>' is the kernel. What it changes is shown.
 
     With several ranks `x=VALUE` is given to each, `x@0=VALUE` to rank 0 alone, and `x@0=y@1` gives
     rank 0 the array y of rank 1.
@@ -152,7 +160,14 @@ def run(
     other one is 0; --ulp stands alone. --trace, --trace-values, --dump, --break and
     --schedule use the reference engine.
     """
-    call, given = run_call(arguments, types, order, readings, seed, **words)
+    arguments = (*arguments, *words)
+    if is_cpp(asked["kernel"]):
+        from ptokit.tools.cli.cpplaunch import run_cpp
+
+        run_cpp(arguments, seed, asked)
+        return
+    taken(CppOptions, asked).require_cpp([])
+    call, given = run_call(arguments, types, order, readings, seed, **asked)
     call.run(*given)
 
 
@@ -185,30 +200,6 @@ def run_call(
 
 # by position, by name; types of values
 RunArguments: TypeAlias = "tuple[Sequence[object], Mapping[str, object], tuple[str, ...]]"
-
-
-@dataclass(frozen=True)
-class Golden:
-    """The expected outputs and the tolerance."""
-
-    expect: tuple[str, ...]
-    within: Tolerance
-
-    @cached_property
-    def values(self) -> dict[str, Expectation]:
-        """Return the expected values, by the names of outputs."""
-        return {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
-
-    def compared(self, name: str, result: Run) -> Comparison:
-        """An output beside what is expected."""
-        from ptokit.api.compare import paired
-
-        found, dtype = result.outputs[name], result.dtypes[name]
-        golden = self.values[name].of(name, dtype, found.shape)
-        try:
-            return paired(found, golden, name, dtype).compared(name, self.within)
-        except ValueError as problem:
-            usage(f"--expect {problem}")
 
 
 @dataclass(frozen=True)
@@ -358,7 +349,8 @@ class RunCall:
             if name not in result.outputs:
                 made = ", ".join(result.outputs) or "none"
                 usage(f"the program has no output {name!r}; it has {made}")
-        return [self.golden.compared(name, result) for name in self.golden.values]
+        out, types = result.outputs, result.dtypes
+        return [self.golden.compared(name, out[name], types[name]) for name in self.golden.values]
 
     def _finish(self, done: CompletedRun) -> None:
         """Compare, save and show, in this order: what cannot be compared is saved nowhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 import click
@@ -11,7 +11,15 @@ import click
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
-from ptokit.tools.cli.options import ARGUMENTS, KERNEL, is_python, read_program, target_option
+from ptokit.tools.cli.kernelfiles import is_python, read_program
+from ptokit.tools.cli.options import (
+    ARGUMENTS,
+    KERNEL,
+    CppOptions,
+    cpp_options,
+    is_cpp,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from ptokit.api.program import Program
@@ -27,6 +35,9 @@ def fmt(kernel: Path, in_place: bool) -> None:
 
     if is_python(kernel):
         usage(f"{kernel} is Python: `ptokit convert --to dps {kernel}` prints its program")
+    if is_cpp(kernel):
+        launched = f"`ptokit convert --to dps {kernel} --launch 'NAME<...>' --args ...`"
+        usage(f"{kernel} is C++: {launched} prints the program of a launch")
     program = read_program(kernel)
     text = program.text(program.form())
     if in_place and str(kernel) != "-":
@@ -40,16 +51,29 @@ def fmt(kernel: Path, in_place: bool) -> None:
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), required=True)
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Assembler that reads the DPS.")
 @ARGUMENTS
+@target_option()
+@cpp_options
 @program_errors
-def convert(kernel: Path, form: str, dialect: str | None, words: tuple[str, ...]) -> None:
-    """Print KERNEL (a .pto or .py file) in another form: PTO-AS, SSA (Level 1), DPS (Level 2), C++.
+def convert(
+    kernel: Path,
+    form: str,
+    dialect: str | None,
+    words: tuple[str, ...],
+    target: str,
+    **cpp: Any,  # Any: click's parameters
+) -> None:
+    """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2), C++.
+
+    Of a .cpp file the kernel of --launch is compiled for --target and launched on --args; what ran
+    is printed.
 
     Versions of the assembler spell some DPS ops differently: --dialect chooses one. Without it each
     op keeps the spelling that it has in KERNEL.
     """
     if dialect is not None and form != "dps":
         usage(f"--dialect needs --to dps: {form} has one spelling")
-    click.echo(_text(read_program(kernel, words), form, dialect), nl=False)
+    program = read_program(kernel, words, CppOptions(**cpp), target)
+    click.echo(_text(program, form, dialect), nl=False)
 
 
 def _text(program: Program, form: str, dialect: str | None = None) -> str:
@@ -71,6 +95,7 @@ def _text(program: Program, form: str, dialect: str | None = None) -> str:
 @click.option("--to", "form", type=click.Choice(["as", "ssa", "dps", "cpp"]), help="Form to print.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 @ARGUMENTS
+@cpp_options
 @program_errors
 def opt(
     kernel: Path,
@@ -79,6 +104,7 @@ def opt(
     form: str | None,
     output: Path | None,
     words: tuple[str, ...],
+    **cpp: Any,  # Any: click's parameters
 ) -> None:
     """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
 
@@ -94,7 +120,8 @@ def opt(
             pass_named(name)
     with catch_warnings(record=True) as found:
         simplefilter("always")
-        program = read_program(kernel, words).after(names, MACHINES[target])
+        program = read_program(kernel, words, CppOptions(**cpp), target)
+        program = program.after(names, MACHINES[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
     text = _text(program, form or program.form())

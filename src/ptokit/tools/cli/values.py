@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -12,6 +13,7 @@ import click
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:
+    from ptokit.api.compare import Comparison, Tolerance
     from ptokit.isa.model.types import Type
     from ptokit.launch.fills import Completed
     from ptokit.values.dtypes import DType
@@ -148,6 +150,29 @@ class Expectation:
             return self.value
         stated = replace(self.value, shape=self.value.shape or shape)
         return np.asarray(stated.array(Value(name, PtrType(dtype))))
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The expected outputs and the tolerance."""
+
+    expect: tuple[str, ...]
+    within: Tolerance
+
+    @cached_property
+    def values(self) -> dict[str, Expectation]:
+        """Return the expected values, by the names of outputs."""
+        return {n: expectation(t) for n, t in assigned(self.expect, "--expect ").items()}
+
+    def compared(self, name: str, found: AnyArray, dtype: DType) -> Comparison:
+        """An output beside what is expected."""
+        from ptokit.api.compare import paired
+
+        golden = self.values[name].of(name, dtype, found.shape)
+        try:
+            return paired(found, golden, name, dtype).compared(name, self.within)
+        except ValueError as problem:
+            usage(f"--expect {problem}")
 
 
 def type_from(text: str) -> Type:
