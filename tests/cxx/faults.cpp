@@ -8,7 +8,7 @@ using Vec = Tile<TileType::Vec, float, 16, 64>;
 struct Own {
   double first, second;
 };
-enum class Unplaced { Tile, View, Object, Layout, Text, Event, Extent, Pointer };
+enum class Unplaced { Tile, View, Object, Layout, Text, Event, Extent, Pointer, Buffer };
 
 // Kernels of types and numbers that no instruction takes.
 template <Unplaced Which> __global__ AICORE void unplaced(__gm__ float *a, __gm__ float *c, int zero)
@@ -42,6 +42,8 @@ template <Unplaced Which> __global__ AICORE void unplaced(__gm__ float *a, __gm_
   } else if constexpr (Which == Unplaced::Pointer) {
     View odd((float *)((char *)c + 2));
     TSTORE(odd, x);
+  } else if constexpr (Which == Unplaced::Buffer) {
+    get_buf(PIPE_MTE2, c);
   }
 }
 
@@ -120,6 +122,7 @@ void faults(int which, float *a, float *c, int zero)
     case 21: unplaced<Unplaced::Event><<<1, nullptr, stream>>>(a, c, zero); break;
     case 22: unplaced<Unplaced::Extent><<<1, nullptr, stream>>>(a, c, zero); break;
     case 23: unplaced<Unplaced::Pointer><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 25: unplaced<Unplaced::Buffer><<<1, nullptr, stream>>>(a, c, zero); break;
     case 24: Vec().SetValue(0, 1.0f); break;  // the host has no tiles
   }
 }

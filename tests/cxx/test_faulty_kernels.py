@@ -71,6 +71,7 @@ PLACED: dict[int, tuple[str, str, tuple[str, ...]]] = {
     21: ("attribute", "static_cast<event_t>(9 + zero)", ("9", "0 to 7")),
     22: ("trapped", "Vec other(63 + zero)", ("64 static columns is given 63",)),
     23: ("offset-misaligned", "TSTORE(odd, x)", ("byte 2 of c", "f32")),
+    25: ("operand-kind", "get_buf(PIPE_MTE2, c)", ("pipe_t::PIPE_MTE2, a pointer to f32",)),
     24: ("scope", "Vec().SetValue(0, 1.0f)", ("no launch runs",)),
 }
 

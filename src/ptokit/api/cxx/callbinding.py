@@ -68,7 +68,7 @@ def bind(name: str, values: Sequence[Given], target: Target) -> CxxCall:
     found = [call for call in each if call is not None]
     if found:
         return found[0] if len(found) == 1 else min(found, key=partial(_foreign, target=target))
-    given = ", ".join(map(_shown, values)) or "nothing"
+    given = ", ".join(map(shown, values)) or "nothing"
     if name not in forms():
         raise error("unknown-op", f"unknown instruction {name}", seen=f"it is called with {given}")
     raise error(
@@ -145,7 +145,8 @@ def _is_half(one: Type, whole: Type) -> bool:
     return whole in (down, across)
 
 
-def _shown(value: Given) -> str:
+def shown(value: Given) -> str:
+    """Say what an argument is."""
     match value:
         case PlacedTile() | PlacedView() | PlacedConv():
             return str(value.type)
@@ -220,7 +221,7 @@ def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
         if attr is None:
             if _idle(word):
                 continue
-            raise Misfit(f"nothing takes {_shown(word)}")
+            raise Misfit(f"nothing takes {shown(word)}")
         found[attr.name] = _chosen(attr, word)
         free = [a for a in free if a is not attr]
     for attr in form.page.attrs:

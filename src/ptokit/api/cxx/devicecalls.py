@@ -5,12 +5,13 @@ Each is found by what its page says of itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from ptokit.api.cxx.callbinding import CxxCall, Value
-from ptokit.api.cxx.calloperands import PlacedTile, PlacedView
+from ptokit.api.cxx.callbinding import CxxCall, Value, shown
+from ptokit.api.cxx.calloperands import Chosen, Given, Number, PlacedTile, PlacedView
 from ptokit.api.cxx.callwords import FlagWay
 from ptokit.api.cxx.headers import BUILTIN
 from ptokit.diagnostics.diagnostic import error
@@ -21,11 +22,13 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import AccToVecMode, Pipe, S
 from ptokit.isa.pages.bursts import burst_page, fill_page, tile_of_lines, view_of_lines
+from ptokit.isa.pages.synchronisation import operation_on
 from ptokit.values.dtypes import i8, i16, i32, i64, u32
 from ptokit.values.enumerations import MAT, VEC, Loc, Word
 from ptokit.values.layouts import ND, Shape
 
 LINE = 32  # bytes of the smallest tile
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 INTEGERS = {d.size: d for d in (i8, i16, i32, i64)}
 
 
@@ -57,6 +60,46 @@ def unexecuted() -> dict[str, str]:
     """Return why they have no effect, for the functions of the device whose page says so."""
     texts = ((BUILTIN.fullmatch(p.asm.cpp_text or ""), p.unexecuted) for p in pages())
     return {match[1]: reason for match, reason in texts if match and reason}
+
+
+@cache
+def _executed() -> dict[str, type[Instr]]:
+    """Return the pages that execute functions of the device on operations and numbers alone."""
+    found: dict[str, type[Instr]] = {}
+    for page in pages():
+        match = BUILTIN.fullmatch(page.asm.cpp_text or "")
+        named = {a.name for a in page.attrs if a.kind in (str, int)}
+        if match and page.executes and not page.operands and named == {*_arguments(page)}:
+            found.setdefault(match[1], page)
+    return found
+
+
+def _arguments(page: type[Instr]) -> list[str]:
+    """Return the attributes that the C++ of a page names, in order."""
+    return PLACEHOLDER.findall(page.asm.cpp_text or "")
+
+
+def is_executed(name: str) -> bool:
+    """True of a function of the device that is an instruction, found by its name."""
+    return name in _executed()
+
+
+def function(name: str, values: Sequence[Given]) -> CxxCall:
+    """Return the instruction that a function of the device is."""
+    page = _executed()[name]
+    names, attrs = _arguments(page), dict[str, object]()
+    for attr, value in zip(names, values, strict=False):
+        if isinstance(value, Number):
+            attrs[attr] = int(value.value)
+        elif isinstance(value, Chosen):
+            attrs[attr] = operation_on(value.label)
+    lacking = any(a.required and a.name not in attrs for a in page.attrs)
+    if lacking or len(attrs) < len(values):
+        given = ", ".join(map(shown, values)) or "nothing"
+        text = re.sub(r"[{};]", "", page.asm.cpp_text or "")
+        message = f"{name}: unsupported arguments"
+        raise error("operand-kind", message, seen=given, help=f"write {text}")
+    return CxxCall(page, {}, attrs)
 
 
 def barrier(pipe: int) -> CxxCall:

@@ -72,6 +72,7 @@ class Specials:
             SpecialCall.AWAIT: self.wait,
             SpecialCall.BURST: self.burst,
             SpecialCall.FILL: self.fill,
+            SpecialCall.DEVICE: self.function,
         }
         self.each, self.calls = each, calls
 
@@ -129,6 +130,9 @@ class Specials:
     def fill(location: int, *words: int) -> CxxCall:
         at, count, nbytes, step, bits = words
         return devicecalls.fill(LOCS[location], at, count, nbytes, step, bits)
+
+    def function(self, name: int, _: int, *words: int) -> CxxCall:
+        return devicecalls.function(text(name), [*self.door.reader.values(words, 0)])
 
     @staticmethod
     def _memory(number: int) -> Loc | None:
@@ -245,7 +249,11 @@ class Specials:
 
     def device(self, words: Words, place: int) -> int:
         """A builtin of the device that moves no data by itself; a warning if it has no effect."""
-        name = text(words[0])
+        name, core = text(words[0]), self.door.here
+        if devicecalls.is_executed(name) and core is not None:
+            if core.problem is None:
+                self.execute(core, SpecialCall.DEVICE, words, place)
+            return 0
         reason = devicecalls.unexecuted().get(name)
         if reason is not None:
             message = f"{name} has no effect here: {reason}"

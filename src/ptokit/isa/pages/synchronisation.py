@@ -113,6 +113,14 @@ def pipe_in_cpp(operation: str) -> str:
     return f"PIPE_{operation.upper()}" if pipe is None else pipe.cpp
 
 
+EACH_PIPE = ("TLOAD", "TSTORE_VEC", "TSTORE_ACC", "TMOV_M2L", "TMATMUL", "TVEC", "SCALAR")
+
+
+def operation_on(pipe: str) -> str:
+    """Return an operation of a pipe that C++ names; the pipe if no operation has it alone."""
+    return next((name for name in EACH_PIPE if pipe_in_cpp(name) == pipe), pipe)
+
+
 OPERATION = "pipe_event_type"  # the assembler takes it in full only
 
 FLAGS_EXAMPLE = """\

@@ -10,21 +10,8 @@ using float16_t = _Float16;
 using aclFloat16 = half;
 #endif
 #define __fp16 _Float16
-// In a namespace of their own: lookup by arguments finds no function of a kernel through them.
-namespace ptokit::types {
-struct bfloat16_t {
-  uint16_t bits;
-  bfloat16_t() = default;
-  template <class T_>
-    requires(std::is_arithmetic_v<T_> || std::is_same_v<T_, half>)
-  constexpr bfloat16_t(T_ given) : bits(rounded(static_cast<float>(given))) {}
-  // Half to even, as the element type says.
-  static constexpr uint16_t rounded(float given) {
-    const uint32_t code = __builtin_bit_cast(uint32_t, given);
-    return given != given ? 0x7fc0 : static_cast<uint16_t>((code + 0x7fff + (code >> 16 & 1)) >> 16);
-  }
-  constexpr operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
-};
+// Not in the namespace of the types, whose names are those of kernels, too.
+namespace ptokit::codes {
 // The number that a code stands for, with so many bits of exponent and mantissa, or HiFloat8.
 constexpr float power(int exponent) {
   float found = 1;
@@ -54,6 +41,22 @@ constexpr float decoded_hif8(int code) {
   if (rest == 111) found = Limits::infinity();
   return code & 128 ? -found : found;
 }
+}  // namespace ptokit::codes
+// In a namespace of their own: lookup by arguments finds no function of a kernel through them.
+namespace ptokit::types {
+struct bfloat16_t {
+  uint16_t bits;
+  bfloat16_t() = default;
+  template <class T_>
+    requires(std::is_arithmetic_v<T_> || std::is_same_v<T_, half>)
+  constexpr bfloat16_t(T_ given) : bits(rounded(static_cast<float>(given))) {}
+  // Half to even, as the element type says.
+  static constexpr uint16_t rounded(float given) {
+    const uint32_t code = __builtin_bit_cast(uint32_t, given);
+    return given != given ? 0x7fc0 : static_cast<uint16_t>((code + 0x7fff + (code >> 16 & 1)) >> 16);
+  }
+  constexpr operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
+};
 #define PTOKIT_CODE(NAME, NUMBER, SIGN)                                             \
   struct NAME {                                                               \
     uint8_t code;                                                             \
@@ -68,13 +71,13 @@ constexpr float decoded_hif8(int code) {
     constexpr NAME operator-() const { return NAME(code ^ (SIGN)); }            \
     friend constexpr bool operator==(NAME, NAME) = default;                   \
   };
-PTOKIT_CODE(hifloat8_t, decoded_hif8(code), 128)
-PTOKIT_CODE(float8_e4m3_t, decoded(code, 4, 3), 128)
-PTOKIT_CODE(float8_e5m2_t, decoded(code, 5, 2), 128)
-PTOKIT_CODE(float8_e8m0_t, decoded(code, 8, 0), 0)
+PTOKIT_CODE(hifloat8_t, codes::decoded_hif8(code), 128)
+PTOKIT_CODE(float8_e4m3_t, codes::decoded(code, 4, 3), 128)
+PTOKIT_CODE(float8_e5m2_t, codes::decoded(code, 5, 2), 128)
+PTOKIT_CODE(float8_e8m0_t, codes::decoded(code, 8, 0), 0)
 // Of a pair the first number, which the low bits have.
-PTOKIT_CODE(float4_e2m1x2_t, decoded(code & 15, 2, 1), 8)
-PTOKIT_CODE(float4_e1m2x2_t, decoded(code & 15, 1, 2), 8)
+PTOKIT_CODE(float4_e2m1x2_t, codes::decoded(code & 15, 2, 1), 8)
+PTOKIT_CODE(float4_e1m2x2_t, codes::decoded(code & 15, 1, 2), 8)
 PTOKIT_CODE(int4b_t, static_cast<float>((code & 7) - (code & 8)), code ^ -code & 15)
 }  // namespace ptokit::types
 using namespace ptokit::types;
