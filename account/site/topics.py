@@ -52,5 +52,8 @@ def commands() -> str:
 def _every(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     yield name, command
     if isinstance(command, click.Group):
-        for word, below in sorted(command.commands.items()):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
             yield from _every(below, f"{name} {word}")

@@ -7,6 +7,7 @@ import re
 import signal
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -51,7 +52,7 @@ COMMANDS = {
 
 
 def test_every_command_is_tried() -> None:
-    assert set(cli.main.commands) == set(COMMANDS)
+    assert set(cli.main.list_commands(click.Context(cli.main))) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("kind", [ValueError, TypeError, AssertionError, RecursionError, OSError])

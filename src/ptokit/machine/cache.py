@@ -9,13 +9,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from ptokit.machine import codefolder
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
-VERSION = f"2 {version('llvmlite')}"
+VERSION = f"2 {import_module('llvmlite').__version__}"
 
 
 @dataclass(frozen=True)

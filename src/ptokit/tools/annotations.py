@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
@@ -34,6 +33,8 @@ COMMANDS = LEVELS | {Severity.HINT: "notice"}
 
 def sarif(found: Sequence[Diagnostic]) -> str:
     """Return a log in the Static Analysis Results Interchange Format 2.1.0, with one run."""
+    from importlib.metadata import version  # the import costs as much as a check
+
     slugs = sorted({one.slug for one in found})
     driver = {"name": "ptokit", "version": version("ptokit"), "rules": [*map(_rule, slugs)]}
     run = {

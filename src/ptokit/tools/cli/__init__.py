@@ -3,25 +3,33 @@
 Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
 """
 
+from importlib import import_module
 from typing import Any
 
 import click
 
-from ptokit.tools.cli.check_command import check
-from ptokit.tools.cli.cxx_commands import cxx
-from ptokit.tools.cli.diff_command import diff
 from ptokit.tools.cli.failures import output_errors, program_errors
-from ptokit.tools.cli.lsp_command import lsp
-from ptokit.tools.cli.mcp_command import mcp
-from ptokit.tools.cli.new_command import new
 from ptokit.tools.cli.options import with_colour
-from ptokit.tools.cli.page_commands import explain, layout
-from ptokit.tools.cli.profile_command import profile
-from ptokit.tools.cli.replay_command import replay
-from ptokit.tools.cli.repro_command import repro
-from ptokit.tools.cli.run_command import run
-from ptokit.tools.cli.text_commands import convert, fmt, opt
 from ptokit.tools.terminal import escaped_terminals
+
+FILES = {
+    "run": "run_command",
+    "check": "check_command",
+    "profile": "profile_command",
+    "diff": "diff_command",
+    "repro": "repro_command",
+    "fmt": "text_commands",
+    "convert": "text_commands",
+    "opt": "text_commands",
+    "replay": "replay_command",
+    "explain": "page_commands",
+    "layout": "page_commands",
+    "new": "new_command",
+    "cxx": "cxx_commands",
+    "mcp": "mcp_command",
+    "lsp": "lsp_command",
+}
+"""The file of each command, which is read when the command is asked for."""
 
 
 class Commands(click.Group):
@@ -30,6 +38,17 @@ class Commands(click.Group):
     def main(self, *args: Any, **how: object) -> Any:  # Any: as click has it
         with escaped_terminals(), output_errors():
             return super().main(*args, **how)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *FILES})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands and cmd_name in FILES:
+            file = f"ptokit.tools.cli.{FILES[cmd_name]}"
+            command: click.Command = getattr(import_module(file), cmd_name)
+            with_colour(command)
+            self.add_command(command)
+        return self.commands.get(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -59,9 +78,3 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(main, {}, "ptokit", "_PTOKIT_COMPLETE").source())
-
-
-OF_PROGRAMS = (run, check, profile, diff, repro, fmt, convert, opt, replay)
-for command in (*OF_PROGRAMS, explain, layout, new, cxx, mcp, lsp):
-    main.add_command(command)
-    with_colour(command)
