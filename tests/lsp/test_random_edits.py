@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
+from time import process_time
 
 from lsprotocol import types as lsp
 
 from account.files import ROOT
 from fuzz.scale import FACTOR
+from ptokit.analysis.legality import merged
 from ptokit.tools.lsp.checking import CheckedProgram
 from ptokit.tools.lsp.codeactions import quick_fixes, rewriting, synchronising
 from ptokit.tools.lsp.completing import completions, resolved, signatures
@@ -20,6 +22,7 @@ from ptokit.tools.lsp.editorsettings import Settings
 from ptokit.tools.lsp.formatting import formatted
 from ptokit.tools.lsp.hovering import hover
 from ptokit.tools.lsp.inlays import inlay_hints
+from ptokit.tools.lsp.keptverdicts import KeptVerdicts
 from ptokit.tools.lsp.occurrences import definition, highlights, named_thing, references, renamed
 from ptokit.tools.lsp.outline import folds, symbols
 from ptokit.tools.lsp.positions import TextPositions, changed
@@ -41,12 +44,29 @@ TYPED = (
     *("scf.for %i = %c0 to %c1 step %c1 {\n", "func.func @f() {\n", "module {\n", "-", "0x", "1e9"),
     *("return", "!T = ", "!pto.tile_buf<loc=vec, ", " : i32", "%x:2 = ", "%x#1", "{rmode = ", "\\"),
 )
+# two functions that are judged alone, with findings; one text has both, and edits are in either
+FINDINGS = """\
+!T = !pto.tile_buf<loc=vec, dtype=i64, rows=16, cols=32, v_row=16, v_col=32,\
+ blayout=row_major, slayout=none_box, fractal=512, pad=0>
+func.func @first(%x: !T, %w: index) {
+  %y = pto.alloc_tile : !T
+  pto.tadd ins(%x, %x : !T, !T) outs(%y : !T)
+  return
+}
+
+func.func @second(%x: !T) {
+  %y = pto.alloc_tile : !T
+  pto.tmul ins(%y, %x : !T, !T) outs(%y : !T)
+  return
+}
+"""
 URI = "file:///work/kernel.pto"
 SOME = Settings(targets=("cpu", "a5"))
 
 
 def texts() -> Iterator[str]:
     yield FLAT
+    yield FINDINGS
     for name in NAMES:
         yield (ROOT / "tests" / "pto" / f"{name}.pto").read_text(encoding="utf-8")
 
@@ -87,12 +107,58 @@ def ask(text: EditedText, random: Random, checked: CheckedProgram | None) -> Non
         _ = renamed(text, offset, f"{thing.sign}new_name_0")
 
 
+def told(text: EditedText, checked: CheckedProgram | None) -> list[str]:
+    """What an editor is told of a program, in an order of its own."""
+    found = checked.diagnostics if checked is not None else ()
+    return sorted(map(str, published(found, text, URI, SOME.targets)))
+
+
+def test_verdicts_are_kept_while_functions_are_typed() -> None:
+    """What is kept is what a check says, wherever lines were typed; also beside a mistake."""
+    kept, seen, every = KeptVerdicts(), list[list[tuple[str, str]]](), Settings().targets
+    place = FINDINGS.index("func.func @second")
+    for typed in ("", "// one\n", "// one\n// two\n", "func.func @third() {\n  pto.tadd ins(\n}\n"):
+        text = EditedText("k.pto", 1, TextPositions(FINDINGS[:place] + typed + FINDINGS[place:]))
+        program = text.program
+        found = merged(kept.of(text, every))
+        if program is not None:
+            found = CheckedProgram(text, program, every, kept).diagnostics
+            alone = CheckedProgram(text, program, every, KeptVerdicts())
+            shown = sorted(map(str, published(found, text, URI, every)))
+            assert shown == sorted(map(str, published(alone.diagnostics, text, URI, every)))
+        seen.append(sorted((d.slug, text.text[d.span.start : d.span.end]) for d in found if d.span))
+    assert program is None  # at last, where a statement is incomplete
+    assert len(seen[0]) > 1
+    assert seen == [seen[0]] * 4
+
+
+def test_a_long_text_is_judged_while_it_is_typed() -> None:
+    """Reading and the first target's verdict: 60 ms where an empty loop takes 55 ns a turn."""
+    whole = (ROOT / "tests" / "pto" / "softmax_tail.pto").read_text(encoding="utf-8")
+    place = whole.index("func.func")
+    every = [whole[place:].replace("@softmax_tail", f"@softmax_{n}") for n in range(30)]
+    kept, turns, times = KeptVerdicts(), 400_000, list[float]()
+    for spaces in range(4):
+        typed = whole[:place] + "".join(every).replace("pto.texp ", f"pto.texp {' ' * spaces}", 1)
+        start = process_time()
+        text = EditedText("k.pto", spaces, TextPositions(typed))
+        assert text.program is not None
+        assert text.text.count("\n") > 1000
+        checked = CheckedProgram(text, text.program, SOME.targets, kept)
+        assert [*published(checked.first_diagnostics, text, URI, SOME.targets)] == []
+        took, start = process_time() - start, process_time()
+        exec(f"count = 0\nfor number in range({turns}):\n    count += number")
+        times.append(took / (process_time() - start) * turns * 55e-9)
+    assert min(times[1:]) < 0.12, times
+
+
 def test_no_request_fails_on_an_edited_text() -> None:
     failed: list[str] = []
     for number, whole in enumerate(texts()):
         random = Random(number)
         encoding = ("utf-16", "utf-8", "utf-32")[number % 3]
         at = TextPositions(whole, encoding)
+        kept = KeptVerdicts()
         for version in range(EDITS // (len(NAMES) + 1)):
             start, end, typed = edit(random, at)
             change = lsp.TextDocumentContentChangePartial(at.range(start, end), typed)
@@ -102,9 +168,11 @@ def test_no_request_fails_on_an_edited_text() -> None:
                 assert at.text == before.text[:start] + typed + before.text[end:]
             text = EditedText("kernel.pto", version, at)
             program = text.program
-            checked = None if program is None else CheckedProgram(program, SOME.targets)
+            checked = program and CheckedProgram(text, program, SOME.targets, kept)
             try:
                 ask(text, random, checked)
+                alone = program and CheckedProgram(text, program, SOME.targets, KeptVerdicts())
+                assert told(text, checked) == told(text, alone)
             except Exception as problem:  # all of them, to tell how many there are
                 failed.append(f"text {number}, edit {version}: {problem!r}")
             if random.random() < 0.15:  # or the text is soon nothing but mistakes

@@ -65,10 +65,13 @@ def test_diagnostics_follow_what_is_typed(session: Session) -> None:
         assert await editor.diagnostics(uri) == []
         wrong = SHORT.replace("!T) {\n", "!T, %w: index) {\n").replace("dtype=f32", "dtype=i64")
         editor.replace(uri, wrong)
-        (found,) = await editor.diagnostics(uri)
+        (found,) = await editor.diagnostics(uri, bool)  # once all targets are judged
         assert found.code == "element-type"
         assert found.message.startswith("pto.tadd: ")
         assert "(a2a3)\nrule: " in found.message
+        mistaken = wrong + "func.func @more() {\n  pto.tadd ins(\n}\n"
+        editor.replace(uri, mistaken)
+        assert lines(await editor.diagnostics(uri)).items() >= {(6, "element-type")}
         assert editor.messages == []
 
     session.play(play())
@@ -225,6 +228,10 @@ def test_hints_tokens_and_pictures(session: Session) -> None:
         told = {(hint.position.line + 1, str(hint.label)) for hint in hints or ()}
         assert {(26, "at UB 0x800"), (30, "MTE2"), (32, "V 60")} <= told
         assert not any(label.startswith(": ") for _, label in told)  # the text has every type
+        editor.replace(uri, "// above\n" + TEXT + "func.func @more() {\n  pto.tadd ins(\n}\n")
+        hints = await editor.text_document_inlay_hint_async(lsp.InlayHintParams(document, whole))
+        assert {(hint.position.line, str(hint.label)) for hint in hints or ()} == told
+        editor.replace(uri, TEXT)
         tokens = await editor.text_document_semantic_tokens_full_async(
             lsp.SemanticTokensParams(document)
         )
@@ -361,7 +368,7 @@ def test_settings_hold_from_then_on(session: Session) -> None:
     async def play() -> None:
         wide = SHORT.replace("!T) {\n", "!T, %w: index) {\n").replace("dtype=f32", "dtype=i64")
         uri = editor.open(wide)
-        assert lines(await editor.diagnostics(uri)) == {6: "element-type"}
+        assert lines(await editor.diagnostics(uri, bool)) == {6: "element-type"}
         await settings({"ptokit": {"targets": ["cpu", "a6"]}})
         assert await editor.diagnostics(uri, lambda found: not found) == []
         (message,) = editor.messages

@@ -184,7 +184,7 @@ def _looks(server: PtoServer) -> None:
         if file is None:
             return []
         hints = partial(inlay_hints, file.text, server.checked(file), params.range)
-        return await server.analysed(partial(hints, server.settings))
+        return await server.analysed(partial(hints, server.settings, file.older))
 
 
 def _changes(server: PtoServer) -> None:

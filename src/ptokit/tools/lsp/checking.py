@@ -6,7 +6,7 @@ unless it asks for such a fact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
@@ -26,6 +26,8 @@ from ptokit.isa.model.words import Pipe
 from ptokit.launch.settings import target_named
 from ptokit.machine.costs.estimate import cost
 from ptokit.machine.costs.figures import has_figures
+from ptokit.tools.lsp.editedtext import EditedText
+from ptokit.tools.lsp.keptverdicts import KeptVerdicts
 
 
 class TilePlace(NamedTuple):
@@ -41,23 +43,33 @@ class TilePlace(NamedTuple):
 class CheckedProgram:
     """The facts of a program on the targets that were chosen."""
 
-    def __init__(self, program: Program, targets: tuple[str, ...]) -> None:
-        self.program = program
+    def __init__(
+        self, text: EditedText, program: Program, targets: tuple[str, ...], kept: KeptVerdicts
+    ) -> None:
+        self.text, self.program, self.kept = text, program, kept
         self.targets = {name: target_named(name) for name in targets}
+        self._judged: dict[str, Verdict] = {}
+
+    @property
+    def first_diagnostics(self) -> list[Diagnostic]:
+        """Return what the first target says: an editor shows it while others are judged."""
+        return merged(self._verdicts([*self.targets][:1]))
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Return what `check` says; what several targets refuse alike is said once."""
-        return merged(self._verdicts)
+        return merged(self._verdicts(self.targets))
 
-    @cached_property
-    def _verdicts(self) -> list[Verdict]:
-        return self.program.verdicts(*self.targets)
+    def _verdicts(self, names: Iterable[str]) -> list[Verdict]:
+        for name in names:
+            if name not in self._judged:
+                self._judged[name] = self.kept.verdict(self.text, self.program, name)
+        return [self._judged[name] for name in names]
 
     @cached_property
     def races(self) -> list[Diagnostic]:
         """Return what `check --races` adds on targets that take the program."""
-        legal = [v.target for v in self._verdicts if v.word is not Outcome.REFUSED]
+        legal = [v.target for v in self._verdicts(self.targets) if v.word is not Outcome.REFUSED]
         piped = [name for name in legal if not self.targets[name].in_order]
         found = [self.program.verdicts(name, races=True) for name in piped]
         known = {(d.slug, d.message, d.span) for d in self.diagnostics}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import TypeVar
@@ -12,16 +12,19 @@ from lsprotocol import types as lsp
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
+from ptokit.analysis.legality import merged
+from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.tools.cli.failures import fault
 from ptokit.tools.lsp.checking import CheckedProgram
 from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.editorsettings import Settings, settings
+from ptokit.tools.lsp.keptverdicts import KeptVerdicts
 from ptokit.tools.lsp.markdown import warm
 from ptokit.tools.lsp.positions import TextPositions, changed
 from ptokit.tools.lsp.published import published
 from ptokit.tools.lsp.pythonfiles import has_kernels, python_diagnostics
 
-READ_AFTER, CHECK_AFTER, RACES_AFTER = 0.03, 0.12, 0.6  # seconds without a further edit
+READ_AFTER, CHECK_AFTER, RACES_AFTER = 0.005, 0.12, 0.6  # seconds without a further edit
 T = TypeVar("T")
 
 
@@ -32,6 +35,8 @@ class OpenFile:
         self.uri, self.text, self.python = uri, text, python
         self.path = uris.to_fs_path(uri)
         self.checked: CheckedProgram | None = None  # of the present text, if it is a program
+        self.older: CheckedProgram | None = None  # of the last text that was a program
+        self.kept = KeptVerdicts()
         self.work: asyncio.Task[None] | None = None
 
 
@@ -107,22 +112,22 @@ class PtoServer(LanguageServer):
     async def _looked(self, file: OpenFile) -> None:
         text = file.text
         await asyncio.sleep(READ_AFTER)
-        problems = [*published(text.reading.problems, text, file.uri, self.settings.targets)]
+        problems = text.reading.problems
         if problems:
-            self.publish(file.uri, text, problems)
+            known = merged(file.kept.of(text, self.settings.targets))
+            self.tell(file, text, [*problems, *known])
             return
-        await asyncio.sleep(CHECK_AFTER - READ_AFTER)
         checked = self.checked(file)
         assert checked is not None
+        self.tell(file, text, await self.analysed(lambda: checked.first_diagnostics))
+        await asyncio.sleep(CHECK_AFTER - READ_AFTER)
         found = await self.analysed(lambda: checked.diagnostics)
-        told = [*published(found, text, file.uri, self.settings.targets)]
-        self.publish(file.uri, text, told)
+        self.tell(file, text, found)
         await self.analysed(warm)
         if self.settings.races and not any(one.is_error for one in found):
             await asyncio.sleep(RACES_AFTER - CHECK_AFTER)
             if more := await self.analysed(lambda: checked.races):
-                told += published(more, text, file.uri, self.settings.targets)
-                self.publish(file.uri, text, told)
+                self.tell(file, text, [*found, *more])
 
     async def _looked_at_python(self, file: OpenFile) -> None:
         """Check a file as it is saved, if it has kernels."""
@@ -141,12 +146,17 @@ class PtoServer(LanguageServer):
         """The analyses of the present text; None while it cannot be read."""
         program = file.text.program
         if file.checked is None and program is not None:
-            file.checked = CheckedProgram(program, self.settings.targets)
+            made = CheckedProgram(file.text, program, self.settings.targets, file.kept)
+            file.checked = file.older = made
         return file.checked
 
     async def analysed(self, work: Callable[[], T]) -> T:
         """Return what analyses find, in their thread."""
         return await asyncio.get_running_loop().run_in_executor(self.analyses, work)
+
+    def tell(self, file: OpenFile, text: EditedText, found: Iterable[Diagnostic]) -> None:
+        """Show what is known of a text."""
+        self.publish(file.uri, text, [*published(found, text, file.uri, self.settings.targets)])
 
     def publish(self, uri: str, text: EditedText | None, found: list[lsp.Diagnostic]) -> None:
         number = None if text is None else text.version
