@@ -43,11 +43,13 @@ WRONG = DOUBLED.replace("vec, 8x8xf32", "vec, 8x4xf32")
 def test_a_client_checks_and_runs_kernels_over_stdio(tmp_path: Path) -> None:
     (tmp_path / "good.pto").write_text(DOUBLED)
     (tmp_path / "wrong.pto").write_text(WRONG)
+    (tmp_path / "other.pto").write_text(DOUBLED.replace("tadd", "tmul"))
     x = np.arange(64, dtype=np.float32).reshape(8, 8)
     np.save(tmp_path / "x.npy", x)
     calls = {
         "check": {"kernels": ["good.pto", "wrong.pto"], "target": "a5"},
         "run": {"kernel": "good.pto", "arguments": ["x.npy"], "save": ["y=y.npy"]},
+        "diff": {"found": "good.pto", "expected": "other.pto", "targets": ["a5"]},
     }
     start = StdioServerParameters(
         command=sys.executable, args=["-m", "ptokit", "mcp"], cwd=tmp_path, env={"PYTHONPATH": ""}
@@ -65,6 +67,8 @@ def test_a_client_checks_and_runs_kernels_over_stdio(tmp_path: Path) -> None:
     assert np.array_equal(np.load(tmp_path / "y.npy"), x + x)
     assert found["run"]["status"] == 0
     assert found["check"]["status"] == 1
+    assert found["diff"]["status"] == 1
+    assert "pto.tadd" in str(found["diff"]["text"])
     facts = json.loads(json.dumps(found["check"]))
     verdicts = {v["kernel"]: v["verdict"] for v in facts["verdicts"]}
     assert verdicts == {"good.pto": "legal", "wrong.pto": "refused"}

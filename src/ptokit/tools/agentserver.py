@@ -23,14 +23,15 @@ from ptokit.tools.commandresult import CommandResult
 
 INSTRUCTIONS = """\
 ptokit checks and runs kernels of the PTO tile ISA (Ascend NPUs) without a board. A kernel is a
-.pto file, FILE.py, or FILE.py:NAME for one @pto.kernel of a file. Call `check` first: each
+.pto file, FILE.py, FILE.py:NAME for one @pto.kernel of a file, or FILE.cpp with the name of what
+is launched. Call `check` first: each
 diagnostic has a file, a line, the rule, what was seen, and help. Then `run` the kernel on arrays
 and compare with NumPy, and `profile` it. `explain` prints the manual page of an instruction, a
 type, or the slug of a diagnostic."""
 
 ENDED = 3  # the status of a command that did not come to its end
 Target: TypeAlias = Annotated[str | None, Field(description=f"of {', '.join(TARGETS)}")]
-Kernel = Annotated[str, Field(description="FILE.pto, FILE.py, or FILE.py:NAME")]
+Kernel = Annotated[str, Field(description="FILE.pto, FILE.py, FILE.py:NAME or FILE.cpp")]
 Arguments = Annotated[
     list[str],
     Field(
@@ -39,6 +40,7 @@ Arguments = Annotated[
     ),
 ]
 Words: TypeAlias = list[str] | None
+Launch = Annotated[str | None, Field(description="of FILE.cpp: the kernel, as add<float, 32>")]
 Seconds = Annotated[float, Field(description="when the command is ended", gt=0, le=3600)]
 Tolerance = Annotated[float | None, Field(description="by default one of the element type")]
 
@@ -67,13 +69,16 @@ def server() -> MCPServer:
 async def check(
     kernels: list[Kernel],
     target: Annotated[Target, Field(description="by default each")] = None,
-    args: Annotated[Words, Field(description="of a kernel in Python: NAME=f32:64x64")] = None,
+    args: Annotated[
+        Words, Field(description="of a kernel in Python or C++: NAME=f32:64x64")
+    ] = None,
     races: Annotated[bool, Field(description="detect hazards between pipes")] = False,
+    launch: Launch = None,
     timeout: Seconds = 60,
 ) -> CheckResult:
     """Check on which targets kernels are legal, before they run; one verdict per target."""
     options = [*_on(target), "--format=json", *(f"--args={word}" for word in args or ())]
-    options += ["--races"] if races else []
+    options += [*(["--races"] if races else []), *_launched(launch)]
     found = await _answer(timeout, "check", *options, *_last(kernels))
     report = json.loads(found.text or "{}")
     diagnostics = [*report.get("diagnostics", ()), *found.diagnostics]
@@ -89,10 +94,11 @@ async def run(
     save: Annotated[Words, Field(description="OUTPUT=FILE.npy to write")] = None,
     rtol: Tolerance = None,
     atol: Tolerance = None,
+    launch: Launch = None,
     timeout: Seconds = 60,
 ) -> CommandResult:
     """Run a kernel on arrays; its outputs are printed, saved, or compared with what is expected."""
-    options = [*_on(target), f"--blocks={blocks}", *_tolerances(rtol, atol)]
+    options = [*_on(target), *_launched(launch), f"--blocks={blocks}", *_tolerances(rtol, atol)]
     options += [f"--expect={word}" for word in expect or ()]
     options += [f"--output={word}" for word in save or ()]
     return await _answer(timeout, "run", *options, *_last([kernel, *arguments]))
@@ -111,25 +117,47 @@ async def profile(
     target: Target = None,
     blocks: int = 1,
     by_line: bool = False,
+    launch: Launch = None,
     timeout: Seconds = 60,
 ) -> CommandResult:
     """Predict how many cycles a kernel takes on a chip, and which pipe is the bottleneck."""
-    options = [*_on(target), f"--blocks={blocks}", *(["--by-line"] if by_line else [])]
+    options = [*_on(target), *_launched(launch), f"--blocks={blocks}"]
+    options += ["--by-line"] if by_line else []
     return await _answer(timeout, "profile", *options, *_last([kernel, *(arguments or ())]))
 
 
 async def diff(
-    found: Annotated[str, Field(description="FILE.npy, or a raw file as a.bin:f16:512x384")],
-    expected: str,
+    found: Annotated[str, Field(description="an array: FILE.npy, or a.bin:f16:512x384; a kernel")],
+    expected: Annotated[str | None, Field(description="an array, or another kernel")] = None,
+    arguments: Arguments | None = None,
+    targets: Annotated[Words, Field(description="of a kernel: the target, or two")] = None,
+    engines: Annotated[Words, Field(description="of a kernel: reference and native")] = None,
+    passes: Annotated[str | None, Field(description="compare a kernel with itself after")] = None,
+    blocks: int = 1,
     rtol: Tolerance = None,
     atol: Tolerance = None,
+    timeout: Seconds = 60,
 ) -> CommandResult:
-    """Compare two arrays: the worst elements, a histogram of ulps, a map of where they differ."""
-    return await _answer(60, "diff", *_tolerances(rtol, atol), *_last([found, expected]))
+    """Compare two arrays, or two runs of kernels of which exactly one thing differs.
+
+    Arrays: the worst elements, a histogram of ulps, a map of where they differ. Runs of two
+    kernels, targets or engines, or before and after passes: the first instruction whose result
+    differs. Status 1 if they differ.
+    """
+    options = [*_tolerances(rtol, atol), *([f"--blocks={blocks}"] if blocks != 1 else [])]
+    options += [f"--target={name}" for name in targets or ()]
+    options += [f"--engine={name}" for name in engines or ()]
+    options += [] if passes is None else [f"--passes={passes}"]
+    words = [found, *([] if expected is None else [expected]), *(arguments or ())]
+    return await _answer(timeout, "diff", *options, *_last(words))
 
 
 def _on(target: str | None) -> list[str]:
     return [] if target is None else [f"--target={target}"]
+
+
+def _launched(launch: str | None) -> list[str]:
+    return [] if launch is None else [f"--launch={launch}"]
 
 
 def _tolerances(rtol: float | None, atol: float | None) -> list[str]:
