@@ -9,8 +9,9 @@ using Boxes = Tile<L, half, R, C, Across ? BLayout::RowMajor : BLayout::ColMajor
                    Across ? SLayout::ColMajor : SLayout::RowMajor, 512>;
 template <pipe_t A, pipe_t B> inline void order(event_t id = EVENT_ID0) { set_flag(A, B, id), wait_flag(A, B, id); }
 
-// c = (p transposed) v: each core has a part of the columns of p, which are rows of the factor.
-__global__ AICORE void product(__gm__ half *p, __gm__ half *v, __gm__ float *c)
+// c = (p transposed) v: each core has a part of the columns of p, which are rows of the factor. The cube waits
+// for both vector cores, or forgets the second one.
+template <bool Both> __global__ AICORE void product(__gm__ half *p, __gm__ half *v, __gm__ float *c)
 {
   Boxes<TileType::Mat, M, K, true> factor;
   TASSIGN(factor, 0x0);
@@ -39,7 +40,7 @@ __global__ AICORE void product(__gm__ half *p, __gm__ half *v, __gm__ float *c)
   order<PIPE_MTE2, PIPE_MTE1>();
   TMOV(right, other);
   wait_intra_block(PIPE_MTE1, 0);
-  wait_intra_block(PIPE_MTE1, 16);
+  if (Both) wait_intra_block(PIPE_MTE1, 16);
   TEXTRACT(left, factor, 0, 0);
   order<PIPE_MTE1, PIPE_M>();
   TMATMUL(sum, left, right);
@@ -70,4 +71,43 @@ __global__ AICORE void lines(__gm__ half *a, __gm__ half *c)
   copy_cbuf_to_ubuf((__ubuf__ void *)y.data(), (__cbuf__ void *)kept.data(), 0, 1, K * M / 16, 0, 0);
   set_intra_block(PIPE_MTE1, 1);
 #endif
+}
+
+// c[i] = sum of half i of a product, twice: the cube writes UB again once both cores have read it, if it is told.
+template <bool Told> __global__ AICORE void again(__gm__ half *p, __gm__ half *v, __gm__ float *c)
+{
+  using Half = Tile<TileType::Vec, float, M / 2, N>;
+  Half x;
+  TASSIGN(x, 0x0);
+  for (int i = 0; i < 2; ++i) {
+#if defined(__DAV_CUBE__)
+    Boxes<TileType::Mat, M, K, true> first;
+    Boxes<TileType::Mat, K, N> other;
+    TileLeft<half, M, K> left;
+    TileRight<half, K, N> right;
+    TileAcc<float, M, N> sum;
+    TASSIGN(first, 0x0), TASSIGN(other, 0x2000), TASSIGN(left, 0x0), TASSIGN(right, 0x0), TASSIGN(sum, 0x0);
+    GlobalTensor<half, Shape<1, 1, 1, M, K>, Stride<M * K, M * K, M * K, 1, M>, Layout::DN> gp(p);
+    View<half, K, N> gv(v);
+    TLOAD(first, gp);
+    TLOAD(other, gv);
+    order<PIPE_MTE2, PIPE_MTE1>();
+    TMOV(left, first);
+    TMOV(right, other);
+    order<PIPE_MTE1, PIPE_M>();
+    TMATMUL(sum, left, right);
+    order<PIPE_M, PIPE_FIX>();
+    if (Told && i) wait_intra_block(PIPE_FIX, 1), wait_intra_block(PIPE_FIX, 17);
+    TMOV<Half, TileAcc<float, M, N>, AccToVecMode::DualModeSplitM>(x, sum);
+    set_intra_block(PIPE_FIX, 0);
+    set_intra_block(PIPE_FIX, 16);
+    pipe_barrier(PIPE_ALL);
+#endif
+#if defined(__DAV_VEC__)
+    wait_intra_block(PIPE_MTE3, 0);
+    View<float, M / 2, N> to(c + (2 * i + get_subblockid()) * (M / 2) * N);
+    TSTORE(to, x);
+    if (Told && !i) set_intra_block(PIPE_MTE3, 1);
+#endif
+  }
 }

@@ -168,3 +168,44 @@ def test_entries_of_a_pipe_are_ordered_and_the_tile_pushed_is_not_filled_too_ear
     memory = np.zeros(256, np.float32)
     assert kinds(found(piped(waits=True), "a5", g=memory)) == []
     assert kinds(found(piped(waits=False), "a5", g=memory)) == [("WAR", "MTE3", "V", "UB")]
+
+
+def inserted(sent: str, awaited: str) -> str:
+    """Each vector core of A5 inserts half of a tile into L1, from which the cube extracts it."""
+    boxes = "blayout=col_major, slayout=row_major"
+    part, whole = (
+        f"!pto.tile_buf<vec, 16x16xf16, {boxes}>",
+        f"!pto.tile_buf<mat, 16x32xf16, {boxes}>",
+    )
+    left = f"!pto.tile_buf<left, 16x32xf16, {boxes}>"
+    return f"""\
+func.func @inserted() {{
+  %at = arith.constant 0 : i64
+  pto.section.vector {{
+    %x = pto.alloc_tile addr = %at : {part}
+    %m = pto.alloc_tile addr = %at : {whole}
+    %lane = pto.get_subblock_idx
+    %l = arith.index_cast %lane : i64 to index
+    %col = arith.muli %l, 16 : index
+    pto.texpands ins(2.0 : f16) outs(%x : {part})
+    {flag("V", "MTE3")}
+    pto.tinsert ins(%x, %c0, %col : {part}, index, index) outs(%m : {whole})
+    {sent}
+  }}
+  pto.section.cube {{
+    %m = pto.alloc_tile addr = %at : {whole}
+    %l = pto.alloc_tile addr = %at : {left}
+    {awaited}
+    pto.tmov ins(%m : {whole}) outs(%l : {left})
+  }}
+  return
+}}""".replace("%at = ", "%c0 = arith.constant 0 : index\n  %at = ", 1)
+
+
+def test_vector_cores_write_the_l1_of_their_cube() -> None:
+    sent = "pto.set_intra_block <PIPE_MTE3>, 3"
+    first, second = (f"pto.wait_intra_block <PIPE_MTE1>, {n}" for n in (3, 19))
+    assert not found(inserted(sent, f"{first}\n    {second}"), "a5")
+    some = found(inserted(sent, first), "a5")
+    assert [h.bytes for h in some.hazards] == [("L1", 512, 1024)]
+    assert [h.times for h in found(inserted("", ""), "a5").hazards] == [2]

@@ -6,7 +6,7 @@ computed once for each op and kind of operands; then only addresses are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -19,15 +19,16 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Type
-from ptokit.isa.model.words import AccToVecMode, KernelKind, Pipe
+from ptokit.isa.model.words import CUBE, VECTOR, AccToVecMode, KernelKind, Pipe
 from ptokit.machine.arguments import Env
+from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.record.definite import mark_window, over_bytes
 from ptokit.machine.record.isolated import spanned
 from ptokit.machine.tile import GlobalView, Matrix, Placed, Pointer, Tile
 from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
-from ptokit.values.enumerations import VEC
+from ptokit.values.enumerations import MAT, VEC
 
 Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
 Templates: TypeAlias = dict[tuple[Op, Shape], "FootprintTemplate"]
@@ -75,6 +76,7 @@ class Footprints:
     regions: ByteRegions = field(default_factory=ByteRegions)
     pipes: dict[object, Pipe] = field(default_factory=dict[object, Pipe])
     arrays: dict[int, MemorySpace] = field(default_factory=dict[int, MemorySpace])
+    homes: dict[MemorySpace, MemorySpace] = field(default_factory=dict[MemorySpace, MemorySpace])
     kept: list[Memory] = field(
         default_factory=list[Memory]
     )  # keeps ids unique: no later array gets the id of an earlier one
@@ -121,7 +123,25 @@ class Footprints:
         """Yield the spaces of `memory`: of core `number`, of all, or the UB of each lane."""
         space = self._space(memory, core, number)
         several = space.core is not None and memory.name == SPACES[VEC]
-        yield from (space._replace(number=lane) for lane in lanes) if several else (space,)
+        for one in (space._replace(number=lane) for lane in lanes) if several else (space,):
+            yield self.homes.get(one, one)
+
+    def launched(self, places: Sequence[CorePlace]) -> None:
+        """Let the cores of a block reach each other's memories, if a core has one of the units.
+
+        What the cube writes to UB is the UB of a vector core; what a vector core writes to L1 is
+        the L1 of the cube.
+        """
+        self.homes.clear()
+        if not self.target.kinds:
+            return
+        cubes = {_block_of(place): n for n, place in enumerate(places) if place.kind is CUBE}
+        for number, place in enumerate(places):
+            cube = cubes.get(_block_of(place))
+            if place.kind is VECTOR and cube is not None:
+                ub, l1 = SPACES[VEC], SPACES[MAT]
+                self.homes[MemorySpace(ub, cube, place.lane)] = MemorySpace(ub, number)
+                self.homes[MemorySpace(l1, number)] = MemorySpace(l1, cube)
 
     def _space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
         if core.spaces.get(memory.name) is memory:
@@ -152,6 +172,10 @@ class Footprints:
         drains = _drains(op, facts)
         touched = _bytes(reads, env), _bytes(writes, env)
         return FootprintTemplate(found.pipe, *touched, types, drains, _lanes(op))
+
+
+def _block_of(place: CorePlace) -> tuple[int | None, int]:
+    return place.rank, place.block
 
 
 def _kept(op: Op, facts: Facts) -> Iterator[Value]:

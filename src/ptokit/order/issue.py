@@ -329,6 +329,7 @@ class Issue(Observer):
 
     def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
         self.places = list(places)
+        self.footprints.launched(self.places)
         return CrossCore(self)
 
     def prepared(self, core: Core, body: Block) -> None:
