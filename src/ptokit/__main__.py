@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+
+FEW = 50_000, 20, 20  # a command makes many objects that stay: collect cycles seldom
 
 
 def start() -> None:
     """Import the commands and run one; an interrupt before that ends the process, quietly."""
+    gc.set_threshold(*FEW)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from ptokit.tools.cli import main
