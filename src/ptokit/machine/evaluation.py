@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ptokit.machine.memory import Codes
-from ptokit.machine.merging import block_order, merge_order, taken_first
+from ptokit.machine.merging import block_order, merge_orders, taken_first
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, Array, Number, Term
 from ptokit.values.dtypes import DType
@@ -218,14 +218,12 @@ def _sort(x: NumpyArray, keys: NumpyArray, *, block: int) -> NumpyArray:
 
 
 def _merge(x: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int], count: int) -> NumpyArray:
-    order = np.empty((len(keys.values), count), np.int64)  # perhaps of no rows
-    for found, line in zip(order, keys.values, strict=True):
-        found[:] = merge_order(line, lengths)[:count]
+    order = merge_orders(keys.values, lengths)[:, :count]
     return NumpyArray(np.take_along_axis(x.codes, order, axis=1), x.dtype)
 
 
 def _taken(_: NumpyArray, keys: NumpyArray, *, lengths: Sequence[int]) -> NumpyArray:
-    counts = [taken_first(merge_order(line, lengths), lengths) for line in keys.values]
+    counts = [taken_first(line, lengths) for line in merge_orders(keys.values, lengths)]
     return NumpyArray(np.array(counts, np.uint32).reshape(-1, len(lengths)), t.i32)
 
 

@@ -25,6 +25,17 @@ def block_order(keys: Keys, block: int) -> Order:
     return order[:, :cols]
 
 
+def merge_orders(keys: Keys, lengths: Sequence[int]) -> Order:
+    """Return `merge_order` of each row."""
+    if np.isnan(keys).any():
+        return np.array([merge_order(line, lengths) for line in keys]).reshape(keys.shape)
+    held, end = np.empty(keys.shape, keys.dtype), 0
+    for length in lengths:
+        start, end = end, end + length
+        np.minimum.accumulate(keys[:, start:end], axis=1, out=held[:, start:end])
+    return np.argsort(-held, axis=1, kind="stable")
+
+
 def merge_order(keys: Keys, lengths: Sequence[int]) -> Order:
     """Return the columns of a row of runs in the order of their merge.
 
