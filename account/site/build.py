@@ -15,12 +15,14 @@ from account.site.instructions import instruction_pages
 from account.site.links import broken
 from account.site.notebooks import NOTEBOOKS, notebook_pages
 from account.site.offline import foreign, without_a_network
+from account.site.playground import FILES, WHEEL, playground_pages, wheel_script
 from account.site.topics import topic_pages
 
 HERE = Path(__file__).parent
 STYLE = HERE / "site.css"
 NAV: list[Mapping[str, object]] = [
     {"Start": "index.md"},
+    {"Playground": "playground.md"},
     {
         "Guides": [
             {"Kernels in Python": "kernels.md"},
@@ -81,7 +83,8 @@ NAV: list[Mapping[str, object]] = [
 
 def site_pages() -> dict[str, Callable[[], str]]:
     """What writes each page of the site in English, by the page's place."""
-    parts = (guides, instruction_pages, diagnostic_pages, topic_pages, notebook_pages)
+    reference = (instruction_pages, diagnostic_pages, topic_pages)
+    parts = (guides, *reference, notebook_pages, playground_pages)
     return dict(page for part in parts for page in part())
 
 
@@ -93,7 +96,7 @@ def settings() -> dict[str, object]:
         "docs_dir": "en",
         "site_dir": "site",
         "nav": NAV,
-        "extra_css": ["site.css"],
+        "extra_css": ["site.css", "playground.css"],
         "extra": {"generator": False},
         "theme": {
             "language": "en",
@@ -142,8 +145,9 @@ def gather(folder: Path) -> None:
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(write(), encoding="utf-8")
-    for path in (*assets(), STYLE):
+    for path in (*assets(), STYLE, *FILES):
         shutil.copy(path, folder)
+    (folder / WHEEL).write_text(wheel_script(), encoding="utf-8")
 
 
 def build(out: Path) -> None:
