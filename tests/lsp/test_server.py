@@ -373,8 +373,14 @@ def test_settings_hold_from_then_on(session: Session) -> None:
         assert await editor.diagnostics(uri, lambda found: not found) == []
         (message,) = editor.messages
         assert message.startswith("setting ptokit.targets: unknown target 'a6'")
-        await settings({"ptokit": {}})
+        await settings({"ptokit": {"language": "zh"}})
+        params = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), at(wide, "pto.tadd", 4))
+        page = shown(await editor.text_document_hover_async(params))
+        assert "**操作数**" in page
+        await settings({"ptokit": {"language": "de"}})
         assert await editor.diagnostics(uri, bool)
+        assert editor.messages[1:] == ["setting ptokit.language: expected en or zh, got 'de'"]
+        await settings({"ptokit": {}})
 
     async def settings(given: object) -> None:
         editor.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(given))

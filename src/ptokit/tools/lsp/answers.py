@@ -158,10 +158,11 @@ def _looks(server: PtoServer) -> None:
         if file is None:
             return None
         text, offset = file.text, file.text.at.offset(params.position)
+        language = server.settings.language
         if file.python:
-            return await server.analysed(partial(python_hover, text.at, offset))
+            return await server.analysed(partial(python_hover, text.at, offset, language))
         checked = server.checked(file)
-        return await server.analysed(partial(hover, text, checked, offset))
+        return await server.analysed(partial(hover, text, checked, offset, language))
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def _(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:

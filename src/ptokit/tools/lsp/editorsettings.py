@@ -9,6 +9,8 @@ from typing import Any, cast, get_type_hints
 from ptokit.isa.model.targets import ARCHES, TARGETS
 from ptokit.launch.settings import target_named
 
+LANGUAGES = ("en", "zh")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -16,12 +18,14 @@ class Settings:
 
     `targets`: whose verdicts are shown. `races`: look for hazards of a text that is legal.
     `python`: check Python files when they are opened or saved, which imports them.
+    `language`: of manual pages, en or zh.
     `hintTypes`, `hintPipes`, `hintAddresses`: the inlay hints.
     """
 
     targets: tuple[str, ...] = tuple(TARGETS)
     races: bool = True
     python: bool = True
+    language: str = "en"
     hintTypes: bool = True
     hintPipes: bool = True
     hintAddresses: bool = True
@@ -41,6 +45,8 @@ def settings(given: object, problems: list[str]) -> Settings:
             continue  # settings of the editor's side, such as where the command is
         if name == "targets":
             found[name] = _targets(value, problems)
+        elif name == "language" and value not in LANGUAGES:
+            problems.append(f"setting ptokit.language: expected en or zh, got {value!r}")
         elif isinstance(value, hints[name]):
             found[name] = value
         else:

@@ -16,7 +16,9 @@ from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.markdown import code, escaped, form_page, manual
 
 
-def hover(text: EditedText, checked: CheckedProgram | None, offset: int) -> lsp.Hover | None:
+def hover(
+    text: EditedText, checked: CheckedProgram | None, offset: int, language: str = "en"
+) -> lsp.Hover | None:
     """The manual page of a word, or the type of a value and where the value lies."""
     at = text.token_at(offset)
     if at is None:
@@ -29,7 +31,7 @@ def hover(text: EditedText, checked: CheckedProgram | None, offset: int) -> lsp.
     elif word[:1] == "@":
         said = _function(text, word)
     else:
-        said = _word(text, checked, at, offset)
+        said = _word(text, checked, at, offset, language)
     if said is None:
         return None
     span = text.tokens.span(at)
@@ -94,18 +96,23 @@ def _function(text: EditedText, word: str) -> str | None:
     return f"{code(f'func.func {word}({args}{chr(10) if args else str()}){results}')}\n\n{remarks}"
 
 
-def _word(text: EditedText, checked: CheckedProgram | None, at: int, offset: int) -> str | None:
+def _word(
+    text: EditedText, checked: CheckedProgram | None, at: int, offset: int, language: str
+) -> str | None:
     """The page of a mnemonic with the facts of its instruction; else of a type or attribute."""
     word = text.tokens.texts[at]
     op = text.op_at(offset)
     name = word.strip('"')
     if lookup(name):
-        page = manual(name) if op is None or not isinstance(op[0], Op) else form_page(op[0].page)
+        if op is None or not isinstance(op[0], Op):
+            page = manual(name, language)
+        else:
+            page = form_page(op[0].page, language)
         span = None if op is None else op[0].span
         mine = span is not None and span.start <= offset <= span.end
         facts = [*instruction(checked, *op)] if op and checked is not None and mine else []
         return "\n\n".join([*facts, *([page] if page else [])])
-    return manual(word_in(text.text, offset))
+    return manual(word_in(text.text, offset), language)
 
 
 def word_in(text: str, offset: int) -> str:

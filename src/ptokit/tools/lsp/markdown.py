@@ -18,22 +18,22 @@ def warm() -> None:
     _ = manual("module")
 
 
-def manual(name: str) -> str | None:
+def manual(name: str, language: str = "en") -> str | None:
     """The page that `ptokit explain` prints."""
     from ptokit.tools.manual import explain  # it imports the front end: see `warm`
 
-    page = explain(name)
+    page = explain(name, language)
     return None if page is None else "\n".join(_lines(page))
 
 
-def form_page(page: type[Instr]) -> str:
+def form_page(page: type[Instr], language: str = "en") -> str:
     """The part of the page that is about one form of an instruction, and the names of others."""
-    from ptokit.tools.manual import instruction_page  # as above
+    from ptokit.tools.manual import page_in  # as above
 
     others = [other for other in lookup(page.mnemonic()) if other is not page]
     told = ", ".join(f"`{other.mnemonic()}`" for other in others)
     more = f"\n\nFurther forms: {told}" if told else ""
-    return "\n".join(_lines(instruction_page(page))) + more
+    return "\n".join(_lines(page_in(language, page))) + more
 
 
 def _lines(page: str) -> Iterator[str]:

@@ -106,7 +106,7 @@ def _offset(at: TextPositions, one: JsonObject, key: str) -> int:
     return min(at.starts[line] + column - 1, at.ends[line])
 
 
-def python_hover(at: TextPositions, offset: int) -> lsp.Hover | None:
+def python_hover(at: TextPositions, offset: int, language: str = "en") -> lsp.Hover | None:
     """The manual page of a name of ptokit: `pto.exp`, or `exp` where it is imported by name."""
     match = IMPORTED.search(at.text)
     word = word_in(at.text, offset)
@@ -116,5 +116,5 @@ def python_hover(at: TextPositions, offset: int) -> lsp.Hover | None:
     modules = {"ptokit", *(m[1] for m in IMPORTED.finditer(at.text) if m[1])}
     if not (prefix in modules if dot else re.search(rf"from ptokit import .*\b{name}\b", at.text)):
         return None
-    page = manual(name)
+    page = manual(name, language)
     return None if page is None else lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, page))

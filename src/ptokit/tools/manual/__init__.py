@@ -11,13 +11,14 @@ from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.nearest import nearest
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import ARCHES
 from ptokit.tools.manual.chinese import chinese_page
 from ptokit.tools.manual.contents import contents
 from ptokit.tools.manual.instruction import instruction_page, slugs
 from ptokit.tools.manual.topics import topics
 
-__all__ = ["contents", "explain", "instruction_page", "suggestions"]
+__all__ = ["contents", "explain", "instruction_page", "page_in", "suggestions"]
 
 PRINTED = re.compile(r"(?:error|warning)\[([\w-]+)\]:?")
 
@@ -31,8 +32,7 @@ def explain(name: str, language: str = "en") -> str | None:
     name = PRINTED.sub(r"\1", name.strip())
     forms = lookup(name)
     if forms:
-        shown = chinese_page if language == "zh" else instruction_page
-        return "\n\n".join(map(shown, forms))
+        return "\n\n".join(page_in(language, page) for page in forms)
     if name.upper() in DISPUTES:
         return dispute_page(name.upper())
     word = name.removeprefix("!").removeprefix("#").removeprefix("pto.")
@@ -41,6 +41,11 @@ def explain(name: str, language: str = "en") -> str | None:
     found = [slug_page(slug)] if slug in CATALOGUE else []
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
     return "\n\n".join([*found, *([topic()] if topic else []), *values]) or _mentions(name)
+
+
+def page_in(language: str, page: type[Instr]) -> str:
+    """Return the manual page of a form of an instruction in English (en) or Chinese (zh)."""
+    return chinese_page(page) if language == "zh" else instruction_page(page)
 
 
 def _mentions(word: str) -> str | None:
