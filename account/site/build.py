@@ -61,7 +61,11 @@ NAV: list[Mapping[str, object]] = [
     {
         "中文": [
             {"开始": "zh/index.md"},
+            {"Python kernel": "zh/kernels.md"},
             {"汇编程序": "zh/assembly.md"},
+            {"C++ kernel": "zh/cpp.md"},
+            {"机器": "zh/machine.md"},
+            {"指令的代价": "zh/costs.md"},
             {"调试": "zh/debugging.md"},
             {"从 Triton 迁移": "zh/from-triton.md"},
             {"从 Ascend C 迁移": "zh/from-ascend-c.md"},

@@ -61,9 +61,10 @@ def address(path: Path, target: str) -> str | None:
     folder = path.parent.resolve() if DOCS in path.parents else DOCS
     for name, place in INSTEAD.items():
         if there == (DOCS / name).resolve():
-            return place if name == "isa.md" else f"{place}{hash_}{heading}"
-    if there.is_relative_to(folder) and there.is_file():
-        return f"{there.relative_to(folder)}{hash_}{heading}"
+            up = posixpath.relpath(DOCS / place, folder)
+            return up if name == "isa.md" else f"{up}{hash_}{heading}"
+    if there.is_relative_to(DOCS) and there.is_file():
+        return f"{posixpath.relpath(there, folder)}{hash_}{heading}"
     return None
 
 
