@@ -395,6 +395,7 @@ def test_what_the_launch_of_one_worker_leaves_in_queues(client: Client) -> None:
     assert [w.seen for w in there.warnings] == [w.seen for w in here.warnings]
 
 
+@pytest.mark.skipif(FACTOR == 1, reason="a process starts anew: `make test-all` runs it")
 def test_a_worker_that_dies_with_cores_that_wait_is_replaced(client: Client) -> None:
     """Its blocks run again elsewhere."""
     popped = "pto.tpop(%t, %pipe : !T, !pto.pipe) {split = 0}"

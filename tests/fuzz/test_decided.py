@@ -22,7 +22,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.machine.memory import Memory
 
 PARTS = 2
-KERNELS = scaled(8) // PARTS
+KERNELS = scaled(6) // PARTS
 PROGRAMS = scaled(20) // PARTS
 COMPUTE = ("addi", "addi", "muli", "subi", "minsi", "maxsi", "divsi", "remsi")
 WIDE, ROWS = 384, 16

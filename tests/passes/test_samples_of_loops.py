@@ -60,9 +60,9 @@ def test_a_branch_in_such_a_loop_does_not_hide_it() -> None:
 
 
 NEEDED = {  # what orders what only some samples issue
+    "buffers": "<PIPE_MTE2>, <PIPE_V>",  # tiles that are not empty
     "feed_forward": "<PIPE_MTE1>, <PIPE_MTE2>",  # numbers with which all its cores iterate
     "gqa_decode_even": "<PIPE_MTE1>, <PIPE_MTE2>",  # memory holds lengths and indices
-    "buffers": "<PIPE_MTE2>, <PIPE_V>",  # tiles that are not empty
     "split_k": "<PIPE_MTE1>, <PIPE_M>, <EVENT_ID0>",  # another block than the first
 }
 
