@@ -16,6 +16,7 @@ from ptokit.api.cxx.calloperands import (
     PipeHandle,
     Placed,
     PlacedConv,
+    PlacedGroup,
     PlacedPointer,
     PlacedTile,
     PlacedView,
@@ -41,6 +42,7 @@ Value: TypeAlias = "Placed | int | float | tuple[Placed | int | float, ...]"
 KINDS: dict[type, tuple[Kind, ...]] = {
     PlacedTile: (Kind.TILE, Kind.ANY, Kind.ENTRY),
     PlacedView: (Kind.GLOBAL, Kind.ANY, Kind.ENTRY),
+    PlacedGroup: (Kind.GLOBAL,),
     PlacedConv: (Kind.CONV, Kind.ANY),
     PlacedPointer: (Kind.PTR, Kind.ANY),
     Reported: (Kind.TILE,),
@@ -162,6 +164,8 @@ def shown(value: Given) -> str:
             return f"{value.length} numbers of type {value.dtype}"
         case PipeHandle():
             return "a FIFO"
+        case PlacedGroup():
+            return f"a group of {len(value.views)} views"
 
 
 def _fitted(form: Form, values: Sequence[Given], reasons: list[str]) -> CxxCall | None:
@@ -170,7 +174,8 @@ def _fitted(form: Form, values: Sequence[Given], reasons: list[str]) -> CxxCall 
     words = [v for v in values if isinstance(v, Chosen | DType) or _chooses(v)]
     operands = [v for v in values if not any(v is word for word in words)]
     try:
-        attrs = _attributes(form, words)
+        roots = [v.root for v in operands if isinstance(v, PlacedGroup)]
+        attrs = _attributes(form, words, roots)
         bound = _assigned(form, operands)
         found = dict(_operands(form, bound))
         return CxxCall(page, found | {twin: found[one] for one, twin in form.twins}, attrs)
@@ -188,9 +193,13 @@ def _chooses(value: Given) -> bool:
     return isinstance(value, Number) and (value.template or value.boolean)
 
 
-def _attributes(form: Form, words: Sequence[Given]) -> dict[str, object]:
-    """Return the attributes that words choose; Misfit where one is of another form."""
-    found: dict[str, object] = {}
+def _attributes(form: Form, words: Sequence[Given], roots: Sequence[int]) -> dict[str, object]:
+    """Return the attributes that words choose; Misfit where one is of another form.
+
+    `roots` are the numbers of the roots of groups: an attribute is the root's number.
+    """
+    numbered = (a.name for a in form.page.attrs if a.required and a.kind is int)
+    found: dict[str, object] = dict(zip(numbered, roots, strict=False))
     left = list[Given](words)
     numbers = [w for w in left if isinstance(w, Number)]
     for number, given in zip(form.numbers, numbers, strict=False):
@@ -333,13 +342,19 @@ def _in_order(
         numbers = sum(isinstance(v, Number) for v in values)
         if numbers <= sum(o.kind in (Kind.SCALAR, Kind.INDEX) for o in rest):
             return _in_order(rest, values)
-    if values and first.kind in KINDS.get(type(values[0]), ()):
+    if values and _takes(first, values[0]):
         found = _in_order(rest, values[1:])
         if found is not None:
             return [(first, values[0]), *found]
     if not first.required or first.many:
         return _in_order(rest, values)
     return None
+
+
+def _takes(operand: Operand, value: Given) -> bool:
+    """True where an operand is of the kind of a value; groups are for lists of views alone."""
+    alike = operand.kind in KINDS.get(type(value), ())
+    return alike and (operand.many or not isinstance(value, PlacedGroup))
 
 
 def _operands(form: Form, bound: Sequence[tuple[Operand, Given]]) -> Iterator[tuple[str, Value]]:
@@ -349,6 +364,8 @@ def _operands(form: Form, bound: Sequence[tuple[Operand, Given]]) -> Iterator[tu
         if isinstance(value, Number):
             kind = signed_kind(form.page, operand, dtypes)
             yield operand.name, _number(operand, value.value, kind)
+        elif isinstance(value, PlacedGroup):
+            yield operand.name, value.views
         else:
             assert not isinstance(value, Chosen | DType)
             yield operand.name, value

@@ -142,7 +142,12 @@ def _form(page: type[Instr], template: str, arguments: str, text: str) -> Form:
 
 
 def _fields(word: str, text: str) -> list[str]:
-    """Return the fields of an argument: of an array's name those that the array is made of."""
+    """Return the fields of an argument: of an array's name those that the array is made of.
+
+    An object that is made from the data of an array stands for the array.
+    """
+    made = re.search(rf"\b{re.escape(word)}\((\w+)\.data\(\)", text)
+    word = made[1] if made else word
     within = rf"\b{re.escape(word)}\{{\{{(.*?)\}}\}}\}}"
     array = re.search(within, text) if word.isidentifier() else None
     return FIELD.findall(f"{array[1]}}}" if array else word)

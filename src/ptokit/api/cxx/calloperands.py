@@ -107,8 +107,15 @@ class Number(NamedTuple):
     boolean: bool
 
 
+class PlacedGroup(NamedTuple):
+    """The parts of all ranks, and the number of the root's."""
+
+    views: tuple[PlacedView, ...]
+    root: int
+
+
 Placed: TypeAlias = PlacedTile | PlacedConv | PlacedView | PlacedPointer | Reported | PipeHandle
-Given: TypeAlias = Placed | Chosen | Number | DType
+Given: TypeAlias = Placed | PlacedGroup | Chosen | Number | DType
 
 
 class HostMemory(NamedTuple):
@@ -294,6 +301,10 @@ class Reader:
         while at < len(words):
             tag = Tag(words[at])
             length = LENGTHS[tag]
+            if tag is Tag.GROUP:
+                yield self._group(words[at + 1 :])
+                at, templates = at + length + words[at + 1] * LENGTHS[Tag.GLOBAL], templates - 1
+                continue
             if tag in OBJECTS:
                 self.objects.append(words[at + length - 1])
             yield self._value(tag, words[at + 1 : at + length], templates > 0)
@@ -326,11 +337,17 @@ class Reader:
                 return Reported(element(words[0], "an array of numbers"), words[1], words[2])
             case Tag.PIPE:
                 return PipeHandle(words[0])
-            case Tag.OTHER:
+            case Tag.OTHER | Tag.GROUP:
                 name = type_name(words[0])
                 message = f"unsupported argument type {name}"
                 seen = f"an object of {words[1]} bytes"
                 raise error("operand-value", message, rule=ARGUMENTS, seen=seen, help=PASS)
+
+    def _group(self, words: Sequence[int]) -> PlacedGroup:
+        """Read a group from its words behind the tag."""
+        (count, root), length = words[:2], LENGTHS[Tag.GLOBAL]
+        each = (words[3 + n * length : 2 + (n + 1) * length] for n in range(count))
+        return PlacedGroup(tuple(map(self._view, each)), root)
 
     def _placed(self, loc: Loc, nbytes: int, address: int, place: int) -> int:
         """Return the address of a tile; one without an address gets the next free one.

@@ -54,6 +54,7 @@ class Tag(IntEnum):
     TYPE = 8  # element type that is a template argument; types of operands are left out
     NUMBERS = 9  # element type, address, count: an array or struct of numbers that may be written
     PIPE = 10  # id that PIPE_OPEN gave, object
+    GROUP = 12  # count, root: of so many GLOBAL values that follow, the parts of ranks
     OTHER = 11  # the text with the name of its type, bytes: a value that no instruction takes
 
 
@@ -69,6 +70,7 @@ LENGTHS: dict[Tag, int] = {
     Tag.NUMBERS: 4,
     Tag.PIPE: 3,
     Tag.OTHER: 3,
+    Tag.GROUP: 3,
 }
 
 

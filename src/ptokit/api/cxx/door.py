@@ -37,7 +37,7 @@ from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.isa.lang.traits import ALIASES, DERIVES, FifoRole
-from ptokit.isa.model.targets import ROW_BLOCKS, Target
+from ptokit.isa.model.targets import MASK_STREAMS, ROW_BLOCKS, Target
 from ptokit.isa.model.words import CUBE
 from ptokit.machine.memory import Memory
 from ptokit.values.fixpipe import FixPipe
@@ -318,8 +318,9 @@ def endless() -> PtoError:
 
 @cache
 def as_headers(target: Target) -> Target:
-    """Return the target as the code of the headers computes on it (dispute E45)."""
-    return replace(target, like=target, readings=(*target.readings, ROW_BLOCKS))
+    """Return the target as the code of the headers computes on it (disputes E45 and E57)."""
+    simulated = () if target.is_chip else (MASK_STREAMS,)
+    return replace(target, like=target, readings=(*target.readings, ROW_BLOCKS, *simulated))
 
 
 def tables() -> Tables:

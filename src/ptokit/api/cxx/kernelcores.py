@@ -6,7 +6,7 @@ import ctypes
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -274,6 +274,9 @@ def operands_of(call: CxxCall, core: CxxCore) -> dict[str, Any]:  # Any: handles
     core.sent = _receiver(call, core) if alone else None
     given: dict[str, object] = {}
     for name, value in call.operands.items():
+        if call.page.operand(name).many and isinstance(value, tuple):  # the parts of a group
+            given[name] = tuple([core.handle(each) for each in cast("Sequence[Value]", value)])
+            continue
         given[name] = found = _placed_by(call, value) or core.handle(value)
         if isinstance(found, Matrix):
             found.label = name
@@ -446,11 +449,12 @@ def _fits(value: PlacedTile | PlacedConv, target: Target) -> bool:
     return value.address >= 0 and end <= target.capacity_of(value.type.loc)
 
 
-def _of_rules(call: CxxCall, given: Mapping[str, object], target: Target) -> Iterator[Diagnostic]:
-    """Judge the rules of the page, as boards do: they run what was compiled."""
+def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
+    """Judge the rules of the page, as boards do: they run what was compiled. Any: handles."""
     page = call.page
     attrs = {k: v for k, v in call.attrs.items() if v is not None}
-    env = environment(page, given, attrs, target)
+    types = {name: tuple(v.type for v in given[name]) for name in page.lists if name in given}
+    env = environment(page, {**given, **types}, attrs, target)
     scratch = {o.name for o in page.operands if o.role is Role.SCRATCH}
     for rule, outcome in doubtful(page.rules_on(target), env):
         if outcome is False and not rule.early:

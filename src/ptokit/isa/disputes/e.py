@@ -311,11 +311,11 @@ E: dict[str, Dispute] = {
     ),
     "E57": Dispute(
         "where do the rows of a comparison with a number begin in a mask with room for elements?",
-        "Pages, CPU simulator, C++ of A5: on rows of the mask. Older C++ of A5, the assembler's "
-        "own templates and their golden data: the bits of all rows follow one another where rows "
-        "of src0 are whole and those of dst are no shorter.",
-        "on a5 they follow one another where dst declares a byte for each element; on rows where "
-        "it declares bits, and elsewhere",
+        "Pages, older CPU simulators, C++ of A5: on rows of the mask. Older C++ of A5, templates "
+        "of the assembler with their golden data, cpu/TCmps.hpp:83-95: the bits of all rows follow "
+        "one another where rows of src0 are whole and those of dst are no shorter.",
+        "on a5, and in C++ kernels for cpu, they follow one another where dst declares a byte for "
+        "each element; on rows where it declares bits, and elsewhere",
         "the chip's own data decide; masks for selections declare their bits",
         'target "a5:mask-rows" in Python, --reading mask-rows at the command line',
     ),

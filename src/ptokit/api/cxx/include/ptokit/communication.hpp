@@ -70,4 +70,5 @@ template <class G_> comm::AsyncEvent TPREFETCH_ASYNC(G_ &src, PrefetchAsyncConte
 
 namespace ptokit {
 template <> inline constexpr bool is_pipe<pto::PrefetchAsyncContext> = true;
+template <class G_> inline constexpr bool is_group<pto::comm::ParallelGroup<G_>> = true;
 }

@@ -5,7 +5,7 @@
 namespace ptokit {
 // The words of a convolution tile that the host reads and writes.
 struct ConvBase {
-  int64_t address = -1;
+  mutable int64_t address = -1;
   int64_t extents[kConvExtents] = {1, 1, 1, 1, 1, 1, 1, 1};
   int64_t settings[kConvSettings] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1};
 };
@@ -58,11 +58,20 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   DType GetPadValue() const { return DType(settings[ptokit::kPadValue]); }
   PTOKIT_OUTLINE TileDType &data() const {
     const int64_t here = PTOKIT_HERE;
+    adopt(here);
     if (address == -1) {
       const int64_t id = type(here);
       ptokit::special(ptokit::kHome, here, ptokit::kConv, id, ptokit::address_of(this));
     }
-    return place = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + address);
+    told = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + address);
+    return place = told;
+  }
+  void place_at(int64_t at) { address = at, told = place; }
+  // Take over a pointer that the kernel has assigned to `data()`.
+  void adopt(int64_t here) const {
+    if (place == told) return;
+    address = ptokit::address_of(place) - ptokit::space(here, int64_t(L_));
+    told = place;
   }
 #define PTOKIT_SETTING(NAME, INDEX)                              \
   void Set##NAME(int64_t given) { settings[INDEX] = given; }     \
@@ -101,7 +110,7 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   }
 
  private:
-  mutable TileDType place = nullptr;
+  mutable TileDType place = nullptr, told = nullptr;  // what `data()` is, and was when it was asked for
   void take(const S_ &given) {
     for (int i = 0; i < totalDimCount; ++i) extents[i] = given.shape[i];
   }

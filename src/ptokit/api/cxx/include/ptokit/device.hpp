@@ -67,13 +67,13 @@ PTOKIT_OUTLINE void TASSIGN(T_ &given, A_ where) {
   } else {
     int64_t at = (int64_t)(where);
     if (at >> 32) at -= ptokit::space(PTOKIT_HERE, int64_t(T_::Loc));  // what `data()` gave
-    given.address = at;
+    given.place_at(at);
   }
 }
 template <uint64_t Where, class T_>
   requires(is_tile<T_>::value || is_conv_tile<T_>::value)
 void TASSIGN(T_ &given) {
-  given.address = Where;
+  given.place_at(Where);
 }
 }  // namespace pto
 // PTOKIT_BY_HAND(TASSIGN) PTOKIT_BY_HAND(DEBUG_CHECK)

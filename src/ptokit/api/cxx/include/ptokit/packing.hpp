@@ -15,7 +15,8 @@ template <class T_> inline constexpr bool is_tile = std::is_base_of_v<TileBase, 
 template <class T_> inline constexpr bool is_conv = std::is_base_of_v<ConvBase, T_>;
 template <class T_> inline constexpr bool is_global = std::is_base_of_v<GlobalBase, T_>;
 template <class T_> inline constexpr bool is_event = std::is_base_of_v<EventBase, T_>;
-template <class T_> inline constexpr bool is_pipe = false;  // a FIFO between cores
+template <class T_> inline constexpr bool is_pipe = false;   // a FIFO between cores
+template <class T_> inline constexpr bool is_group = false;  // the parts of ranks
 
 struct Pack {
   Turn turn;
@@ -50,6 +51,7 @@ template <class T_> void prepare(int64_t here, T_ &given) {
     if constexpr (std::is_class_v<std::remove_pointer_t<U_>>) prepare(here, *given);
   } else if constexpr (is_tile<U_> || is_conv<U_>) {
     U_::type(here);
+    given.adopt(here);
   } else if constexpr (is_event<U_>) {
     given.wait_at(here);
   }
@@ -80,6 +82,9 @@ template <class T_> void pack(Pack &to, const T_ &given) {
     else to.real(element<U_>, static_cast<double>(static_cast<float>(given)));
   } else if constexpr (std::is_integral_v<U_>) {
     to.put(kInteger, element<U_>, given);
+  } else if constexpr (is_group<U_>) {
+    to.put(kGroup, given.nranks, given.rootIdx);
+    for (int rank = 0; rank < given.nranks; ++rank) pack(to, given.tensors[rank]);
   } else if constexpr (std::is_array_v<U_>) {
     to.put(kNumbers, element_word<Bare<decltype(given[0])>>(), address_of(given), std::extent_v<U_>);
   } else if constexpr (std::is_same_v<U_, pto::MrgSortExecutedNumList>) {

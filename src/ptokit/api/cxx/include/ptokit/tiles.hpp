@@ -5,7 +5,8 @@
 namespace ptokit {
 // The words of a tile that the host reads and writes.
 struct TileBase {
-  int64_t address = -1, RowMaskInternal = 0, ColMaskInternal = 0;
+  mutable int64_t address = -1;
+  int64_t RowMaskInternal = 0, ColMaskInternal = 0;
   // A tile that has no address yet gives none away: kernels resize tiles by assignment.
   TileBase &operator=(const TileBase &other) {
     if (other.address >= 0) address = other.address;
@@ -123,7 +124,7 @@ struct Tile : ptokit::TileBase {
   // Where the tile lies in the memory that stands for the chip's; kernels take references to it.
   PTOKIT_OUTLINE TileDType &data() const { return data_at(PTOKIT_HERE); }
   PTOKIT_OUTLINE void assignData(TileDType start) {
-    address = ptokit::address_of(start) - ptokit::space(PTOKIT_HERE, int64_t(L_));
+    place_at(ptokit::address_of(start) - ptokit::space(PTOKIT_HERE, int64_t(L_)));
   }
   PTOKIT_OUTLINE DType GetValue(int64_t i) const {
     DType *start = data_at(PTOKIT_HERE);
@@ -133,6 +134,13 @@ struct Tile : ptokit::TileBase {
   template <class V_> PTOKIT_OUTLINE void SetValue(int64_t i, V_ value) {
     data_at(PTOKIT_HERE)[i] = static_cast<DType>(value);
     ptokit::special(ptokit::kPlace, PTOKIT_HERE, int64_t(L_), address + i * int64_t(sizeof(T_)), sizeof(T_));
+  }
+  void place_at(int64_t at) { address = at, told = place; }
+  // Take over a pointer that the kernel has assigned to `data()`.
+  void adopt(int64_t here) const {
+    if (place == told) return;
+    address = ptokit::address_of(place) - ptokit::space(here, int64_t(L_));
+    told = place;
   }
   static int64_t type(int64_t here) {
     int64_t &id = ptokit::TypeId<Tile>::id;
@@ -144,10 +152,12 @@ struct Tile : ptokit::TileBase {
 
  private:
   TileDType &data_at(int64_t here) const {
+    adopt(here);
     const int64_t at = ptokit::home(here, *this);
-    return place = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + at);
+    told = reinterpret_cast<DType *>(ptokit::space(here, int64_t(L_)) + at);
+    return place = told;
   }
-  mutable TileDType place = nullptr;
+  mutable TileDType place = nullptr, told = nullptr;  // what `data()` is, and was when it was asked for
   bool aligned = false;
 };
 template <class T_> struct is_tile : std::is_base_of<ptokit::TileBase, T_> {};

@@ -13,7 +13,7 @@ constexpr std::int64_t kExtents = 5;
 constexpr std::int64_t kConvExtents = 8;
 constexpr std::int64_t kConvSettings = 24;
 constexpr std::int64_t kPlaces = 5;
-enum : std::int64_t { kTile = 1, kGlobal = 2, kConv = 3, kInteger = 4, kReal = 5, kWord = 6, kPointer = 7, kType = 8, kNumbers = 9, kPipe = 10, kOther = 11 };  // Tag
+enum : std::int64_t { kTile = 1, kGlobal = 2, kConv = 3, kInteger = 4, kReal = 5, kWord = 6, kPointer = 7, kType = 8, kNumbers = 9, kPipe = 10, kGroup = 12, kOther = 11 };  // Tag
 enum : std::int64_t { kFmapH = 0, kFmapW = 1, kChannels = 2, kFilterH = 3, kFilterW = 4, kStrideH = 5, kStrideW = 6, kDilationH = 7, kDilationW = 8, kPadLeft = 9, kPadRight = 10, kPadTop = 11, kPadBottom = 12, kPadValue = 13, kRepeatStride = 14, kRepeatTimes = 15, kRepeatMode = 16, kDstStride = 17, kDstPosition = 18, kTranspose = 19 };  // ConvSetting
 enum : std::int64_t { kTileType = 1, kConvType = 2, kLaunch = 3, kSpace = 4, kPlace = 5, kValue = 6, kPipeOpen = 7, kFlagSet = 8, kFlagWait = 9, kBarrier = 10, kSignal = 11, kAwait = 12, kDevice = 13, kThrown = 14, kSynchronise = 15, kTrap = 16, kHome = 17, kBurst = 19, kFill = 20, kShorten = 21 };  // SpecialCall
 enum : std::int64_t { kFfts = 0, kIntraBlock = 1, kCrossBlock = 2 };  // FlagWay
