@@ -17,7 +17,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.passes.pipeline import PASSES
 from ptokit.tools.cli import main
 from ptokit.tools.manual import contents, explain, instruction_page, suggestions
-from ptokit.tools.manual.chinese import summaries
+from ptokit.tools.manual.chinese import CHAPTERS, summaries
 from ptokit.tools.manual.ruletree import WIDTH, outline
 from ptokit.tools.manual.topics import chapters
 from ptokit.values.enumerations import Loc
@@ -160,4 +160,7 @@ def test_every_page_has_a_summary_in_chinese() -> None:
     done = CliRunner().invoke(main, ["explain", "--lang", "zh", "textract"])
     assert "窗口" in done.output
     assert "\n操作数\n" in done.output
-    assert "窗口" in CliRunner().invoke(main, ["explain", "--lang", "zh"]).output
+    listed = CliRunner().invoke(main, ["explain", "--lang", "zh"]).output
+    assert "窗口" in listed
+    titles = [line for line in listed.splitlines() if line and not line.startswith(" ")]
+    assert len(titles) == len(set(titles)) == len(CHAPTERS) + 1

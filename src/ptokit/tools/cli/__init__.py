@@ -1,7 +1,4 @@
-"""The command line: a file for each command, or for a few that are alike.
-
-Exit status 0: all is well; 1: the program is wrong; 2: the call is wrong; 3: ptokit is wrong.
-"""
+"""The command line: a file for each command, or for a few that are alike."""
 
 from importlib import import_module
 from typing import Any
@@ -31,6 +28,14 @@ FILES = {
 }
 """The file of each command, which is read when the command is asked for."""
 
+STATUSES = {
+    "0": "success: `check` refuses nothing, what is compared agrees",
+    "1": "the program is refused or fails, or what is compared differs",
+    "2": "the call is wrong: an option, an argument, a file",
+    "3": "a fault of ptokit, which names a file to report",
+    "128 + N": "signal N ended the command; Ctrl-C is 130",
+}
+
 
 class Commands(click.Group):
     """The commands; a file in the place of one gets advice."""
@@ -49,6 +54,10 @@ class Commands(click.Group):
             with_colour(command)
             self.add_command(command)
         return self.commands.get(cmd_name)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Exit status"):
+            formatter.write_dl([*STATUSES.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
