@@ -5,7 +5,7 @@ PYTHON ?= python3
 # Python may keep its bytecode: the tests start hundreds of commands, which else compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint mutation fuzz bench cpp docs site format dist vscode clean
+.PHONY: demo test test-all lint mutation fuzz bench cpp vectors docs site format dist vscode clean
 
 demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
@@ -44,6 +44,12 @@ bench: $(VENV)/dev
 PTO_ISA ?=
 cpp: $(VENV)/dev
 	@PYTHONPATH=.:tests $(BIN)/python tests/pto/public_headers.py $(PTO_ISA)
+
+# The public cases of vector functions: PTO_GYM is a clone of github PTO-ISA/PTO-Gym, CASES a word
+# in the paths of some of them.
+PTO_GYM ?=
+vectors: $(VENV)/dev
+	@PYTHONPATH=.:tests $(BIN)/python tests/pto/public_vectors.py "$(PTO_GYM)" "$(CASES)"
 
 docs: $(VENV)/run
 	@$(BIN)/python -m account.files

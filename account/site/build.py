@@ -28,6 +28,7 @@ NAV: list[Mapping[str, object]] = [
             {"Kernels in Python": "kernels.md"},
             {"Programs in assembly": "assembly.md"},
             {"Kernels in C++": "cpp.md"},
+            {"Vector functions below tiles": "below-tiles.md"},
             {"The machine": "machine.md"},
             {"Several cores": "cores.md"},
             {"Several ranks": "ranks.md"},

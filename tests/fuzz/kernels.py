@@ -39,7 +39,7 @@ from ptokit.isa.pages.transfers import TLoad, TStore
 from ptokit.text.write.printer import print_module
 from ptokit.values.layouts import Shape
 
-DATA = [p for p in pages() if p.outs() and p.executes]
+DATA = [p for p in pages() if p.outs() and p.on_tiles]
 MOST_BYTES = 8192  # of one tile
 SHARED = 200  # seeds in a row whose instructions begin from the same operands
 

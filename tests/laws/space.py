@@ -21,7 +21,7 @@ from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, TileType, register
 from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, StructType
 from ptokit.isa.model.words import CompactMode, GlobalLayout, Pipe
 from ptokit.values.dtypes import DTYPES, DType, f16, i32
@@ -129,6 +129,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "offset": (0, (0, 1, 3, 8)),
         "by_number": (False, (False, True)),
     },
+    Kind.REGISTER: {"dtype": (f16, tuple(d for d in DTYPES if not d.packed and d.bits >= 8))},
     Kind.ARRAY: {
         "shape": ((4,), ((4,), (1,), (8,), (2, 3), (1 << 13,))),
         "element": (I64, (I64, ScalarType("f32"))),
@@ -205,7 +206,7 @@ class Space:
                 self.start[operand.name, knob] = first
                 self.domains[operand.name, knob] = domain
         for attr in page.attrs:
-            words = _words(attr)
+            words = (*_words(attr), *spoken(page)) if attr.kind is str else _words(attr)
             self.start[attr.name, "value"] = words[0] if attr.required else attr.default
             self.domains[attr.name, "value"] = words
         names = dict.fromkeys(k[0] for k in self.domains)
@@ -346,6 +347,22 @@ def limits(expr: Expr) -> Iterator[int]:
         yield from (above, -(-above // 32) * 32, (above // 32 + 2) * 32)
 
 
+@cache
+def spoken(page: type[Instr]) -> tuple[str, ...]:
+    """Strings that rules of a page compare."""
+
+    def found(expr: Expr) -> Iterator[str]:
+        for child in expr.children():
+            yield from found(child)
+        if isinstance(expr, Const) and isinstance(expr.value, tuple):
+            options: tuple[object, ...] = expr.value  # pyright: ignore[reportUnknownMemberType]
+            yield from (word for word in options if isinstance(word, str))
+
+    rules = page.all_rules
+    every = (e for r in rules for e in (r.formula, *r.conditions))
+    return tuple(dict.fromkeys(word for expr in every for word in found(expr)))
+
+
 def _words(attr: Attr) -> tuple[Any, ...]:
     absent = (None,) if attr.default is None else ()
     if issubclass(attr.kind, Word):
@@ -420,6 +437,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.GLOBAL: _global,
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
+    Kind.REGISTER: lambda own: register(own["dtype"]),
     Kind.ARRAY: lambda own: ArrayType(own["element"], own["shape"]),
     Kind.STRUCT: lambda own: StructType((own["element"], StructType(_inner(**own)))),
 }

@@ -34,7 +34,7 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.tile import Matrix, Tile
 
 SAMPLE = 4
-DATA = [p for p in pages() if p.outs() and p.executes]
+DATA = [p for p in pages() if p.outs() and p.on_tiles]
 CASES = [(page, target) for page in sampled(DATA, 3) for target in HARDEST]
 
 

@@ -31,7 +31,7 @@ from ptokit.text.write.printer import print_module
 from ptokit.values.fixpipe import CPU_READING
 
 LOOPS = scaled(1)
-DATA = [p for p in pages() if p.outs() and p.executes]
+DATA = [p for p in pages() if p.outs() and p.on_tiles]
 
 
 @cache

@@ -39,7 +39,7 @@ def idle(page: type[Instr], number: int) -> Case:
     return case_of(space, state, random, seed=number)
 
 
-@every("page", [p for p in pages() if p.executes and of_tiles(p)], ids=lambda p: p.__name__)
+@every("page", [p for p in pages() if p.on_tiles and of_tiles(p)], ids=lambda p: p.__name__)
 def test_an_instruction_on_empty_tiles_changes_nothing(page: type[Instr]) -> None:
     for number in range(scaled(1)):
         case = idle(page, number)

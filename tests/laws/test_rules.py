@@ -39,7 +39,7 @@ def complaints(space: Space, state: State, wanted: list[Rule]) -> Iterator[str]:
     typed = any(isinstance(f, TypeOf) for r in wanted for f in fields(r.formula))
     if not wanted or typed:  # numbers of calls have no types
         return
-    if space.page.executes and wanted[0].required and not _empty(space, state):
+    if space.page.on_tiles and wanted[0].required and not _empty(space, state):
         eager = [(d.rule, d.when) for d in refused(space, state)]
         open_rules = [said(r) for r in space.page.all_rules if _open(space, state, r)]
         if [e for e in eager if e not in open_rules or not decided] != [said(r) for r in wanted]:

@@ -30,7 +30,7 @@ def gives_floats(page: type[Instr]) -> bool:
 
 def test_a_page_says_what_becomes_of_nan() -> None:
     """Of sums, products, extremes, moves and conversions among others."""
-    floats = [page for page in pages() if page.executes and gives_floats(page)]
+    floats = [page for page in pages() if page.on_tiles and gives_floats(page)]
     silent = [p.__name__ for p in floats if "NaN" not in (p.__doc__ or "") and not p.specials]
     assert not silent, "say in their text, or as `specials` of the family, what NaN becomes"
     names = {page.__name__ for page in floats}

@@ -21,7 +21,7 @@ from ptokit.machine.record.code import NotNative
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
-DATA = [p for p in pages() if p.outs() and p.executes]
+DATA = [p for p in pages() if p.outs() and p.on_tiles]
 CASES = scaled(1)  # of each page
 OLDER = {
     "x86-64-v3": Processor("x86-64-v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma"),

@@ -41,7 +41,13 @@ PYTHON = re.compile(r"```python\n(.*?)```\n(?:\n```\n(.*?)```)?", re.DOTALL)
 # guides whose blocks of code run from top to bottom, and how many there are at least
 GUIDES = {
     **{"index.md": 3, "kernels.md": 8, "tuning.md": 3, "machine.md": 2, "profile.md": 1},
-    **{"cpp.md": 4, "debugging.md": 2, "from-triton.md": 3, "from-ascend-c.md": 3},
+    **{
+        "below-tiles.md": 1,
+        "cpp.md": 4,
+        "debugging.md": 2,
+        "from-triton.md": 3,
+        "from-ascend-c.md": 3,
+    },
 }
 # files that a guide shows, for its commands: a block of code, below the line that names it
 PROGRAM = re.compile(r"`(\w+\.pto)`[^`]*\n\n```pto\n(.*?)```", re.DOTALL)

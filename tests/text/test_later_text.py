@@ -81,10 +81,22 @@ def test_an_element_of_a_matrix_has_two_indices(index: str, slug: str) -> None:
 
 
 FOREIGN = {
-    "pto.castptr %a : i64 -> !pto.ptr<f32, ub>": "!pto.ptr<f32, vec>",
-    "pto.castptr %a : i64 -> !pto.ptr<bf16, l1>": "!pto.ptr<bf16, mat>",
     "builtin.unrealized_conversion_cast %a : i64 to !llvm.ptr<1>": "!llvm.ptr<1>",
 }
+
+
+@every(("space", "memory"), [("ub", "vec"), ("l1", "mat")])
+def test_a_number_is_a_pointer_into_local_memory(space: str, memory: str, engine: str) -> None:
+    text = f"""\
+func.func @f(%a: i64) {{
+  %p = pto.castptr %a : i64 -> !pto.ptr<f32, {space}>
+  return
+}}
+"""
+    program = pto.loads(text)
+    assert program.text("dps") == text.replace(f", {space}>", f", {memory}>")
+    assert program.check("a5") == []
+    program.run(a=0, engine=engine)
 
 
 @every("statement", FOREIGN)

@@ -11,18 +11,15 @@ from every import every
 
 MODES = ("set_atomic_add", "set_atomic_none", "set_atomic_bf16", "ub.set_mask_count")
 NUMBERS = ("set_mte2_nz_para", "set_quant_pre", "set_fpc", "set_ctrl", "set_loop_size_outtol1")
-PAIRS = (
-    *("set_loop3_para", "set_channel_para", "set_loop_size_outtoub", "set_loop1_stride_outtoub"),
-    *("set_loop2_stride_outtoub", "set_loop_size_ubtoout", "set_loop1_stride_ubtoout"),
-    *("set_loop2_stride_ubtoout", "ub.set_mask"),
-)
+PAIRS = ("set_loop3_para", "set_channel_para", "ub.set_mask")
+LOOPS = ("set_loop_size_outtoub", "set_loop_size_ubtoout")
+STEPS = tuple(f"set_loop{n}_stride_{way}" for n in (1, 2) for way in ("outtoub", "ubtoout"))
 LINES = [
     *(f"pto.{name}" for name in MODES),
     *(f"pto.{name} %n : i64" for name in NUMBERS),
     *(f"pto.{name} %n, %m : i64, i64" for name in PAIRS),
     "pto.set_mov_pad_val %x : f32",
     "%c = pto.get_ctrl : i64",
-    "pto.vecscope {\n  }",
 ]
 
 
@@ -38,6 +35,34 @@ def test_text_stays_and_does_not_run(line: str) -> None:
     assert not any(d.is_error for d in program.check("a5"))
     with pytest.raises(pto.PtoError, match=r"not-executed(.|\n)*below the level of tiles"):
         program.run(n=1, m=1, x=1.5, target="a5")
+
+
+@every("name", (*LOOPS, *STEPS))
+def test_transfers_that_state_their_loops_need_no_register(name: str, engine: str) -> None:
+    """One iteration is what the registers of loops say anyhow; more are those of the register."""
+    text = function(f"%one = arith.constant 1 : i64\n  pto.{name} %one, %one : i64, i64")
+    program = pto.loads(text)
+    assert program.text("dps") == text
+    program.run(n=1, m=1, x=1.5, target="a5", engine=engine)
+    if name in LOOPS:
+        several = pto.loads(text.replace("constant 1", "constant 2"))
+        with pytest.raises(pto.PtoError, match=r"not-executed(.|\n)*not the register's"):
+            several.run(n=1, m=1, x=1.5, target="a5", engine=engine)
+
+
+def test_a_scope_of_vectors_runs_once(engine: str) -> None:
+    text = """\
+func.func @f(%p: !pto.ptr<i32>) {
+  %c0 = arith.constant 0 : index
+  %seven = arith.constant 7 : i32
+  pto.vecscope {
+    pto.store_scalar %seven, %p[%c0] : !pto.ptr<i32>, i32
+  }
+  return
+}
+"""
+    found = pto.loads(text).run(p=np.zeros(2, np.int32), target="a5", engine=engine)
+    assert found["p"].tolist() == [7, 0]
 
 
 @every(
@@ -67,7 +92,7 @@ def test_cpp_packs_the_fields() -> None:
     assert "  set_loop1_stride_outtoub(m << 40 | n);\n#endif\n  set_ctrl(n);\n" in found
 
 
-@every("line", ['pto.mem_bar "VST_VLD"', 'pto.dsb "DDR"', "pto.set_cross_core %n, %m : i64, i64"])
+@every("line", ['pto.dsb "DDR"', "pto.set_cross_core %n, %m : i64, i64"])
 def test_other_names_of_that_level_are_not_judged(line: str) -> None:
     (found,) = pto.loads(function(line)).check("a5")
     assert (found.slug, found.is_error) == ("foreign-op", False)

@@ -32,7 +32,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Many
 from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.environment import arguments
-from ptokit.isa.lang.traits import ALIASES, FLOW, RECEIVES, REGIONS, THREADS, WINDOW
+from ptokit.isa.lang.traits import ALIASES, FLOW, PLACES, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, TileType
@@ -80,7 +80,8 @@ class Checker:
             self.attributes(op)
         elsewhere = RECEIVED if RECEIVES in op.page.traits else None
         for result in op.results:
-            self.value(result, WINDOW in op.page.traits, elsewhere)
+            part = not {WINDOW, PLACES}.isdisjoint(op.page.traits)
+            self.value(result, part, elsewhere)
         if op.regions:
             self.control(op, env)
 

@@ -130,7 +130,9 @@ def _numbers(env: Env) -> Iterator[object]:
 
 def _defined(op: Op) -> Iterator[str]:
     """Yield the operands that the results of an op stand for."""
-    return (o.name for o in (op.page.outs() if op.ssa else op.page.results()))
+    return (
+        (name for name, _ in op.named_results()) if op.ssa else (o.name for o in op.page.results())
+    )
 
 
 def _single(value: object) -> object:

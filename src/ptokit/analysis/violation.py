@@ -21,6 +21,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.model.types import Elided, OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
@@ -40,6 +41,7 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     types = [v.type for v in (*op.uses, *op.results)]
     kinds = [kind for kind in types if isinstance(kind, OpaqueType)]
     below = any(isinstance(kind, PtrType) and kind.space != "gm" for kind in types)
+    below |= any(isinstance(kind, RegisterType) for kind in types)
     below |= below_tiles(op.name) or any(kind.spelling.startswith(TYPES) for kind in kinds)
     if below or of_threads:
         message = f"{op.name}: {BELOW}"

@@ -327,7 +327,7 @@ def instructions() -> dict[str, list[type[Instr]]]:
     """Return the forms of every instruction that moves or computes data, by Python name."""
     forms: dict[str, list[type[Instr]]] = {}
     for page in pages():
-        if page.executes:
+        if page.on_tiles:
             forms.setdefault(page.python(), []).append(page)
     return forms
 
@@ -343,7 +343,7 @@ def function_names() -> tuple[str, ...]:
 def function(name: str) -> Callable[..., None] | None:
     """Return the function of that name; None if it is not one of `function_names`."""
     named = [page for page in lookup(name) if page.python() == name]
-    forms = [page for page in named if page.executes]
+    forms = [page for page in named if page.on_tiles]
     if forms:
         return _function(name, forms)
     deriving = next((page for page in named if DERIVES in page.traits), None)

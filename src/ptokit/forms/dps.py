@@ -12,6 +12,8 @@ from ptokit.analysis.content import keeps, written_tiles
 from ptokit.analysis.defuse import DefUse, ProgramPoint
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
+from ptokit.forms.localpointers import lowered
+from ptokit.forms.registercopies import with_register_copies
 from ptokit.forms.structure import structured
 from ptokit.forms.tilehandles import names_handles, with_tiles
 from ptokit.ir.editing import allocation, is_dynamic, is_tile, refuse
@@ -23,8 +25,8 @@ from ptokit.isa.model.types import Kind
 
 
 def is_dps(func: Func) -> bool:
-    """Return whether every output is an operand."""
-    return not any(isinstance(op, Op) and op.ssa for op in func.ops)
+    """Return whether every output is an operand; registers are results in every form."""
+    return not any(isinstance(op, Op) and op.ssa and not op.of_registers for op in func.ops)
 
 
 def func_to_dps(func: Func) -> Func:
@@ -32,6 +34,22 @@ def func_to_dps(func: Func) -> Func:
     if names_handles(func):
         return with_tiles(func)  # tiles that regions yield are handles
     return _ToDps(structured(func)).finished()
+
+
+def executed_form(func: Func) -> Func:
+    """Return the function as engines execute it: with addresses for pointers into local memory.
+
+    The function itself if it has that form.
+    """
+    plain = lowered(func)
+    registers = any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops)
+    if not registers:
+        return func_to_dps(plain)
+    whole = structured(plain)
+    try:
+        return _ToDps(whole).finished()
+    except PtoError:
+        return _ToDps(with_register_copies(whole)).finished()
 
 
 class _ToDps:
@@ -288,12 +306,12 @@ def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, 
     forms, refused = dict[Func, Func](), list[Diagnostic]()
     for func in module.funcs:
         try:
-            form = func_to_dps(func)
+            form = executed_form(func)
         except PtoError as problem:
             note = Note("`run` refuses this program: it executes the DPS form")
             for found in problem.diagnostics:
                 notes = (*found.notes, note)
                 refused.append(replace(found, severity=Severity.WARNING, notes=notes))
         else:
-            forms |= {} if is_dps(func) else {func: form}
+            forms |= {} if form is func else {func: form}
     return forms, tuple(refused)

@@ -20,7 +20,7 @@ from ptokit.isa.model.types import INDEX, Kind, Type
 def names_handles(func: Func) -> bool:
     """Return whether outputs are operands, and only handles on tiles' bytes are results."""
     ops = [op for op in func.ops if isinstance(op, Op)]
-    results = [op for op in ops if op.ssa]
+    results = [op for op in ops if op.ssa and not op.of_registers]
     if not results:
         return True
     return any(op.dps for op in ops) and all(ALIASES in op.page.traits for op in results)
@@ -32,13 +32,15 @@ def with_tiles(func: Func) -> Func:
     A dynamic valid region is that of the source's allocation if both tiles have one shape, else the
     whole tile: the text has no more information.
     """
-    if not any(isinstance(op, Op) and op.ssa for op in func.ops):
+    if not any(isinstance(op, Op) and op.ssa and not op.of_registers for op in func.ops):
         return func
     ops = (op for op in func.ops if isinstance(op, Op))
     makers = {op.results[0]: op for op in ops if ALLOCATES in op.page.traits}
 
     def lowered(op: AnyOp) -> Iterable[AnyOp]:
-        return _lowered(op, makers) if isinstance(op, Op) and op.ssa else (op,)
+        if isinstance(op, Op) and op.ssa and not op.of_registers:
+            return _lowered(op, makers)
+        return (op,)
 
     body, *blocks = (rewritten(block, lowered) for block in (func.body, *func.blocks))
     return replace(func, body=body, blocks=blocks)

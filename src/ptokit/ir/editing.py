@@ -13,6 +13,7 @@ from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr, Operand, Role
+from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, INDEX, Elided, Kind, ScalarType, Type
@@ -131,8 +132,8 @@ def shaped(shape: str) -> type[Instr]:
 
 
 def is_tile(value: Value) -> bool:
-    """Return whether the value is a tile or a convolution tile."""
-    return Kind.TILE.accepts(value.type) or Kind.CONV.accepts(value.type)
+    """Return whether the value is a tile, a convolution tile or a register."""
+    return any(kind.accepts(value.type) for kind in STORED)
 
 
 def is_loop(op: AnyOp) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR
-from ptokit.isa.model.types import Elided, Type
+from ptokit.isa.model.types import Elided, Kind, Type
 
 
 @dataclass(eq=False)
@@ -142,6 +142,11 @@ class Op:
     def ssa(self) -> bool:
         """True if the outputs are results instead of operands."""
         return bool(self.page.outs()) and len(self.results) > len(self.page.results())
+
+    @property
+    def of_registers(self) -> bool:
+        """True if its outputs are registers, which are results in every text form."""
+        return all(o.kind is Kind.REGISTER for o in self.page.outs() if o.fresh)
 
     @property
     def dps(self) -> bool:

@@ -12,7 +12,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.forms.complete import complete
-from ptokit.forms.dps import func_to_dps
+from ptokit.forms.dps import executed_form
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
@@ -58,7 +58,7 @@ def bind(
     complete(func, target, arrays, numbers, types)
     _require(func, arrays)
     _require_types(func)
-    converted = func_to_dps(func)
+    converted = executed_form(func)
     free = tuple(v for v in converted.args if v.name in open)
     written = facts_of(converted).written_args
     return Bound(converted, arrays, _by_name(converted, numbers), written, free)

@@ -100,6 +100,7 @@ class Loc(Word, mlir="address_space", cpp_type="TileType"):
     SCALING = "scaling", "Scaling", "scaling", "fb"
     SCALE_LEFT = "scaleleft", "ScaleLeft", "scale_left"
     SCALE_RIGHT = "scaleright", "ScaleRight", "scale_right"
+    REGISTER = "register", "Register"
 
 
 VEC, MAT, LEFT, RIGHT, ACC = Loc.VEC, Loc.MAT, Loc.LEFT, Loc.RIGHT, Loc.ACC

@@ -81,9 +81,9 @@ def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     asm = page.asm
     made = [o for o in page.results() if o.handle is not EVENT]  # which every call returns
     defines = made and DERIVES not in page.traits  # C++ has objects for handles
-    if asm.dialect != "pto" or page.unexecuted or (defines and not page.declared):
+    if asm.dialect != "pto" or page.run is None or (defines and not page.declared):
         return
-    if asm.cpp_text is None and not asm.call and page.executes:
+    if asm.cpp_text is None and not asm.call and page.on_tiles:
         yield page.cpp, Form(page, tuple(o for o in page.operands))
     elif asm.cpp_text is not None or asm.call:
         yield from _stated(page, asm.cpp_text or "{call}", asm.call)

@@ -204,7 +204,7 @@ def _read() -> type[Instr]:
 @cache
 def _written() -> type[Instr]:
     wanted = [Kind.TILE, Kind.INDEX, Kind.SCALAR]
-    return next(p for p in pages() if p.executes and p.pipe is S and _kinds(p) == wanted)
+    return next(p for p in pages() if p.on_tiles and p.pipe is S and _kinds(p) == wanted)
 
 
 def _kinds(page: type[Instr]) -> list[Kind]:

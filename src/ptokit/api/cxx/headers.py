@@ -68,7 +68,7 @@ def _called(page: type[Instr]) -> set[str]:
     """Return the names of the intrinsics that the C++ of a page calls."""
     text = page.asm.cpp_text
     if text is None:
-        return {page.cpp} if page.executes else set()
+        return {page.cpp} if page.on_tiles else set()
     return {*CALL.findall(text), *([page.cpp] if "{call}" in text else [])}
 
 

@@ -46,7 +46,7 @@ Axis: TypeAlias = "int | tuple[str, int]"
 def value_names() -> dict[str, tuple[type[Instr], ...]]:
     """Return the name of every value form, with its candidate pages."""
     found: dict[str, list[type[Instr]]] = {}
-    computing = [page for page in pages() if page.executes and output(page) is not None]
+    computing = [page for page in pages() if page.on_tiles and output(page) is not None]
     for page in computing:
         if page.value_name() != page.python():
             name = page.value_name()

@@ -74,6 +74,9 @@ class Assign:
             self._put_nibble(target, position, value, keep)
             return
         where = address(code, target, position)
+        if kind == "i1":  # a temporary of truth values has a byte for each
+            octets = lanes.type("i8")
+            kind, value = "i8", code.let(f"zext {lanes.type('i1')} {value} to {octets}")
         if keep is not None:
             old = code.let(f"load {lanes.type(kind)}, ptr {where}, align {target.dtype.size}")
             value = lanes.select(keep, kind, value, old)

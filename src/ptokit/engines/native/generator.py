@@ -168,8 +168,8 @@ class Compiler(MainFunction):
                 raise NotNative(f"the result of {op.name} is unknown")
             self._ask(op, env)
             return
-        if op.page.unexecuted:
-            raise NotNative(op.page.unexecuted)
+        if op.page.run is None:
+            raise NotNative(op.page.unexecuted or f"{op.name} at an unknown address")
         pending = self.facts.open.get(op, [])
         self.recording, self.code.unproven = Recording(), {}
         if not op.results and not op.regions and op.page.executes:

@@ -238,7 +238,7 @@ def execution(op: AnyOp, run: Interpreter) -> Step:
         message = f"{op.name}: the FIFO of its handle is not known"
         help = "name the FIFO where it is set up"
         return _refuse(Diagnostic("fifo-mismatch", message, op.span, help=help))
-    if op.page.unexecuted:
+    if op.page.run is None:
         return _refuse(not_executed(op))
     made = OpExecution(op, run)
     return made.number if made.ready.folds else made

@@ -24,9 +24,9 @@ def parameters(function: Hook) -> tuple[str, ...]:
     return code.co_varnames[bound : code.co_argcount + code.co_kwonlyargcount]
 
 
-def check_body(page: str, run: Hook | None, unexecuted: str) -> None:
+def check_body(page: str, run: Hook | None, unexecuted: str, lowered: Hook | None) -> None:
     """Raise TypeError unless a page has either a body or a reason why no engine executes it."""
-    if run is None and not unexecuted:
+    if run is None and lowered is None and not unexecuted:
         raise TypeError(
             f"{page} has no body: write `def run(dst, src, ...)` on the page, or in `unexecuted` "
             "why no engine executes it"

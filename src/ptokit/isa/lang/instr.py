@@ -135,6 +135,9 @@ class Instr:
     holds: ClassVar[Mapping[str, str]] = {}
     unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
     core: ClassVar[KernelKind | None] = None  # the kind of core that has it; None: both
+    # the instructions that take its place where a pointer into local memory is an operand
+    lowered: Hook | None = None
+    below: ClassVar[bool] = False  # an instruction of the level below tiles
     type_of: Hook | None = None  # infers the type of the result from operands and attributes
     manual_lines: Hook | None = None  # a function that yields lines that the manual adds
     needs: Hook | None = None  # the register contents that it requires on hardware
@@ -174,12 +177,12 @@ class Instr:
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
-    # a tile instruction: reports count it, Python has a function for it, and its body gets
-    # scalars as arrays. Any other page defines a handle or a number, or is control flow.
+    # an instruction on data: reports count it, and its body gets scalars as arrays. Any other
+    # page defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             not (
-                page.unexecuted
+                page.run is None
                 or page.results()
                 or REGIONS in page.uses
                 or not CORES.isdisjoint(page.uses)
@@ -187,6 +190,8 @@ class Instr:
             )
         )
     )
+    # an instruction on tiles: Python and C++ have a function for it
+    on_tiles: ClassVar[Derived[bool]] = Derived(lambda page: page.executes and not page.below)
     # reports and limits count it: tile instructions, and waits and signals between cores
     reported: ClassVar[Derived[bool]] = Derived(
         lambda page: (
@@ -197,7 +202,7 @@ class Instr:
     # it reads and writes whole operands: its body is not recorded
     declared: ClassVar[Derived[bool]] = Derived(
         lambda page: bool(
-            page.unexecuted
+            page.run is None
             or BY_SCALAR in page.traits
             or not CORES.isdisjoint(page.uses)
             or (page.results() and ALIASES not in page.traits and _moves(page))
@@ -207,7 +212,8 @@ class Instr:
     folds: ClassVar[Derived[bool]] = Derived(
         lambda page: (
             {r.kind for r in page.results()} == {Kind.SCALAR}
-            and not (page.uses or page.unexecuted)
+            and not page.uses
+            and page.run is not None
             and BY_SCALAR not in page.traits
         )
     )
@@ -245,7 +251,7 @@ class Instr:
         cls._sort()
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
-            check_body(cls.__name__, cls.run, cls.unexecuted)
+            check_body(cls.__name__, cls.run, cls.unexecuted, cls.lowered)
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 

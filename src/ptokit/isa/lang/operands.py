@@ -26,9 +26,19 @@ class Role(Enum):
 
 
 REQUIRED = object()
-STORED = (Kind.TILE, Kind.CONV)  # outputs of these kinds are results in SSA form
+STORED = (Kind.TILE, Kind.CONV, Kind.REGISTER)  # outputs of these kinds are results in SSA form
 IN_MEMORY = frozenset(
-    (Kind.TILE, Kind.ENTRY, Kind.MULTI, Kind.GLOBAL, Kind.CONV, Kind.PTR, Kind.ARRAY, Kind.STRUCT)
+    (
+        Kind.TILE,
+        Kind.ENTRY,
+        Kind.MULTI,
+        Kind.GLOBAL,
+        Kind.CONV,
+        Kind.PTR,
+        Kind.ARRAY,
+        Kind.STRUCT,
+        Kind.REGISTER,
+    )
 )
 
 

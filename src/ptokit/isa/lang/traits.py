@@ -36,12 +36,14 @@ class Trait(Enum):
     BEGINS = "begins what is done when the event that it gives was waited for"
     AWAITS = "waits for an event, or asks whether it has come"
     OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
+    COPIES = "its result has the content of its operand, a register"
+    PLACES = "its result is the bytes at an address of local memory, whatever else lies there"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
 ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS = list(Trait)[16:22]
-BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT = list(Trait)[22:]
+BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT, COPIES, PLACES = list(Trait)[22:]
 
 
 class FifoRole(Enum):

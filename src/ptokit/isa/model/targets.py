@@ -59,6 +59,7 @@ SPACES: dict[Loc, str] = {
     SCALING: "FB",
     SCALE_LEFT: "L0A_MX",
     SCALE_RIGHT: "L0B_MX",
+    Loc.REGISTER: "VF",
 }
 
 
@@ -322,7 +323,7 @@ ADDRESS_RULES = (*MEMORY_RULES, *at_address(Field("addr"), Field("tile")))
 def _sizes(ub: int, l0c: int, bt: int, fb: int, mx: int) -> dict[str, int]:
     l1, l0 = 512, 64
     sizes = {"UB": ub, "L1": l1, "L0A": l0, "L0B": l0, "L0C": l0c, "BT": bt, "FB": fb}
-    return {name: n * KIB for name, n in (sizes | {"L0A_MX": mx, "L0B_MX": mx}).items()}
+    return {name: n * KIB for name, n in (sizes | {"L0A_MX": mx, "L0B_MX": mx, "VF": 1024}).items()}
 
 
 # The CPU simulator keeps Bias and Scaling tiles in UB; here they have spaces of their own, of A5's

@@ -14,7 +14,7 @@ from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import COMPILED, Rule, named, of_allocations, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.words import CompactMode
-from ptokit.values.dtypes import DType, i16
+from ptokit.values.dtypes import DType, i16, u8, u16, u32
 from ptokit.values.enumerations import (
     ACC,
     LEFT,
@@ -192,6 +192,45 @@ class MultiTileType(TileType):
     @property
     def nbytes(self) -> int:
         return self.count * self.stride
+
+
+REGISTER_BYTES = 256
+
+
+@dataclass(frozen=True)
+class RegisterType(TileType):
+    """A register of the level below tiles: one row of lanes.
+
+    `word` is the name of the type: a vector register, a mask, or the state of unaligned accesses.
+    A mask has a byte, 0 or 1, for each bit of the chip's; the bit of a lane is the first of its
+    bytes.
+    """
+
+    word: str = "vreg"
+
+    def __str__(self) -> str:
+        match self.word:
+            case "vreg":
+                return f"!pto.vreg<{self.cols}x{self.dtype}>"
+            case "mask":
+                return f"!pto.mask<b{self.dtype.bits}>"
+            case _:
+                return f"!pto.{self.word}"
+
+
+def register(dtype: DType) -> RegisterType:
+    """Return the type of a vector register with elements of this type."""
+    lanes = REGISTER_BYTES * 8 // dtype.bits
+    return RegisterType(Loc.REGISTER, dtype, 1, lanes, Shape(1, lanes))
+
+
+def mask(bits: int) -> RegisterType:
+    """Return the type of a mask for elements of so many bits."""
+    dtype = {8: u8, 16: u16, 32: u32}[bits]
+    return replace(register(dtype), word="mask")
+
+
+ALIGN = RegisterType(Loc.REGISTER, u8, 1, 32, Shape(1, 32), word="align")
 
 
 def tile_type(

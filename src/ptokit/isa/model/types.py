@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, RegisterType, TileType
 from ptokit.values.dtypes import DTYPES, DType, i64, u8
 
 
@@ -227,6 +227,7 @@ class Kind(Enum):
     MULTI = "multi-tile"
     GLOBAL = "global tensor view"
     CONV = "convolution tile"
+    REGISTER = "register"  # of the level below tiles
     PTR = "pointer"
     INDEX = "index"
     SCALAR = "scalar"
@@ -243,6 +244,8 @@ class Kind(Enum):
         match given:
             case MultiTileType():
                 return self is Kind.MULTI
+            case RegisterType():
+                return self is Kind.REGISTER
             case TileType():
                 return self in (Kind.TILE, Kind.ENTRY)
             case GlobalType():
@@ -275,6 +278,7 @@ ELISIONS: dict[Kind, Elided] = {
     Kind.MULTI: Elided("!pto.multi_tile_buf<...>"),
     Kind.GLOBAL: Elided("!pto.partition_tensor_view<...>"),
     Kind.CONV: Elided("!pto.conv_tile<...>"),
+    Kind.REGISTER: Elided("!pto.vreg<...>"),
     Kind.PTR: Elided("!pto.ptr<...>"),
     Kind.INDEX: Elided("dtype"),
     Kind.SCALAR: Elided("dtype"),
@@ -293,7 +297,7 @@ def kind_of_elided(spelling: str) -> Kind:
     return next((k for k, e in ELISIONS.items() if e.spelling == spelling), Kind.TILE)
 
 
-Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Handle, Entry, Any_ = (
+Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Handle, Entry, Any_, Lanes = (
     Kind.TILE,
     Kind.MULTI,
     Kind.GLOBAL,
@@ -306,4 +310,5 @@ Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Handle, Entr
     Kind.HANDLE,
     Kind.ENTRY,
     Kind.ANY,
+    Kind.REGISTER,
 )

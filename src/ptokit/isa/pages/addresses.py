@@ -1,5 +1,6 @@
 """Addresses as numbers: pointers to global memory turned into i64 and back."""
 
+from ptokit.isa.lang.localmemory import LocalPointer
 from ptokit.isa.lang.page import *
 
 THERE_AND_BACK = """\
@@ -74,6 +75,11 @@ class IntToPtr(OfNumber, name="inttoptr"):
 
 class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
     __doc__ = OfNumber.__doc__
+    rules = ()
+
+    @staticmethod
+    def lowered(addr: object, result: PtrType) -> LocalPointer:
+        return LocalPointer(addr, result.dtype)
 
 
 def known_array(ptr: Operand) -> tuple[Ruled, ...]:

@@ -6,11 +6,13 @@ belong to any level.
 """
 
 from ptokit.isa.lang.asm import EVERYWHERE, CppOn
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import bit_and, bit_or, in_type, shifted_left
+from ptokit.isa.pages.control import ControlFlow, Region
 
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
-SCOPE = "ptokit does not execute instructions below the level of tiles"
+LOOPS = "ptokit executes loops of transfers that the transfer itself states, not the register's"
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
 IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, and in global memory
 OF_NUMBER = "func.func @example(%n: i64) {\n  NAME %n : i64\n  return\n}"
@@ -47,11 +49,19 @@ class OfTwoFields(Register, abstract=True, example=OF_NUMBERS):
     second = In(Scalar, scalar="i64")
 
 
-class LoopCounts(OfTwoFields, abstract=True):
-    """The iterations of the inner and the outer loop of a transfer."""
+class LoopCounts(OfTwoFields, abstract=True, unexecuted=LOOPS):
+    """The iterations of the inner and the outer loop of a transfer.
+
+    Transfers that state their loops set the register themselves.
+    """
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, 21, second, 22)
+
+    @staticmethod
+    def lowered(make: Lowering, first: object, second: object) -> list[object] | None:
+        once = make.known(first) == make.known(second) == 1
+        return [] if once else None
 
 
 class LoopsOutToUb(LoopCounts, name="set_loop_size_outtoub"):
@@ -66,11 +76,18 @@ class LoopsUbToOut(LoopCounts, name="set_loop_size_ubtoout"):
     asm = calling("set_loop_size_ubtoout({second} << 21 | {first})")
 
 
-class StridesIntoUb(OfTwoFields, abstract=True):
-    """The increments of a transfer's loop for addresses in global memory, and in the buffer."""
+class StridesIntoUb(OfTwoFields, abstract=True, unexecuted=""):
+    """The increments of a transfer's loop for addresses in global memory, and in the buffer.
+
+    Transfers that state their loops set the register themselves.
+    """
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, IN_GM, second, IN_UB)
+
+    @staticmethod
+    def lowered() -> list[object]:
+        return []
 
 
 class InnerIntoUb(StridesIntoUb, name="set_loop1_stride_outtoub"):
@@ -85,11 +102,18 @@ class OuterIntoUb(StridesIntoUb, name="set_loop2_stride_outtoub"):
     asm = calling("set_loop2_stride_outtoub({second} << 40 | {first})")
 
 
-class StridesOutOfUb(OfTwoFields, abstract=True):
-    """The increments of a transfer's loop for addresses in the buffer, and in global memory."""
+class StridesOutOfUb(OfTwoFields, abstract=True, unexecuted=""):
+    """The increments of a transfer's loop for addresses in the buffer, and in global memory.
+
+    Transfers that state their loops set the register themselves.
+    """
 
     first, second = OfTwoFields.first, OfTwoFields.second
     rules = fields_of(first, IN_UB, second, IN_GM)
+
+    @staticmethod
+    def lowered() -> list[object]:
+        return []
 
 
 class InnerOutOfUb(StridesOutOfUb, name="set_loop1_stride_ubtoout"):
@@ -280,9 +304,13 @@ class SetBit(OneBit, name="sbitset1"):
         return in_type(bit_or(value, shifted_left(1, bit)), result)
 
 
-class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, unexecuted=SCOPE):
+class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, uses=(REGIONS, FLOW)):
     """An interval of computation in registers of the vector core."""
 
-    targets = (A5,)
+    targets = ("cpu", "a5")
     asm = Asm(shape="section", cpp_on=CHIPS, cpp_text="__VEC_SCOPE__")
     example = "pto.vecscope {\n}"
+
+    @staticmethod
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+        return flow.branch(1, regions)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.addresses import known_array
+from ptokit.values.layouts import Shape
 from ptokit.values.scalars import Integer, choice, truth
 
 LINES = "memref<16x32xf32, #pto.address_space<vec>>"
@@ -40,6 +42,10 @@ class AddPtr(Instr, name="addptr", pipe=S):
     @staticmethod
     def type_of(ptr: PtrType) -> PtrType:
         return ptr
+
+    @staticmethod
+    def lowered(make: Lowering, ptr: LocalPointer, offset: object) -> LocalPointer:
+        return ptr.moved(make, offset)
 
     @staticmethod
     def run(ptr: Place, offset: int) -> Place:
@@ -79,6 +85,10 @@ func.func @example(%p: !pto.ptr<f32>) {
         return result
 
     @staticmethod
+    def lowered(ptr: LocalPointer, result: PtrType) -> LocalPointer:
+        return LocalPointer(ptr.address, result.dtype)
+
+    @staticmethod
     def run(ptr: Place, result: PtrType) -> Place:
         return ptr.cast(result.dtype)
 
@@ -111,8 +121,21 @@ class LoadScalar(Element, name="load_scalar", verb="element"):
     rules = inside(kind, ptr, offset)
 
     @staticmethod
+    def lowered(
+        make: Lowering, result: ScalarType, ptr: LocalPointer, offset: object
+    ) -> list[object]:
+        given = {"ptr": element_at(make, ptr, offset), "offset": 0}
+        return make.op(LoadOfRows, given, {}, [result])
+
+    @staticmethod
     def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
         return ptr.element(offset)[0, 0].bitcast(kind.element)
+
+
+def element_at(make: Lowering, ptr: LocalPointer, offset: object) -> object:
+    """Return one element of the vector buffer as a tile."""
+    kind = TileType(VEC, ptr.dtype, 1, 1, Shape(1, 1))
+    return make.window(kind, ptr.moved(make, offset).address)
 
 
 class StoreScalar(Element, name="store_scalar"):
@@ -128,6 +151,11 @@ class StoreScalar(Element, name="store_scalar"):
     offset = In(Index)
     kind = TypeOf(value)
     rules = inside(kind, ptr, offset)
+
+    @staticmethod
+    def lowered(make: Lowering, ptr: LocalPointer, value: object, offset: object) -> list[object]:
+        given = {"ptr": element_at(make, ptr, offset), "value": value, "offset": 0}
+        return make.op(StoreOfRows, given)
 
     @staticmethod
     def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:

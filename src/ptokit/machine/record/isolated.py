@@ -12,7 +12,7 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ScalarType
-from ptokit.machine.execute import Core, given
+from ptokit.machine.execute import Core, element_of, given
 from ptokit.machine.record.code import Code, Int, NotNative, Num, Undecided
 from ptokit.machine.record.expressions import Recording, Scalar
 from ptokit.machine.record.trace import Recorded, Space, TracedConv, TracedTile, TracedView
@@ -90,8 +90,8 @@ class Isolated:
         values, offer = given(self.op), Core(self.target, CPU_READING).offer()
         for operand in page.operands:
             bound = tuple(handles[v] for v in self.op.bound(operand.name))
-            dtype = None if not page.executes else ScalarType(operand.scalar or "").dtype
-            if bound and dtype is not None:
+            dtype = element_of(self.op, operand) if bound else None
+            if dtype is not None:
                 bound = tuple(Scalar(self._number(), dtype) for _ in bound)
             if bound:
                 values[operand.name] = bound if operand.many else bound[0]

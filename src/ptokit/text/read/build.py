@@ -9,7 +9,7 @@ from ptokit.ir.editing import new_op, type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS, LISTED_LAST, TYPED_LAST
 from ptokit.isa.lang.instr import Instr, Operand
-from ptokit.isa.lang.traits import EXPOSES, RECOVERS
+from ptokit.isa.lang.traits import EXPOSES
 from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import UnknownOperandType, points
@@ -19,7 +19,6 @@ from ptokit.text.read.forms import fitting_form
 from ptokit.text.read.names import Names, of_rank, pointer_to
 from ptokit.text.read.signature import Signature, Slot
 
-ADDRESSES = frozenset({EXPOSES, RECOVERS})
 Named = tuple[str, int]  # a written result: its name and its token
 
 
@@ -47,7 +46,7 @@ def build(
     op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
         bind_attributes(cursor, op, given)
-    if not ADDRESSES.isdisjoint(sig.page.traits) and any(map(_in_tiles, _types(op, call))):
+    if EXPOSES in sig.page.traits and any(map(_in_tiles, _types(op, call))):
         raise UnknownOperandType
     op.results = _results(cursor, names, op, sig, call, results, rebound)
     op.into = rebound

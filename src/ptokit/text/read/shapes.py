@@ -43,6 +43,7 @@ from ptokit.text.read.regions import (
     read_section,
     read_while,
 )
+from ptokit.text.read.registerops import read_lanes
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 from ptokit.values.enumerations import Word
@@ -468,5 +469,6 @@ SHAPES: dict[str, Read] = {
     "printed": read_printed,
     "maintained": read_maintained,
     "bracketed": read_bracketed,
+    "lanes": read_lanes,
     "angled": read_angled,
 }

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, MultiTileType, RegisterType, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import CompactMode
 from ptokit.text.types.convspelling import convolution
@@ -23,9 +23,15 @@ TILE = "!pto.tile<...>"
 @lru_cache(maxsize=4096)
 def spell(kind: Type, form: str) -> str:
     """Return the spelling of a type in the form "as", "ssa" or "dps"."""
-    if isinstance(kind, TileType | GlobalType) and not isinstance(kind, MultiTileType):
+    if isinstance(kind, TileType | GlobalType) and not isinstance(
+        kind, MultiTileType | RegisterType
+    ):
         kind = in_pairs(kind) or replace(kind, dtype=_single(kind.dtype))
     match kind:
+        case RegisterType(word="vreg"):
+            return f"!pto.vreg<{kind.cols}x{_element(kind.dtype, DPS)}>"
+        case RegisterType():
+            return str(kind)
         case MultiTileType():
             return f"!pto.multi_tile_buf<{spell(kind.slot, DPS)}, count={kind.count}>"
         case TileType():

@@ -12,7 +12,15 @@ from math import prod
 
 from ptokit.isa.below import TYPES as BELOW_TILES
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import VECTORS, MultiTileType, TileType, tile_type
+from ptokit.isa.model.tiles import (
+    ALIGN,
+    VECTORS,
+    MultiTileType,
+    TileType,
+    mask,
+    register,
+    tile_type,
+)
 from ptokit.isa.model.types import (
     HANDLES,
     I1,
@@ -152,6 +160,8 @@ def in_global_memory(kind: Type) -> Type:
 def _dialect_type(spelling: str) -> Type:
     if spelling in HANDLES:
         return HANDLES[spelling]
+    if spelling == str(ALIGN):
+        return ALIGN
     name, angle, inner = spelling.partition("<")
     if name in HANDLES and inner.endswith(">"):
         return HANDLES[name]  # older text adds the types of a FIFO's entries
@@ -259,6 +269,25 @@ def _event_ids(parts: Parts) -> Type:
     return ArrayType(INDEX, (number(text, at, "a number of event ids"),))
 
 
+def _register(parts: Parts) -> Type:
+    """Return the type of `<64xf32>`: a vector register, which has 256 bytes."""
+    shape, dtype = extents(*parts.fields[0])
+    kind = register(dtype)
+    if shape != (kind.cols,):
+        help = f"a register has 256 bytes: write {kind}"
+        raise BadType("tile-shape", "a register of another size", 0, len(parts.body), help)
+    return kind
+
+
+def _mask(parts: Parts) -> Type:
+    """Return the type of `<b32>`: a mask for elements of so many bits."""
+    body = parts.body.strip()
+    if body not in MASKS:
+        raise unknown(body, MASKS, parts.at, "a mask")
+    return mask(int(body[1:]))
+
+
+MASKS = ("b8", "b16", "b32")
 LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
 
 
@@ -299,4 +328,6 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.partition_tensor_view": _view("!pto.partition_tensor_view", partition=True),
     "!pto.tile_view": _view("!pto.tile_view", partition=True),
     "!pto.conv_tile": conv_of,
+    "!pto.vreg": _register,
+    "!pto.mask": _mask,
 }

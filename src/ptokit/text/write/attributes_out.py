@@ -29,6 +29,7 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         placed = asm.shape in PLACED and ordered
         flag = attr.key == asm.flag and value is True
         elsewhere = attr.quoted or flag or attr.key in asm.behind
+        placed |= asm.shape == "lanes" and attr.quoted
         kept = value != attr.default or (dps and attr.key in asm.always)
         if kept and not placed and not (dps and elsewhere):
             bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""

@@ -33,6 +33,7 @@ from ptokit.text.write.control_out import (
     write_while,
     write_yield,
 )
+from ptokit.text.write.registerops_out import write_lanes
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
 from ptokit.values.layouts import Shape
@@ -447,6 +448,7 @@ def _whole(w: Writer, op: Op) -> Type:
 
 WRITERS: dict[str, Write] = {
     "op": write_op,
+    "lanes": write_lanes,
     "called": write_called,
     "configured": write_configured,
     "worded": write_worded,

@@ -144,7 +144,7 @@ class Writer:
             self.shapes["own" if shape != "constant" and self.own(op) else shape](self, op)
 
     def _check_form(self, op: Op) -> None:
-        handle = ALIASES in op.page.traits
+        handle = ALIASES in op.page.traits or op.of_registers
         if (op.ssa and not handle and self.form == "dps") or (op.dps and self.form != "dps"):
             where = f" at {op.span}" if op.span else ""
             wrong = "SSA" if op.ssa else "destination-passing"

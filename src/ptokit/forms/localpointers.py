@@ -1,0 +1,264 @@
+"""Pointers into local memory as byte addresses, and the instructions that take them as others.
+
+Pages say in their hook `lowered` what takes their place. Afterwards no value of the function is
+such a pointer, and what is read and written at an address is a tile there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import cast
+
+from ptokit.ir.editing import (
+    FreshNames,
+    arithmetic_page,
+    constant_page,
+    new_op,
+    shaped,
+    terminator_of,
+)
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
+from ptokit.isa.index import walk
+from ptokit.isa.lang.environment import call
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.localmemory import LocalPointer, Quantity
+from ptokit.isa.lang.traits import PLACES
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import I64, INDEX, PtrType, Type
+
+
+def _local(value: Value) -> bool:
+    """Return whether the value is a pointer into local memory."""
+    return isinstance(value.type, PtrType) and value.type.space != "gm"
+
+
+def _lowerable(op: AnyOp) -> bool:
+    if not isinstance(op, Op) or op.page.lowered is None:
+        return False
+    ends = (*op.results, *(v for _, v in op.values()))
+    return op.page.run is None or any(map(_local, ends))
+
+
+@once
+def lowered(func: Func) -> Func:
+    """Return the function without pointers into local memory, as far as their addresses are known.
+
+    The function itself if it has none.
+    """
+    if not any(map(_lowerable, func.ops)):
+        return func
+    return _Lowered(func).finished()
+
+
+class _Lowered:
+    """The lowering of one function."""
+
+    def __init__(self, func: Func) -> None:
+        self.func, self.names = func, FreshNames(func)
+        self.now: dict[Value, Value] = {}  # value -> its replacement
+        self.pointers: dict[Value, LocalPointer] = {}
+        self.numbers: dict[Value, int] = {}
+        self.made: dict[int, Value] = {}  # number -> its constant at the start of the function
+        self.first = list[AnyOp]()
+        self.ops = list[AnyOp]()  # of the block at hand
+        self.at: Op | None = None
+
+    def finished(self) -> Func:
+        body = self._block(self.func.body)
+        return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
+
+    def _block(self, block: Block) -> Block:
+        around, self.ops = self.ops, list[AnyOp]()
+        args = [self._renamed(arg) for arg in block.args]
+        for op in block.ops:
+            self._op(op)
+        made, self.ops = replace(block, args=args, ops=self.ops), around
+        return made
+
+    def _renamed(self, value: Value) -> Value:
+        """Return a value that carries the address, for a pointer that goes around a loop."""
+        if not _local(value):
+            return value
+        number = Value(value.name, I64, value.span)
+        self.pointers[value] = LocalPointer(number, cast(PtrType, value.type).dtype)
+        return number
+
+    def _op(self, op: AnyOp) -> None:
+        if isinstance(op, OpaqueOp):
+            uses = [self._value(v) for v in op.uses]
+            self.ops.append(replace(op, uses=uses, regions=[self._block(r) for r in op.regions]))
+            return
+        page = op.page
+        if page.asm.shape == "constant" and isinstance(op.attrs.get(page.attrs[0].name, 0), int):
+            self.numbers[op.results[0]] = int(op.attrs.get(page.attrs[0].name, 0))  # type: ignore[call-overload]  # an int
+        given = {n: self._given(op, n) for n in op.operands}
+        pointers = [t for t in given.values() if isinstance(t, Value) and _local(t)]
+        if not _lowerable(op) or pointers:
+            self._keep(op)
+        else:
+            self._replace(op, given)
+
+    def _keep(self, op: Op) -> None:
+        """Keep an op, with addresses for pointers."""
+        operands = {n: self._binding(b) for n, b in op.operands.items()}
+        regions = [self._block(r) for r in op.regions]
+        results = [self._renamed(r) if op.regions else r for r in op.results]
+        self.ops.append(replace(op, operands=operands, regions=regions, results=results))
+
+    def _replace(self, op: Op, given: Mapping[str, object]) -> None:
+        """Replace an op by those that its page names."""
+        page, begun = op.page, len(self.ops)
+        self.at = op
+        values = {o.name: o.default for o in page.operands if not o.required}
+        values |= {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
+        values |= given
+        values |= {name: value.type for name, value in op.named_results()}
+        assert page.lowered is not None
+        found = call(page.lowered, {**values, "make": self})
+        if found is None:
+            self._keep(op)
+            return
+        several = cast("Sequence[object]", found if isinstance(found, list) else [found])
+        for result, term in zip(op.results, several, strict=False):
+            if isinstance(term, LocalPointer):
+                self.pointers[result] = term
+            else:
+                value = self.value(term, result.type)
+                if (number := self.known(term)) is not None:
+                    self.numbers[result] = number
+                self.now[result] = value
+                value.name = result.name if value.name.startswith("_") else value.name
+        if len(self.ops) > begun:
+            self.ops[begun].comments = op.comments
+        self.at = None
+
+    def _given(self, op: Op, name: str) -> object:
+        bound = op.operands[name]
+        if isinstance(bound, tuple):
+            return tuple(self.pointers.get(v, self._now(v)) for v in bound)
+        return self.pointers.get(bound, self._now(bound))
+
+    def _now(self, value: Value) -> Value:
+        return self.now.get(value, value)
+
+    def _value(self, value: Value) -> Value:
+        """Return the value that stands for a value of the text: for a pointer its address."""
+        pointer = self.pointers.get(value)
+        return self._now(value) if pointer is None else self.value(pointer.address)
+
+    def _binding(self, binding: Binding) -> Binding:
+        if isinstance(binding, tuple):
+            return tuple(map(self._value, binding))
+        return self._value(binding)
+
+    # what pages ask for
+
+    def known(self, term: Quantity) -> int | None:
+        """Return a number that is known."""
+        if isinstance(term, int):
+            return term
+        return self.numbers.get(term) if isinstance(term, Value) else None
+
+    def value(self, term: Quantity, kind: Type = I64) -> Value:
+        """Return a number as a value."""
+        if isinstance(term, Value):
+            return term
+        assert isinstance(term, int), term
+        if term not in self.made:
+            page = constant_page()
+            value = Value(self.names.name(f"at{term}"), kind)
+            attrs = {page.attrs[0].name: term}
+            self.first.append(new_op(page, {}, attrs, results=[value]))
+            self.made[term] = value
+            self.numbers[value] = term
+        return self.made[term]
+
+    def sum(self, one: Quantity, other: Quantity) -> Quantity:
+        return self._two("add", one, other, lambda a, b: a + b)
+
+    def times(self, one: Quantity, other: Quantity) -> Quantity:
+        if self.known(other) == 1:
+            return one
+        return self._two("mul", one, other, lambda a, b: a * b)
+
+    def less(self, one: Quantity, other: Quantity) -> Quantity:
+        return self._two("sub", one, other, lambda a, b: a - b)
+
+    def over(self, one: Quantity, number: int) -> Quantity:
+        return one if number == 1 else self._two("floordiv", one, number, lambda a, b: a // b)
+
+    def rest(self, one: Quantity, number: int) -> Quantity:
+        return self._two("max", self.less(one, number), 0, max)
+
+    def _two(
+        self, word: str, one: Quantity, other: Quantity, f: Callable[[int, int], int]
+    ) -> Quantity:
+        first, second = self.known(one), self.known(other)
+        if first is not None and second is not None:
+            return f(first, second)
+        if word == "add" and 0 in (first, second):
+            return other if first == 0 else one
+        page = arithmetic_page(word, I64)
+        assert page is not None, word
+        values = [self.value(one)], [self.value(other)]
+        names = [o.name for o in page.ins()]
+        return self._emit(page, dict(zip(names, values, strict=True)), {}, [I64])[0]
+
+    def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
+        page = _placing()
+        given = {"addr": address} if cols is None else {"addr": address, "valid_col": cols}
+        return self.op(page, given, {}, [kind])[0]
+
+    def op(
+        self,
+        page: type[Instr],
+        operands: Mapping[str, Quantity],
+        attrs: Mapping[str, object] | None = None,
+        results: Sequence[Type] = (),
+    ) -> list[Quantity]:
+        bound = dict[str, list[Value]]()
+        for name, given in operands.items():
+            terms = cast("Sequence[Quantity]", given) if isinstance(given, list) else [given]
+            bound[name] = [self.value(term) for term in terms if term is not None]
+        kept = {a.name: a.default for a in page.attrs}
+        chosen = {n: v for n, v in (attrs or {}).items() if n in kept and v != kept[n]}
+        return [*self._emit(page, bound, chosen, results)]
+
+    def _emit(
+        self,
+        page: type[Instr],
+        operands: Mapping[str, Sequence[Value]],
+        attrs: Mapping[str, object],
+        results: Sequence[Type],
+    ) -> list[Value]:
+        span = None if self.at is None else self.at.span
+        made = [Value(self.names.name("_"), kind, span) for kind in results]
+        spans = {} if span is None else {"": span}
+        self.ops.append(new_op(page, operands, attrs, results=made, spans=spans))
+        return made
+
+    def repeat(self, count: Quantity, body: Callable[[Quantity], None]) -> None:
+        if self.known(count) == 1:
+            body(0)
+            return
+        page = shaped("for")
+        around, self.ops = self.ops, list[AnyOp]()
+        counter = Value(self.names.name("i"), INDEX)
+        body(counter)
+        span = None if self.at is None else self.at.span
+        spans = {} if span is None else {"": span}
+        loop = Op(page, spans=spans)
+        self.ops.append(Op(terminator_of(loop)))
+        block = Block([counter], self.ops)
+        self.ops = around
+        lower, upper, step = (o.name for o in page.ins()[:3])
+        numbers = {lower: self.value(0), upper: self.value(count), step: self.value(1)}
+        self.ops.append(replace(loop, operands=numbers, regions=[block], comments=NO_COMMENTS))
+
+
+@cache
+def _placing() -> type[Instr]:
+    """Return the page whose result is the bytes at an address of local memory."""
+    return next(page for page in walk() if PLACES in page.traits)

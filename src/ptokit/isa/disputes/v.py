@@ -1,0 +1,61 @@
+"""Disputes about the level below tiles: vector registers and masks of A5."""
+
+from ptokit.isa.disputes.dispute import Dispute
+
+V = {
+    "V1": Dispute(
+        "in which order does VCADD add the lanes?",
+        "Manual of the level: a loop from left to right. Manual of the tiles' hardware: a binary "
+        "tree of neighbours. Golden data: np.sum, compared with a tolerance.",
+        "a tree of neighbours; a lane that the mask does not select changes nothing",
+        "row sums of A5 tiles are such trees, and their suites were verified on boards",
+    ),
+    "V2": Dispute(
+        "what does VCPADD add?",
+        "Manual of the level: all lanes up to this one. Golden data: each pair of neighbours, in "
+        "the lower half of the result.",
+        "pairs",
+        "golden data, and the name of the instruction in other manuals of the vendor",
+    ),
+    "V3": Dispute(
+        "which lanes does VDINTLV give?",
+        "Manual of the level: the even and the odd lanes of src0, half as many as a register has. "
+        "Golden data: what VINTLV has interleaved comes back, so both sources count.",
+        "even lanes of both sources in `low`, odd ones in `high`",
+        "golden data; two registers have as many lanes as their results",
+    ),
+    "V4": Dispute(
+        "which lanes have the patterns PAT_H and PAT_Q?",
+        "Manual of the level: the high half, the upper quarter. Golden data: the first half and "
+        "the first quarter.",
+        "the first half and the first quarter",
+        "golden data",
+    ),
+    "V5": Dispute(
+        "what do VMAX and VMIN make of a NaN?",
+        "Manual of the level: `a > b ? a : b`, so b. Golden data: np.minimum, so NaN.",
+        "NaN if one of the two is",
+        "golden data",
+    ),
+    "V6": Dispute(
+        "how many bytes do PSTS and PSTI write?",
+        "Manual of the level: 32 for NORM, 16 for PK. Cases compare the first 16 of NORM and say "
+        "that no more is visible.",
+        "32 for NORM, 16 for PK",
+        "masks of 8-bit elements have 256 bits; cases load the second half again",
+    ),
+    "V7": Dispute(
+        "up to where does `pad` of a transfer into UB fill?",
+        "Manual of the level: its formula up to the next burst; its text up to 32 bytes, and two "
+        "counts of elements. Golden data: 8 elements up to the next burst.",
+        "`left` elements before the burst, and all up to the next one",
+        "it agrees with the formula and with golden data",
+    ),
+    "V8": Dispute(
+        "is the difference of VEXPDIF rounded before the exponential?",
+        "Manual of the level: one fused instruction. Golden data: np.exp of a rounded difference, "
+        "compared with a tolerance.",
+        "it is rounded to f32",
+        "golden data",
+    ),
+}

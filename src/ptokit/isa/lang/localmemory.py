@@ -1,0 +1,62 @@
+"""Protocol of the form in which instructions with pointers into local memory are executed.
+
+A page with such an operand has a hook `lowered`, which says by which other instructions the
+instruction is carried out. Its parameters are operands, attributes and types of results by name,
+and `make`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import Type
+from ptokit.values.dtypes import DType
+
+Quantity: TypeAlias = "object"  # a number of the program, or one that is known
+
+
+class LocalPointer(NamedTuple):
+    """A pointer into the vector buffer: a byte address, and the type of its elements."""
+
+    address: Quantity
+    dtype: DType
+
+    def moved(self, make: Lowering, offset: Quantity) -> LocalPointer:
+        """Return the pointer `offset` elements further on; without an offset, this one."""
+        if offset is None:
+            return self
+        bits = self.dtype.bits
+        step = make.times(offset, bits // 8) if bits >= 8 else make.over(offset, 8 // bits)
+        return LocalPointer(make.sum(self.address, step), self.dtype)
+
+
+class Lowering(Protocol):
+    """The instructions that take the place of one."""
+
+    def sum(self, one: Quantity, other: Quantity) -> Quantity: ...
+    def times(self, one: Quantity, other: Quantity) -> Quantity: ...
+    def less(self, one: Quantity, other: Quantity) -> Quantity: ...
+    def over(self, one: Quantity, number: int) -> Quantity: ...  # the quotient, rounded down
+    def rest(
+        self, one: Quantity, number: int
+    ) -> Quantity: ...  # what is left of `one` after so many, or 0
+    def known(self, term: Quantity) -> int | None: ...
+    def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
+        """Return the bytes at an address as a tile; `cols` are valid if the type says `?`."""
+        ...
+
+    def op(
+        self,
+        page: Any,  # Any: a page, whose module imports this one
+        operands: Mapping[str, Quantity],  # for a list a list
+        attrs: Mapping[str, object] | None = None,
+        results: Sequence[Type] = (),
+    ) -> list[Quantity]:
+        """Add an instruction; return its results."""
+        ...
+
+    def repeat(self, count: Quantity, body: Callable[[Quantity], None]) -> None:
+        """Add what `body` adds, for each number below `count`."""
+        ...

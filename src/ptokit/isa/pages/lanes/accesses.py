@@ -1,0 +1,427 @@
+"""Loads and stores of registers and masks, at addresses in the vector buffer."""
+
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.pages.lanes.lanefamilies import *
+
+WIDTHS = {"B8": 8, "B16": 16, "B32": 32, "B64": 64}
+
+
+def width_of(dist: str) -> int:
+    """Return the bits of the elements that a distribution moves: those of its last word."""
+    return WIDTHS[dist.rpartition("_")[2]]
+
+
+def count_of(dist: str) -> int:
+    """Return the bytes that a load reads."""
+    family, _, _ = dist.partition("_")
+    parts = {"BRC": 0, "E2B": 0, "US": 2, "UNPK": 2, "UNPK4": 4}
+    if dist == "BRC_BLK":
+        return LINE
+    if family in ("BRC", "E2B"):
+        return width_of(dist) // 8 * (1 if family == "BRC" else 8)
+    if family in ("DS", "SPLT2CHN"):
+        return 2 * BYTES
+    if dist == "SPLT4CHN":
+        return 4 * BYTES
+    return BYTES // parts.get(family, 1)
+
+
+LOADS = (
+    *("NORM", "BRC_B8", "BRC_B16", "BRC_B32", "BRC_BLK", "US_B8", "US_B16", "DS_B8", "DS_B16"),
+    *("UNPK_B8", "UNPK_B16", "UNPK_B32", "UNPK4", "SPLT4CHN", "SPLT2CHN_B8", "SPLT2CHN_B16"),
+    *("E2B_B16", "E2B_B32"),
+)
+STORES = (
+    *("NORM_B8", "NORM_B16", "NORM_B32", "1PT_B8", "1PT_B16", "1PT_B32"),
+    *("PK_B16", "PK_B32", "PK_B64", "PK4_B32"),
+)
+
+
+def one_of(attr: Attr, *words: str) -> Ruled:
+    """Require one of the words, if one is given."""
+    return when(
+        attr.given, named("attribute", attr.isin(*words), help=f"one of {', '.join(words)}")
+    )
+
+
+class AtAddress(Below, abstract=True, example=lanes()):
+    """An instruction on the vector buffer at an address."""
+
+
+def in_buffer(ptr: Operand) -> Ruled:
+    """Require a pointer into the vector buffer."""
+    return named("location", ptr.space == "vec", help="registers are loaded from the vector buffer")
+
+
+def same_size(ptr: Operand, register: Operand) -> Ruled:
+    """Require elements of one width."""
+    help = "the pointer and the register have elements of one type"
+    return named("element-type", ptr.dtype == register.dtype, help=help)
+
+
+class VLds(AtAddress, name="vlds"):
+    """Load a register from the vector buffer, as `dist` says.
+
+    NORM copies 256 bytes. BRC_B8, BRC_B16 and BRC_B32 repeat one element of so many bits, BRC_BLK
+    32 bytes. US repeats each element, DS takes every second one; UNPK puts zeros behind each
+    element, UNPK4 three. SPLT2CHN and SPLT4CHN take every second or fourth element; E2B repeats
+    each of eight elements in a group of 32 bytes.
+    """
+
+    asm = Asm(brackets=("offset",), typed=("src",))
+    dst = Out(Lanes)
+    src = In(Ptr)
+    offset = In(Index, doc="in elements")
+    dist = Attr(str, "NORM")
+    rules = (in_buffer(src), same_size(src, dst), one_of(dist, *LOADS))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity, dist: str
+    ) -> list[Quantity]:
+        return loaded(make, src.moved(make, offset), dst, dist)
+
+
+def loaded(
+    make: Lowering, at: LocalPointer, dst: RegisterType, dist: str = "NORM"
+) -> list[Quantity]:
+    """Add the load of a register."""
+    dtype = dst.dtype if dist == "NORM" else u8
+    count = count_of(dist) * 8 // dtype.bits
+    return make.op(
+        Loaded, {"src": make.window(line(dtype, count), at.address)}, {"dist": dist}, [dst]
+    )
+
+
+class Loaded(Below, name="vlds", form="of bytes"):
+    """Load a register from a row of the vector buffer, as `dist` says."""
+
+    asm = Asm(shape="op")
+    dst = Out(Lanes)
+    src = In(Tile)
+    dist = Attr(str, "NORM")
+    example = lanes()
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, dist: str) -> None:
+        spread(dst, src, dist)
+
+
+def spread(dst: Cells, src: Cells, dist: str) -> None:
+    """Write the bytes of `src` to a register, as `dist` says."""
+    family, _, _ = dist.partition("_")
+    if dist == "NORM":
+        dst[:1, : dst.cols] = src[:1, : src.cols]
+        return
+    if dist == "BRC_BLK":
+        for group in range(BYTES // LINE):
+            dst.lines(u8)[:1, group * LINE : (group + 1) * LINE] = src[:1, :LINE]
+        return
+    dtype = u8 if dist in ("UNPK4", "SPLT4CHN") else UNSIGNED[width_of(dist)]
+    into, x = dst.lines(dtype), whole(src.lines(dtype))
+    count = into.cols
+    match family:
+        case "BRC":
+            into[:1, :count] = x.repeated(count)
+        case "US":
+            into[:1, :count] = x.repeated(2)
+        case "E2B":
+            into[:1, :count] = x.repeated(count // 8)
+        case "DS" | "SPLT2CHN":
+            into[:1, :count] = x[:, 0 : 2 * count : 2]
+        case "SPLT4CHN":
+            into[:1, :count] = x[:, 0 : 4 * count : 4]
+        case _:
+            in_turns(into, x, *([0] * (3 if family == "UNPK4" else 1)))
+
+
+class VSts(AtAddress, name="vsts"):
+    """Store the lanes of a register that a mask selects, as `dist` says.
+
+    1PT_B8, 1PT_B16 and 1PT_B32 store the first element alone, whatever the mask says. PK_B16,
+    PK_B32 and PK_B64 store the lower half of each element, PK4_B32 its low byte, contiguously.
+    """
+
+    asm = Asm(
+        order=("src", "dst", "offset", "mask"),
+        brackets=("offset",),
+        typed=("src", "dst", "mask"),
+    )
+    dst = Out(Ptr)
+    src = In(Lanes)
+    offset = In(Index, doc="in elements")
+    mask = In(Lanes)
+    dist = Attr(str, None)
+    rules = (in_buffer(dst), one_of(dist, *STORES))
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: Quantity,
+        dst: LocalPointer,
+        offset: Quantity,
+        mask: Quantity,
+        dist: str | None,
+    ) -> list[Quantity]:
+        at = dst.moved(make, offset)
+        family, _, _ = (dist or "NORM").partition("_")
+        count = {"1PT": 0, "PK": BYTES // 2, "PK4": BYTES // 4}.get(family, BYTES)
+        count = count or width_of(dist or "") // 8
+        dtype = dst.dtype if count == BYTES else u8
+        target = make.window(line(dtype, count * 8 // dtype.bits), at.address)
+        return make.op(Stored, {"dst": target, "src": src, "mask": mask}, {"dist": dist})
+
+
+class Stored(Below, name="vsts", form="to bytes"):
+    """Store the lanes of a register that a mask selects in a row of the buffer, as `dist` says."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    mask = In(Lanes)
+    dist = Attr(str, None)
+    example = lanes()
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells, dist: str | None) -> None:
+        family, _, _ = (dist or "NORM").partition("_")
+        if family == "NORM":
+            into = dst.lines(src.dtype)
+            into.put((slice(0, 1), slice(0, into.cols)), whole(src), active(mask, into.cols))
+            return
+        dtype = UNSIGNED[width_of(dist or "")]
+        if family == "1PT":
+            dst.lines(dtype)[:1, :1] = src.lines(dtype)[:1, :1]
+            return
+        part = 4 if family == "PK4" else 2
+        narrow = UNSIGNED[dtype.bits // part]
+        x = whole(src.lines(narrow))[:, 0 : BYTES * 8 // narrow.bits : part]
+        step = mask.dtype.bits * mask.cols // x.shape[1] // 8
+        lanes = mask.lines(u8)[:1, 0 : BYTES : BYTES // x.shape[1]] > 0 if step else active(mask)
+        dst.lines(narrow).put((slice(0, 1), slice(0, x.shape[1])), x, lanes)
+
+
+PAIRED = ("BDINTLV", "DINTLV_B8", "DINTLV_B16", "DINTLV_B32")
+PAIRS = ("INTLV_B8", "INTLV_B16", "INTLV_B32")
+
+
+class VLdsX2(AtAddress, name="vldsx2"):
+    """Load two registers: the even and the odd elements, or blocks, of 512 bytes."""
+
+    asm = Asm(brackets=("offset",))
+    low = Out(Lanes)
+    high = Out(Lanes)
+    src = In(Ptr)
+    offset = In(Index, doc="in elements")
+    dist = Attr(str, quoted=True)
+    rules = (in_buffer(src), one_type(low, high), one_of(dist, *PAIRED))
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        low: RegisterType,
+        high: RegisterType,
+        src: LocalPointer,
+        offset: Quantity,
+        dist: str,
+    ) -> list[Quantity]:
+        source = make.window(line(u8, 2 * BYTES), src.moved(make, offset).address)
+        return make.op(LoadedPair, {"src": source}, {"dist": dist}, [low, high])
+
+
+class LoadedPair(Below, name="vldsx2", form="of bytes"):
+    """Load two registers from a row of 512 bytes: even and odd elements, or blocks of 32 bytes."""
+
+    asm = Asm(shape="op")
+    low = Out(Lanes)
+    high = Out(Lanes)
+    src = In(Tile)
+    dist = Attr(str)
+    example = lanes('%y, %z = pto.vldsx2 %p[%c0], "DINTLV_B32" : P, index -> V, V')
+
+    @staticmethod
+    def run(low: Cells, high: Cells, src: Cells, dist: str) -> None:
+        if dist == "BDINTLV":
+            for block in range(2 * BYTES // LINE):
+                into = (low, high)[block % 2].lines(u8)
+                at = block // 2 * LINE
+                into[:1, at : at + LINE] = src[:1, block * LINE : (block + 1) * LINE]
+            return
+        dtype = UNSIGNED[width_of(dist)]
+        for number, register in enumerate((low, high)):
+            into = register.lines(dtype)
+            into[:1, : into.cols] = src.lines(dtype)[:1, number : 2 * into.cols : 2]
+
+
+class VStsX2(AtAddress, name="vstsx2"):
+    """Store the elements of two registers in turns; the mask has no effect."""
+
+    asm = Asm(order=("low", "high", "dst", "offset", "mask"), brackets=("offset",), flag="mask")
+    dst = Out(Ptr)
+    low = In(Lanes)
+    high = In(Lanes)
+    offset = In(Index, doc="in elements")
+    mask = In(Lanes)
+    dist = Attr(str, quoted=True)
+    rules = (in_buffer(dst), one_type(low, high), one_of(dist, *PAIRS))
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        low: Quantity,
+        high: Quantity,
+        dst: LocalPointer,
+        offset: Quantity,
+        dist: str,
+    ) -> list[Quantity]:
+        target = make.window(line(u8, 2 * BYTES), dst.moved(make, offset).address)
+        return make.op(StoredPair, {"dst": target, "low": low, "high": high}, {"dist": dist})
+
+
+class StoredPair(Below, name="vstsx2", form="to bytes"):
+    """Store the elements of two registers in turns in a row of 512 bytes."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    low = In(Lanes)
+    high = In(Lanes)
+    dist = Attr(str)
+    example = lanes('pto.vstsx2 %x, %x, %p[%c0], "INTLV_B32", %m : V, V, P, index, M')
+
+    @staticmethod
+    def run(dst: Cells, low: Cells, high: Cells, dist: str) -> None:
+        dtype = UNSIGNED[width_of(dist)]
+        into = dst.lines(dtype)
+        in_turns(into, whole(low.lines(dtype)), whole(high.lines(dtype)))
+
+
+class InitAlign(Below, name="init_align"):
+    """The state before unaligned stores: nothing is left to store."""
+
+    state = Out(Lanes)
+    example = lanes("%z = NAME : !pto.align")
+
+    @staticmethod
+    def run(state: Cells) -> None:
+        state[:1, : state.cols] = state.constant(0)
+
+
+class VLdas(AtAddress, name="vldas"):
+    """The state before unaligned loads from an address."""
+
+    state = Out(Lanes)
+    src = In(Ptr)
+    rules = in_buffer(src)
+
+    @staticmethod
+    def lowered(make: Lowering, state: RegisterType) -> list[Quantity]:
+        return make.op(InitAlign, {}, {}, [state])
+
+
+class VLdus(AtAddress, name="vldus"):
+    """Load a register from any address of an element."""
+
+    dst = Out(Lanes)
+    after = Out(Lanes)
+    src = In(Ptr)
+    state = In(Lanes)
+    rules = (in_buffer(src), same_size(src, dst))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, dst: RegisterType, after: RegisterType, src: LocalPointer
+    ) -> list[Quantity]:
+        return [*loaded(make, src, dst), *make.op(InitAlign, {}, {}, [after])]
+
+
+class VStus(AtAddress, name="vstus"):
+    """Store the first `offset` elements of a register at any address of an element.
+
+    Hardware keeps the last bytes in the state until `vstas` or `vstar` stores them; ptokit stores
+    all at once.
+    """
+
+    asm = Asm(order=("state", "offset", "src", "dst"))
+    after = Out(Lanes)
+    dst = Out(Ptr)
+    state = In(Lanes)
+    offset = In(Scalar, scalar="i32", doc="elements by which the stream goes on")
+    src = In(Lanes)
+    rules = (in_buffer(dst), same_size(dst, src))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, after: RegisterType, dst: LocalPointer, offset: Quantity, src: Quantity
+    ) -> list[Quantity]:
+        target = make.window(line(dst.dtype, BYTES * 8 // dst.dtype.bits), dst.address)
+        make.op(StoredFirst, {"dst": target, "src": src, "count": offset})
+        return make.op(InitAlign, {}, {}, [after])
+
+
+class StoredFirst(Below, name="vstus", form="to bytes"):
+    """Store the first `count` lanes of a register."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    count = In(Scalar, scalar="i32")
+    example = lanes(
+        "%k = arith.constant 3 : i32",
+        "%z = pto.init_align : !pto.align",
+        "%w = pto.vstus %z, %k, %x, %p : !pto.align, i32, V, P -> !pto.align",
+        "pto.vstas %w, %p, %k : !pto.align, P, i32",
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, count: Array) -> None:
+        _, lane = src.iota(1, src.cols)
+        dst.put((slice(0, 1), slice(0, dst.cols)), whole(src), lane < count.cast(i64))
+
+
+class VStas(AtAddress, name="vstas"):
+    """Store what unaligned stores have left in the state: ptokit has stored it already."""
+
+    asm = Asm(order=("state", "dst", "offset"))
+    dst = In(Ptr)
+    state = In(Lanes)
+    offset = In(Scalar, scalar="i32", doc="in elements")
+    rules = in_buffer(dst)
+
+    @staticmethod
+    def lowered(make: Lowering) -> list[Quantity]:
+        return []
+
+
+class VStar(AtAddress, name="vstar"):
+    """Store what unaligned stores have left in the state: ptokit has stored it already."""
+
+    asm = Asm(order=("state", "dst"))
+    dst = In(Ptr)
+    state = In(Lanes)
+    rules = in_buffer(dst)
+
+    @staticmethod
+    def lowered(make: Lowering) -> list[Quantity]:
+        return []
+
+
+class MemBar(Below, name="mem_bar"):
+    """Order the accesses of vector instructions to the buffer."""
+
+    kinds = tuple(
+        f"{a}_{b}"
+        for a, b in (
+            *(("VV", "ALL"), ("VST", "VLD"), ("VLD", "VST"), ("VST", "VST"), ("VS", "ALL")),
+            *(("VST", "LD"), ("VLD", "ST"), ("VST", "ST"), ("SV", "ALL"), ("ST", "VLD")),
+            *(("LD", "VST"), ("ST", "VST")),
+        )
+    )
+    kind = Attr(str, quoted=True)
+    example = lanes('NAME "VV_ALL"')
+    rules = one_of(kind, *kinds)
+
+    @staticmethod
+    def run() -> None:
+        """Do nothing: vector instructions are executed in order."""

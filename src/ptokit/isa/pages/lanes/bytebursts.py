@@ -1,0 +1,282 @@
+"""Transfers of bursts of bytes between global memory and the vector buffer, below tiles."""
+
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.globaltypes import GlobalType
+from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.pointers import AddPtr, CastPtr
+from ptokit.isa.pages.views import MakeTensorView
+
+LONGEST = 1 << 16  # bytes of a burst
+COPIED = """\
+func.func @example(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %zero = arith.constant 0 : i64
+  %eight = arith.constant 8 : i64
+  %line = arith.constant 64 : i64
+  %a = arith.constant 0 : i64
+  %b = arith.constant 4096 : i64
+  %p = pto.castptr %a : i64 -> !pto.ptr<f32, ub>
+  %q = pto.castptr %b : i64 -> !pto.ptr<f32, ub>
+  %two = arith.constant 2 : i64
+  pto.mte_gm_ub %x, %p, %zero, %line nburst(%eight, %line, %line) : \
+!pto.ptr<f32>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+  pto.mte_ub_ub %p, %q, %two nburst(%eight, %zero, %zero) : \
+!pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64
+  pto.mte_ub_gm %q, %y, %line nburst(%eight, %line, %line) : \
+!pto.ptr<f32, ub>, !pto.ptr<f32>, i64, i64, i64, i64
+  return
+}"""
+BYTE = PtrType(u8)
+
+
+class Bursts(Below, abstract=True, example=COPIED):
+    """Bursts of bytes, in nested loops: the first is the innermost."""
+
+    asm = Asm(
+        clauses=(
+            ("nburst", ("count", "src_step", "dst_step")),
+            ("loop", ("loops",)),
+            ("pad", ("pad_value", "left", "right")),
+        )
+    )
+
+
+def fields_of(*counts: Operand) -> tuple[Ruled, ...]:
+    """Require counts and lengths that are not negative."""
+    return tuple(named("operand-value", c >= 0, help="counts are at least 0") for c in counts)
+
+
+class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
+    """Copy bursts of bytes from global memory into the vector buffer.
+
+    `length` bytes each, `src_step` and `dst_step` bytes from one to the next; each `loop` repeats
+    what stands before it with further steps. With `pad` elements of that value follow each burst up
+    to `dst_step`, and `left` of them come before it.
+    """
+
+    src = In(Ptr)
+    dst = Out(Ptr)
+    cache = In(Scalar, scalar="i64", doc="no effect")
+    length = In(Scalar, scalar="i64", doc="bytes of a burst")
+    count = In(Scalar, scalar="i64", doc="bursts")
+    src_step = In(Scalar, scalar="i64")
+    dst_step = In(Scalar, scalar="i64")
+    loops = In(Scalar, (), many=True, scalar="i64", doc="count and steps of each further loop")
+    pad_value = In(Scalar, None)
+    left = In(Scalar, None, scalar="i64", doc="elements")
+    right = In(Scalar, None, scalar="i64", doc="elements; no effect")
+    asm = Asm(
+        order=(
+            *("src", "dst", "cache", "length", "count", "src_step", "dst_step"),
+            *("loops", "pad_value", "left", "right"),
+        )
+    )
+    rules = fields_of(length, count)
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: Quantity,
+        dst: LocalPointer,
+        length: Quantity,
+        count: Quantity,
+        src_step: Quantity,
+        dst_step: Quantity,
+        loops: tuple[Quantity, ...],
+        pad_value: Quantity,
+        left: Quantity,
+    ) -> list[Quantity]:
+        size = dst.dtype.bits // 8
+        before = 0 if left is None or pad_value is None else make.times(left, size)
+
+        def burst(a: Quantity, b: Quantity) -> None:
+            start = make.sum(dst.address, b)
+            at = make.sum(start, before)
+            into = in_buffer(make, at, length)
+            make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
+            if pad_value is not None:
+                end = make.sum(at, length)
+                fill(make, start, before, dst.dtype, pad_value)
+                rest = make.less(make.less(dst_step, length), before)
+                fill(make, end, rest, dst.dtype, pad_value)
+
+        nest(make, (count, src_step, dst_step, *loops), burst)
+        return []
+
+
+def fill(make: Lowering, at: Quantity, count: Quantity, dtype: DType, value: Quantity) -> None:
+    """Add the fill of so many bytes with a number."""
+    if make.known(count) == 0:
+        return
+    cols = make.over(count, dtype.bits // 8)
+    make.op(Filled, {"dst": row(make, dtype, at, cols), "value": value})
+
+
+class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
+    """Copy bursts of bytes from the vector buffer to global memory.
+
+    `length` bytes each, `src_step` and `dst_step` bytes from one to the next; each `loop` repeats
+    what stands before it with further steps.
+    """
+
+    dst = Out(Ptr)
+    src = In(Ptr)
+    length = In(Scalar, scalar="i64", doc="bytes of a burst")
+    count = In(Scalar, scalar="i64", doc="bursts")
+    src_step = In(Scalar, scalar="i64")
+    dst_step = In(Scalar, scalar="i64")
+    loops = In(Scalar, (), many=True, scalar="i64", doc="count and steps of each further loop")
+    asm = Asm(
+        order=("src", "dst", "length", "count", "src_step", "dst_step", "loops"),
+        clauses=Bursts.asm.clauses[:2],
+    )
+    rules = fields_of(length, count)
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: LocalPointer,
+        dst: Quantity,
+        length: Quantity,
+        count: Quantity,
+        src_step: Quantity,
+        dst_step: Quantity,
+        loops: tuple[Quantity, ...],
+    ) -> list[Quantity]:
+        def burst(a: Quantity, b: Quantity) -> None:
+            into = in_global(make, dst, b, length)
+            make.op(
+                BurstOut, {"dst": into, "src": in_buffer(make, make.sum(src.address, a), length)}
+            )
+
+        nest(make, (count, src_step, dst_step, *loops), burst)
+        return []
+
+
+class MteUbUb(Bursts, name="mte_ub_ub"):
+    """Copy bursts within the vector buffer; lengths and gaps count blocks of 32 bytes."""
+
+    dst = Out(Ptr)
+    src = In(Ptr)
+    length = In(Scalar, scalar="i64", doc="blocks of a burst")
+    count = In(Scalar, scalar="i64", doc="bursts")
+    src_step = In(Scalar, scalar="i64", doc="blocks between bursts")
+    dst_step = In(Scalar, scalar="i64", doc="blocks between bursts")
+    asm = Asm(
+        order=("src", "dst", "length", "count", "src_step", "dst_step"),
+        clauses=Bursts.asm.clauses[:1],
+    )
+    rules = fields_of(length, count)
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: LocalPointer,
+        dst: LocalPointer,
+        length: Quantity,
+        count: Quantity,
+        src_step: Quantity,
+        dst_step: Quantity,
+    ) -> list[Quantity]:
+        size = make.times(length, LINE)
+        steps = (make.times(make.sum(length, gap), LINE) for gap in (src_step, dst_step))
+
+        def burst(a: Quantity, b: Quantity) -> None:
+            into = in_buffer(make, make.sum(dst.address, b), size)
+            make.op(
+                BurstWithin, {"dst": into, "src": in_buffer(make, make.sum(src.address, a), size)}
+            )
+
+        nest(make, (count, *steps), burst)
+        return []
+
+
+def nest(
+    make: Lowering, counts: tuple[Quantity, ...], body: Callable[[Quantity, Quantity], None]
+) -> None:
+    """Add the loops of a transfer, the last outermost; `body` takes the offsets of a burst."""
+
+    def level(left: tuple[Quantity, ...], a: Quantity, b: Quantity) -> None:
+        if not left:
+            body(a, b)
+            return
+        *inner, count, src, dst = left
+
+        def once(i: Quantity) -> None:
+            further = make.sum(a, make.times(i, src)), make.sum(b, make.times(i, dst))
+            level(tuple(inner), *further)
+
+        make.repeat(count, once)
+
+    level(counts, 0, 0)
+
+
+def in_global(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity) -> Quantity:
+    """Return a view of so many bytes of global memory."""
+    (start,) = make.op(CastPtr, {"ptr": ptr}, {}, [BYTE])
+    (first,) = make.op(AddPtr, {"ptr": start, "offset": offset}, {}, [BYTE])
+    kind = GlobalType(u8, (1, make.known(length)))
+    given = {"ptr": first, "shape": [1, length], "strides": [length, 1]}
+    return make.op(MakeTensorView, given, {}, [kind])[0]
+
+
+def in_buffer(make: Lowering, address: Quantity, length: Quantity) -> Quantity:
+    """Return so many bytes of the vector buffer."""
+    return row(make, u8, address, length)
+
+
+def row(make: Lowering, dtype: DType, address: Quantity, cols: Quantity) -> Quantity:
+    """Return so many elements of the vector buffer."""
+    known = make.known(cols)
+    if known is not None:
+        return make.window(line(dtype, known), address)
+    longest = LONGEST * 8 // dtype.bits
+    return make.window(TileType(VEC, dtype, 1, longest, Shape(1, None)), address, cols)
+
+
+class BurstIn(Below, name="mte_gm_ub", form="a burst", pipe=MTE2, example=COPIED):
+    """Copy bytes of global memory into the vector buffer."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Global)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst[dst.valid] = src[dst.valid]
+
+
+class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIED):
+    """Copy bytes of the vector buffer to global memory."""
+
+    asm = Asm(shape="op")
+    dst = Out(Global)
+    src = In(Tile)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst[src.valid] = src[src.valid]
+
+
+class BurstWithin(Below, name="mte_ub_ub", form="a burst", example=COPIED):
+    """Copy bytes of the vector buffer to other bytes of it."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Tile)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst[dst.valid] = src[dst.valid]
+
+
+class Filled(Below, name="mte_gm_ub", form="a pad", pipe=MTE2, example=COPIED):
+    """Fill elements of the vector buffer with a number."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    value = In(Scalar, element=True)
+
+    @staticmethod
+    def run(dst: Cells, value: Array) -> None:
+        dst[dst.valid] = in_type(value, dst.dtype)

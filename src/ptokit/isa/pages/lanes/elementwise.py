@@ -1,0 +1,427 @@
+"""Arithmetic, lane by lane: lanes that the mask does not select become 0."""
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.pages.elementwise.unary import complement, opposite, relu, without_sign
+from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.values.functions import exp, log
+
+WHOLE = (i8, u8, i16, u16, i32, u32, i64, u64)
+NUMBER = (*WHOLE, f16, bf16, f32)
+UP_TO_32 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
+MULTIPLIED = (i16, u16, i32, u32, f16, bf16, f32)
+SIGNED = (i8, u8, i16, u16, i32, u32, f16, f32)
+REALS = (f16, f32)
+
+
+class LanePairs(Below, abstract=True):
+    """dst[i] = f(lhs[i], rhs[i]) where the mask selects lane i, else 0."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %x, %m : V, V, M -> V")
+
+    @classmethod
+    def run(cls, dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        masked(dst, cls.f(whole(lhs), whole(rhs)), mask)
+
+
+def on_pairs(*types: DType) -> tuple[Ruled, ...]:
+    """Return the rules of an instruction on two registers of one of these types."""
+    dst, lhs, rhs, mask = LanePairs.dst, LanePairs.lhs, LanePairs.rhs, LanePairs.mask
+    return (one_type(dst, lhs, rhs), of(dst, *types), granular(mask, dst))
+
+
+OF_BITS = lanes("%y = NAME %x, %x, %m : V, V, M -> V", dtype=i32)
+
+
+class VAdd(LanePairs, name="vadd", f=lambda a, b: a + b, rules=on_pairs(*NUMBER)):
+    """dst[i] = lhs[i] + rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
+
+
+class VSub(LanePairs, name="vsub", f=lambda a, b: a - b, rules=on_pairs(*NUMBER)):
+    """dst[i] = lhs[i] - rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
+
+
+class VMul(LanePairs, name="vmul", f=lambda a, b: a * b, rules=on_pairs(*MULTIPLIED)):
+    """dst[i] = lhs[i] * rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
+
+
+class VDiv(LanePairs, name="vdiv", f=lambda a, b: a / b, rules=on_pairs(*REALS)):
+    """dst[i] = lhs[i] / rhs[i]. Lanes that the mask does not select become 0."""
+
+
+def greater(a: Array, b: Array) -> Array:
+    """Return the greater element; NaN if one of them is."""
+    return with_nan(a, b, a.maximum(b))
+
+
+def lesser(a: Array, b: Array) -> Array:
+    """Return the lesser element; NaN if one of them is."""
+    return with_nan(a, b, a.minimum(b))
+
+
+def with_nan(a: Array, b: Array, chosen: Array) -> Array:
+    """Return the chosen elements, or the one that is NaN."""
+    if a.dtype.is_int:
+        return chosen
+    return a.isnan().where(a, b.isnan().where(b, chosen))
+
+
+class VMax(LanePairs, name="vmax", disputes=("V5",), f=greater, rules=on_pairs(*UP_TO_32)):
+    """dst[i] = max(lhs[i], rhs[i]), NaN if one is. Lanes without the mask become 0."""
+
+
+class VMin(LanePairs, name="vmin", disputes=("V5",), f=lesser, rules=on_pairs(*UP_TO_32)):
+    """dst[i] = min(lhs[i], rhs[i]), NaN if one is. Lanes without the mask become 0."""
+
+
+def on_bits(operation: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Return an operation on the bits of elements of any type."""
+
+    def found(a: Array, b: Array) -> Array:
+        if a.dtype.is_int:
+            return operation(a, b)
+        bits = UNSIGNED[a.dtype.bits]
+        return operation(a.bitcast(bits), b.bitcast(bits)).bitcast(a.dtype)
+
+    return found
+
+
+class VAnd(LanePairs, name="vand", f=on_bits(lambda a, b: a & b), rules=on_pairs(*NUMBER)):
+    """dst[i] = the bits of lhs[i] and rhs[i]. Lanes that the mask does not select become 0."""
+
+
+class VOr(LanePairs, name="vor", f=on_bits(lambda a, b: a | b), rules=on_pairs(*NUMBER)):
+    """dst[i] = the bits of lhs[i] or rhs[i]. Lanes that the mask does not select become 0."""
+
+
+class VXor(LanePairs, name="vxor", f=on_bits(lambda a, b: a ^ b), rules=on_pairs(*NUMBER)):
+    """dst[i] = the bits of either lhs[i] or rhs[i]. Lanes without the mask become 0."""
+
+
+def shifted_up(a: Array, b: Array) -> Array:
+    return a << in_type(b, a.dtype)
+
+
+def shifted_down(a: Array, b: Array) -> Array:
+    return a >> in_type(b, a.dtype)
+
+
+class LaneShifts(
+    LanePairs, abstract=True, example=lanes("%y = NAME %x, %x, %m : V, V, M -> V", dtype=i32)
+):
+    """dst[i] = lhs[i] shifted by rhs[i] bits, whose type may differ in its sign."""
+
+    rules = (
+        of(LanePairs.dst, *WHOLE),
+        one_type(LanePairs.dst, LanePairs.lhs),
+        named(
+            "element-type",
+            LanePairs.rhs.cols == LanePairs.dst.cols,
+            help="counts are as wide as the elements",
+        ),
+        granular(LanePairs.mask, LanePairs.dst),
+    )
+
+
+class VShl(LaneShifts, name="vshl", f=shifted_up):
+    """dst[i] = lhs[i] shifted left by rhs[i] bits: 0 for its width or more."""
+
+
+class VShr(LaneShifts, name="vshr", f=shifted_down):
+    """dst[i] = lhs[i] shifted right by rhs[i] bits: arithmetically if it has a sign."""
+
+
+class LaneWise(Below, abstract=True):
+    """dst[i] = f(src[i]) where the mask selects lane i, else 0."""
+
+    f: ClassVar[Callable[[Array], Array]]
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %m : V, M -> V")
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, mask: Cells) -> None:
+        masked(dst, cls.f(whole(src)), mask)
+
+
+def on_one(*types: DType) -> tuple[Ruled, ...]:
+    """Return the rules of an instruction on one register of one of these types."""
+    dst, src, mask = LaneWise.dst, LaneWise.src, LaneWise.mask
+    return (one_type(dst, src), of(dst, *types), granular(mask, dst))
+
+
+class VAbs(LaneWise, name="vabs", f=without_sign, rules=on_one(*SIGNED)):
+    """dst[i] = |src[i]|; the least integer stays. Lanes without the mask become 0."""
+
+
+class VNeg(LaneWise, name="vneg", f=opposite, rules=on_one(*SIGNED)):
+    """dst[i] = -src[i]; integers wrap. Lanes that the mask does not select become 0."""
+
+
+class VExp(LaneWise, name="vexp", f=exp, rules=on_one(*REALS)):
+    """dst[i] = e ** src[i], as `texp` computes it. Lanes without the mask become 0."""
+
+
+class VLn(LaneWise, name="vln", f=log, rules=on_one(*REALS)):
+    """dst[i] = ln src[i], as `tlog` computes it. Lanes without the mask become 0."""
+
+
+class VSqrt(LaneWise, name="vsqrt", f=Array.sqrt, rules=on_one(*REALS)):
+    """dst[i] = the square root of src[i]. Lanes that the mask does not select become 0."""
+
+
+class VRelu(LaneWise, name="vrelu", f=relu, rules=on_one(i32, *REALS)):
+    """dst[i] = max(src[i], 0). Lanes that the mask does not select become 0."""
+
+
+class VNot(
+    LaneWise,
+    name="vnot",
+    f=complement,
+    rules=on_one(*WHOLE),
+    example=lanes("%y = NAME %x, %m : V, M -> V", dtype=i32),
+):
+    """dst[i] = src[i] with every bit inverted. Lanes without the mask become 0."""
+
+
+class LaneNumber(Below, abstract=True):
+    """dst[i] = f(src[i], scalar) where the mask selects lane i, else 0."""
+
+    f: ClassVar[Callable[[Array, Array], Array]]
+    dst = Out(Lanes)
+    src = In(Lanes)
+    scalar = In(Scalar, element=True)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %s, %m : V, T, M -> V")
+
+    @classmethod
+    def run(cls, dst: Cells, src: Cells, scalar: Array, mask: Cells) -> None:
+        x = whole(src)
+        masked(dst, cls.f(x, in_type(scalar, x.dtype)), mask)
+
+
+def with_number(*types: DType) -> tuple[Ruled, ...]:
+    """Return the rules of an instruction on a register of one of these types and a number."""
+    dst, src, mask = LaneNumber.dst, LaneNumber.src, LaneNumber.mask
+    return (one_type(dst, src), of(dst, *types), granular(mask, dst))
+
+
+class VAdds(LaneNumber, name="vadds", f=lambda a, b: a + b, rules=with_number(*UP_TO_32)):
+    """dst[i] = src[i] + scalar; integers wrap. Lanes without the mask become 0."""
+
+
+class VMuls(LaneNumber, name="vmuls", f=lambda a, b: a * b, rules=with_number(*MULTIPLIED)):
+    """dst[i] = src[i] * scalar; integers wrap. Lanes without the mask become 0."""
+
+
+class VMaxs(LaneNumber, name="vmaxs", disputes=("V5",), f=greater, rules=with_number(*UP_TO_32)):
+    """dst[i] = max(src[i], scalar), NaN if one is. Lanes without the mask become 0."""
+
+
+class VMins(LaneNumber, name="vmins", disputes=("V5",), f=lesser, rules=with_number(*UP_TO_32)):
+    """dst[i] = min(src[i], scalar), NaN if one is. Lanes without the mask become 0."""
+
+
+SHIFTED = lanes("%k = arith.constant 3 : i16", "%y = NAME %x, %k, %m : V, i16, M -> V", dtype=i32)
+
+
+class VShls(
+    LaneNumber, name="vshls", f=lambda a, b: a << b, rules=with_number(*WHOLE), example=SHIFTED
+):
+    """dst[i] = src[i] shifted left by `scalar` bits. Lanes without the mask become 0."""
+
+
+class VShrs(
+    LaneNumber, name="vshrs", f=lambda a, b: a >> b, rules=with_number(*WHOLE), example=SHIFTED
+):
+    """dst[i] = src[i] shifted right by `scalar` bits: arithmetically if it has a sign."""
+
+
+def leaky(x: Array, slope: Array) -> Array:
+    """Return `x`, times the slope where it is negative."""
+    return (x < 0).where(x * slope, x)
+
+
+class VLRelu(LaneNumber, name="vlrelu", f=leaky, rules=with_number(*REALS)):
+    """dst[i] = src[i], times `scalar` if it is negative. Lanes without the mask become 0."""
+
+
+class VPRelu(LanePairs, name="vprelu", f=leaky, rules=on_pairs(*REALS)):
+    """dst[i] = lhs[i], times rhs[i] if it is negative. Lanes without the mask become 0."""
+
+
+class VMula(Below, name="vmula"):
+    """dst[i] = acc[i] + lhs[i] * rhs[i], the product not rounded. Other lanes become 0."""
+
+    dst = Out(Lanes)
+    acc = In(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %x, %x, %m : V, V, V, M -> V")
+    rules = (one_type(dst, acc, lhs, rhs), of(dst, *MULTIPLIED), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, acc: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        masked(dst, fused(whole(lhs), whole(rhs), whole(acc)), mask)
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """Return a * b + c; of f32 and narrower the product is exact, and the sum is rounded twice."""
+    if a.dtype.is_int:
+        return a * b + c
+    x, y, z = (v.cast(f32).cast(f64) for v in (a, b, c))
+    total = x * y + z
+    return total.cast(a.dtype) if a.dtype == f32 else total.cast(f32).cast(a.dtype)
+
+
+class VAxpy(Below, name="vaxpy"):
+    """dst[i] = alpha * lhs[i] + rhs[i], the product not rounded. Other lanes become 0."""
+
+    dst = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    alpha = In(Scalar, element=True)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %x, %s, %m : V, V, T, M -> V")
+    rules = (one_type(dst, lhs, rhs), of(dst, *REALS), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, lhs: Cells, rhs: Cells, alpha: Array, mask: Cells) -> None:
+        x = whole(lhs)
+        masked(dst, fused(x, in_type(alpha, x.dtype), whole(rhs)), mask)
+
+
+class VExpDif(Below, name="vexpdif", disputes=("V8",)):
+    """dst = e ** (src - maximum) in f32; of f16 the even or odd lanes, as `part` says."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    maximum = In(Lanes)
+    mask = In(Lanes)
+    part = Attr(str, quoted=True)
+    example = lanes('%y = NAME %x, %x, %m, "EVEN" : V, V, M -> V')
+    rules = (
+        one_type(src, maximum),
+        of(src, *REALS),
+        of(dst, f32),
+        granular(mask, src),
+        named("attribute", part.isin("EVEN", "ODD"), help="EVEN or ODD lanes"),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, maximum: Cells, mask: Cells, part: str) -> None:
+        step = src.cols // dst.cols
+        which = slice(step - 1 if part == "ODD" else 0, src.cols, step)
+        x, y = (c[:1, which].cast(f32) for c in (src, maximum))
+        chosen = active(mask)[:, which]
+        dst[:1, : dst.cols] = chosen.where(exp(x - y), 0.0)
+
+
+class Carrying(Below, abstract=True):
+    """Sums or differences of integers with the carry of each lane, for numbers of many lanes."""
+
+    dst = Out(Lanes)
+    carry = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y, %c = NAME %x, %x, %m : V, V, M -> V, M", dtype=i32)
+    rules = (
+        one_type(dst, lhs, rhs),
+        of(dst, i32, u32),
+        granular(mask, dst),
+        granular(carry, dst),
+    )
+
+
+def carried(dst: Cells, carry: Cells, total: Array, out: Array, mask: Cells) -> None:
+    """Write the low 32 bits of a sum of i64, and where it carries."""
+    masked(dst, total.cast(u32).bitcast(dst.dtype), mask)
+    chosen = active(mask)
+    selecting(
+        carry, chosen.where(out.where(carry.constant(1), carry.constant(0)), carry.constant(0)) > 0
+    )
+
+
+def unsigned(register: Cells) -> Array:
+    """Return lanes of 32 bits as numbers of 64 bits without sign."""
+    return whole(register).bitcast(u32).cast(i64)
+
+
+class VAddC(Carrying, name="vaddc"):
+    """dst[i] = lhs[i] + rhs[i] without sign; carry[i] says whether the sum has a 33rd bit."""
+
+    @staticmethod
+    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        total = unsigned(lhs) + unsigned(rhs)
+        carried(dst, carry, total, total > 0xFFFFFFFF, mask)
+
+
+class VSubC(Carrying, name="vsubc"):
+    """dst[i] = lhs[i] - rhs[i] without sign; carry[i] is 1 where nothing is borrowed."""
+
+    @staticmethod
+    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        total = unsigned(lhs) - unsigned(rhs)
+        carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
+
+
+class CarryingOn(Carrying, abstract=True):
+    """Sums or differences of integers that begin with a carry."""
+
+    dst = Carrying.dst
+    carry = Carrying.carry
+    lhs = Carrying.lhs
+    rhs = Carrying.rhs
+    carry_in = In(Lanes)
+    mask = Carrying.mask
+    example = lanes("%y, %c = NAME %x, %x, %m, %m : V, V, M, M -> V, M", dtype=i32)
+    rules = (Carrying.rules, granular(carry_in, dst))
+
+
+def ones(carry: Cells) -> Array:
+    """Return the carry of each lane as a number."""
+    return active(carry).where(carry.constant(1), carry.constant(0)).cast(i64)
+
+
+class VAddCs(CarryingOn, name="vaddcs"):
+    """dst[i] = lhs[i] + rhs[i] + carry_in[i] without sign; carry[i] is the 33rd bit."""
+
+    @staticmethod
+    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
+        total = unsigned(lhs) + unsigned(rhs) + ones(carry_in)
+        carried(dst, carry, total & 0xFFFFFFFF, total > 0xFFFFFFFF, mask)
+
+
+class VSubCs(CarryingOn, name="vsubcs"):
+    """dst[i] = lhs[i] - rhs[i] - 1 + carry_in[i] without sign; carry[i]: nothing is borrowed."""
+
+    @staticmethod
+    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
+        total = unsigned(lhs) - unsigned(rhs) - 1 + ones(carry_in)
+        carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
+
+
+class VMull(Below, name="vmull"):
+    """The low and the high 32 bits of lhs[i] * rhs[i]. Other lanes become 0."""
+
+    low = Out(Lanes)
+    high = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y, %z = NAME %x, %x, %m : V, V, M -> V, V", dtype=i32)
+    rules = (one_type(low, high, lhs, rhs), of(low, i32, u32), granular(mask, low))
+
+    @staticmethod
+    def run(low: Cells, high: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        wide = i64 if low.dtype.signed else u64
+        product = whole(lhs).cast(wide) * whole(rhs).cast(wide)
+        masked(low, product.cast(low.dtype), mask)
+        masked(high, (product >> 32).cast(low.dtype), mask)

@@ -1,0 +1,250 @@
+"""Blocks and single elements of the vector buffer: loaded, stored, gathered, scattered."""
+
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.pages.lanes.accesses import AtAddress, InitAlign, in_buffer, same_size
+from ptokit.isa.pages.lanes.lanefamilies import *
+
+J = "%j = pto.vci %s : T -> V"
+BUFFER = 256 * 1024  # bytes that indices may reach
+
+
+class Blocks(AtAddress, abstract=True):
+    """Eight blocks of 32 bytes, `block_stride` blocks apart, the first at `repeat_stride`."""
+
+
+def blocks_at(
+    make: Lowering, at: LocalPointer, block: Quantity, repeat: Quantity
+) -> list[Quantity]:
+    """Return the eight blocks."""
+    first = make.sum(at.address, make.times(repeat, LINE))
+    steps = [make.times(make.times(block, n), LINE) for n in range(8)]
+    return [make.window(line(u8, LINE), make.sum(first, step)) for step in steps]
+
+
+class VLdsB(Blocks, name="vsldb"):
+    """Load eight blocks; block i becomes 0 if lane i of the mask is not selected."""
+
+    dst = Out(Lanes)
+    src = In(Ptr)
+    block = In(Scalar, scalar="i16")
+    repeat = In(Scalar, scalar="i16")
+    mask = In(Lanes)
+    rules = (in_buffer(src), same_size(src, dst))
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        dst: RegisterType,
+        src: LocalPointer,
+        block: Quantity,
+        repeat: Quantity,
+        mask: Quantity,
+    ) -> list[Quantity]:
+        (made,) = make.op(InitAlign, {}, {}, [dst])
+        for number, source in enumerate(blocks_at(make, src, block, repeat)):
+            given = {"dst": made, "src": source, "mask": mask}
+            (made,) = make.op(LoadedBlock, given, {"number": number}, [dst])
+        return [made]
+
+
+class LoadedBlock(Below, name="vsldb", form="of bytes"):
+    """Load block `number` of a register, if that lane of the mask is selected."""
+
+    asm = Asm(shape="op")
+    dst = InOut(Lanes)
+    src = In(Tile)
+    mask = In(Lanes)
+    number = Attr(int, 0)
+    example = lanes(
+        "%k = arith.constant 1 : i16", "%y = pto.vsldb %p, %k, %k, %m : P, i16, i16, M -> V"
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells, number: int) -> None:
+        chosen = active(mask)[:, number : number + 1].repeated(LINE)
+        at = slice(number * LINE, (number + 1) * LINE)
+        dst.lines(u8).put((slice(0, 1), at), whole(src), chosen)
+
+
+class VStsB(Blocks, name="vsstb"):
+    """Store eight blocks; block i stays as it is if lane i of the mask is not selected."""
+
+    asm = Asm(order=("src", "dst", "block", "repeat", "mask"))
+    dst = Out(Ptr)
+    src = In(Lanes)
+    block = In(Scalar, scalar="i16")
+    repeat = In(Scalar, scalar="i16")
+    mask = In(Lanes)
+    rules = (in_buffer(dst), same_size(dst, src))
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: Quantity,
+        dst: LocalPointer,
+        block: Quantity,
+        repeat: Quantity,
+        mask: Quantity,
+    ) -> list[Quantity]:
+        for number, target in enumerate(blocks_at(make, dst, block, repeat)):
+            given = {"dst": target, "src": src, "mask": mask}
+            make.op(StoredBlock, given, {"number": number})
+        return []
+
+
+class StoredBlock(Below, name="vsstb", form="to bytes"):
+    """Store block `number` of a register, if that lane of the mask is selected."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    mask = In(Lanes)
+    number = Attr(int, 0)
+    example = lanes(
+        "%k = arith.constant 1 : i16", "pto.vsstb %x, %p, %k, %k, %m : V, P, i16, i16, M"
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells, number: int) -> None:
+        chosen = active(mask)[:, number : number + 1].repeated(LINE)
+        x = src.lines(u8)[:1, number * LINE : (number + 1) * LINE]
+        dst.put((slice(0, 1), slice(0, LINE)), x, chosen)
+
+
+class Indexed(AtAddress, abstract=True):
+    """An access to elements of the buffer by index."""
+
+
+def indices(register: Cells, count: int) -> Array:
+    """Return numbers without sign of the first lanes."""
+    x = register[:1, :count]
+    return x.bitcast(UNSIGNED[x.dtype.bits]).cast(i64)
+
+
+class VGather2(Indexed, name="vgather2"):
+    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
+
+    dst = Out(Lanes)
+    src = In(Ptr)
+    index = In(Lanes)
+    mask = In(Lanes)
+    rules = (
+        in_buffer(src),
+        same_size(src, dst),
+        named("element-type", index.cols >= dst.cols, help="an index for each lane"),
+        granular(mask, dst),
+    )
+
+    @staticmethod
+    def lowered(
+        make: Lowering, dst: RegisterType, src: LocalPointer, index: Quantity, mask: Quantity
+    ) -> list[Quantity]:
+        size = src.dtype.bits // 8
+        source = make.window(line(src.dtype, BUFFER // size), 0)
+        given = {"src": source, "index": index, "mask": mask, "first": make.over(src.address, size)}
+        return make.op(Gathered, given, {}, [dst])
+
+
+class VGather2Bc(VGather2, name="vgather2_bc"):
+    __doc__ = VGather2.__doc__
+
+
+class Gathered(Below, name="vgather2", form="of bytes"):
+    """dst[i] = element first + index[i] of the buffer where the mask selects lane i, else 0."""
+
+    asm = Asm(shape="op")
+    dst = Out(Lanes)
+    src = In(Tile)
+    index = In(Lanes)
+    mask = In(Lanes)
+    first = In(Scalar, scalar="i64")
+    example = lanes(J, "%y = pto.vgather2 %p, %j, %m : P, V, M -> V", dtype=i32)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+        at, chosen = indices(index, dst.cols) + first, active(mask, dst.cols)
+        dst[:1, : dst.cols] = src.take(at, where=chosen)
+
+
+class VGatherB(Indexed, name="vgatherb"):
+    """Eight blocks of 32 bytes, index[i] bytes behind `src`; 0 where the mask lacks lane i."""
+
+    dst = Out(Lanes)
+    src = In(Ptr)
+    index = In(Lanes)
+    mask = In(Lanes)
+    rules = (in_buffer(src), same_size(src, dst), of(index, i32, u32))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, dst: RegisterType, src: LocalPointer, index: Quantity, mask: Quantity
+    ) -> list[Quantity]:
+        source = make.window(line(u8, BUFFER), 0)
+        given = {"src": source, "index": index, "mask": mask, "first": src.address}
+        return make.op(GatheredBlocks, given, {}, [dst])
+
+
+class GatheredBlocks(Below, name="vgatherb", form="of bytes"):
+    """Eight blocks of 32 bytes, first + index[i] bytes into the buffer; 0 without lane i."""
+
+    asm = Asm(shape="op")
+    dst = Out(Lanes)
+    src = In(Tile)
+    index = In(Lanes)
+    mask = In(Lanes)
+    first = In(Scalar, scalar="i64")
+    example = lanes(J, "%y = pto.vgatherb %p, %j, %m : P, V, M -> V", dtype=i32)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+        _, byte = dst.iota(1, BYTES)
+        at = (indices(index, BYTES // LINE) + first).repeated(LINE) + byte % LINE
+        chosen = active(mask)[:, : BYTES // LINE].repeated(LINE)
+        dst.lines(u8)[:1, :BYTES] = src.take(at, where=chosen)
+
+
+class VScatter(Indexed, name="vscatter"):
+    """Element index[i] behind `dst` becomes src[i] where the mask selects lane i.
+
+    Of equal indices the last one wins; hardware leaves open which does.
+    """
+
+    asm = Asm(order=("src", "dst", "index", "mask"))
+    dst = Out(Ptr)
+    src = In(Lanes)
+    index = In(Lanes)
+    mask = In(Lanes)
+    rules = (
+        in_buffer(dst),
+        same_size(dst, src),
+        named("element-type", index.cols >= src.cols, help="an index for each lane"),
+        granular(mask, src),
+    )
+
+    @staticmethod
+    def lowered(
+        make: Lowering, src: Quantity, dst: LocalPointer, index: Quantity, mask: Quantity
+    ) -> list[Quantity]:
+        size = dst.dtype.bits // 8
+        target = make.window(line(dst.dtype, BUFFER // size), 0)
+        given = {"dst": target, "src": src, "index": index, "mask": mask}
+        return make.op(Scattered, {**given, "first": make.over(dst.address, size)})
+
+
+class Scattered(Below, name="vscatter", form="to bytes"):
+    """Element first + index[i] of the buffer becomes src[i] where the mask selects lane i."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    index = In(Lanes)
+    mask = In(Lanes)
+    first = In(Scalar, scalar="i64")
+    example = lanes(J, "pto.vscatter %x, %p, %j, %m : V, P, V, M", dtype=i32)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+        at = indices(index, src.cols) + first
+        dst.scatter(at, whole(src), where=active(mask, src.cols))

@@ -1,0 +1,119 @@
+"""Masks loaded from packed bits in the vector buffer, and stored there."""
+
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.pages.lanes.accesses import AtAddress, InitAlign, in_buffer, one_of
+from ptokit.isa.pages.lanes.lanefamilies import *
+
+BITS = BYTES // 8  # bytes of the packed bits of a mask
+
+
+class MaskLoad(AtAddress, abstract=True):
+    """Load a mask from packed bits: all of them, each twice (US), or every second one (DS)."""
+
+    asm = Asm(brackets=("offset",))
+    dst = Out(Lanes)
+    src = In(Ptr)
+    offset = In(Index, doc="in elements")
+    dist = Attr(str, quoted=True)
+    rules = (in_buffer(src), one_of(dist, "NORM", "US", "DS"))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity, dist: str
+    ) -> list[Quantity]:
+        count = {"US": BITS // 2, "DS": 2 * BITS}.get(dist, BITS)
+        source = make.window(line(u8, count), src.moved(make, offset).address)
+        return make.op(LoadedMask, {"src": source}, {"dist": dist}, [dst])
+
+
+class PLds(MaskLoad, name="plds"):
+    __doc__ = MaskLoad.__doc__
+
+
+class PLdi(MaskLoad, name="pldi"):
+    __doc__ = MaskLoad.__doc__
+
+
+class LoadedMask(Below, name="plds", form="of bytes"):
+    """Load a mask from packed bits: all of them, each twice (US), or every second one (DS)."""
+
+    asm = Asm(shape="op")
+    dst = Out(Lanes)
+    src = In(Tile)
+    dist = Attr(str)
+    example = lanes('%k = pto.plds %p[%c0], "NORM" : P, index -> M')
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, dist: str) -> None:
+        into = dst.lines(u8)
+        count = src.cols * 8
+        bits = whole(src).bits(count).where(into.constant(1), into.constant(0))
+        if dist == "US":
+            bits = bits.repeated(2)
+        into[:1, :BYTES] = bits[:, 0 : 2 * BYTES : 2] if dist == "DS" else bits
+
+
+class MaskStore(AtAddress, abstract=True, disputes=("V6",)):
+    """Store a mask as packed bits: all of them, or every second one (PK)."""
+
+    asm = Asm(order=("src", "dst", "offset"), brackets=("offset",))
+    dst = Out(Ptr)
+    src = In(Lanes)
+    offset = In(Index, doc="in elements")
+    dist = Attr(str, quoted=True)
+    rules = (in_buffer(dst), one_of(dist, "NORM", "PK"))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, src: Quantity, dst: LocalPointer, offset: Quantity, dist: str
+    ) -> list[Quantity]:
+        count = BITS // 2 if dist == "PK" else BITS
+        target = make.window(line(u8, count), dst.moved(make, offset).address)
+        return make.op(StoredMask, {"dst": target, "src": src}, {"step": BITS // count})
+
+
+class PSts(MaskStore, name="psts"):
+    __doc__ = MaskStore.__doc__
+
+
+class PSti(MaskStore, name="psti"):
+    __doc__ = MaskStore.__doc__
+
+
+class StoredMask(Below, name="psts", form="to bytes"):
+    """Store the packed bits of a mask, one of `step`."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    step = Attr(int, 1)
+    example = lanes('pto.psts %m, %p[%c0], "NORM" : M, P, index')
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, step: int) -> None:
+        bits = src.lines(u8)[:1, 0:BYTES:step] > 0
+        dst[:1, : dst.cols] = bits.packed()
+
+
+class PStu(AtAddress, name="pstu"):
+    """Store one bit for each lane of a mask, and go on behind them."""
+
+    asm = Asm(order=("state", "src", "dst"))
+    following = Result(Ptr)
+    after = Out(Lanes)
+    dst = Out(Ptr)
+    state = In(Lanes)
+    src = In(Lanes)
+    rules = in_buffer(dst)
+
+    @staticmethod
+    def lowered(
+        make: Lowering, following: PtrType, after: RegisterType, dst: LocalPointer, src: Quantity
+    ) -> list[Quantity]:
+        count = BITS * 8 // dst.dtype.bits
+        target = make.window(line(u8, count), dst.address)
+        make.op(StoredMask, {"dst": target, "src": src}, {"step": BITS // count})
+        next_ = LocalPointer(make.sum(dst.address, count), following.dtype)
+        return [next_, *make.op(InitAlign, {}, {}, [after])]

@@ -1,0 +1,378 @@
+"""Values in other lanes, of other types, compared and selected."""
+
+from ptokit.isa.lang.page import *
+from ptokit.isa.pages.lanes.elementwise import NUMBER, REALS, WHOLE
+from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.lanes.masks import HALVES, WHICH, interleaved, separated
+
+RELATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "eq": lambda a, b: a.equals(b),
+    "ne": lambda a, b: unlike(a, b),
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
+ANY_RELATION = f"use one of: {', '.join(RELATIONS)}"
+
+
+def unlike(a: Array, b: Array) -> Array:
+    """Return where elements differ: a NaN differs from everything."""
+    one = a.equals(a)
+    return a.equals(b).where(one ^ one, one | a.isnan() if a.dtype.is_float else one)
+
+
+class VCmp(Below, name="vcmp"):
+    """dst[i] = lhs[i] `relation` rhs[i] where the mask selects lane i, else 0."""
+
+    dst = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    relation = Attr(str, quoted=True)
+    example = lanes('%k = NAME %x, %x, %m, "lt" : V, V, M -> M')
+    rules = (
+        one_type(lhs, rhs),
+        of(lhs, *NUMBER),
+        granular(mask, lhs),
+        granular(dst, lhs),
+        named("attribute", relation.isin(*RELATIONS), help=ANY_RELATION),
+    )
+
+    @staticmethod
+    def run(dst: Cells, lhs: Cells, rhs: Cells, mask: Cells, relation: str) -> None:
+        compared(dst, whole(lhs), whole(rhs), mask, relation)
+
+
+def compared(dst: Cells, x: Array, y: Array, mask: Cells, relation: str) -> None:
+    """Write where the relation holds, of the lanes that the mask selects."""
+    none = dst.constant(0)
+    holds = RELATIONS[relation](x, y).where(dst.constant(1), none)
+    dst[:1, : dst.cols] = active(mask).where(holds, none)
+
+
+class VCmps(Below, name="vcmps"):
+    """dst[i] = src[i] `relation` scalar where the mask selects lane i, else 0."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    scalar = In(Scalar, element=True)
+    mask = In(Lanes)
+    relation = Attr(str, quoted=True)
+    example = lanes('%k = NAME %x, %s, %m, "lt" : V, T, M -> M')
+    rules = (
+        of(src, *NUMBER),
+        granular(mask, src),
+        granular(dst, src),
+        named("attribute", relation.isin(*RELATIONS), help=ANY_RELATION),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, scalar: Array, mask: Cells, relation: str) -> None:
+        x = whole(src)
+        compared(dst, x, in_type(scalar, x.dtype), mask, relation)
+
+
+class VSel(Below, name="vsel"):
+    """dst[i] = lhs[i] where the mask selects lane i, else rhs[i]."""
+
+    dst = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %x, %m : V, V, M -> V")
+    rules = (one_type(dst, lhs, rhs), of(dst, *NUMBER), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        dst[:1, : dst.cols] = active(mask, dst.cols).where(whole(lhs), whole(rhs))
+
+
+class VSelr(Below, name="vselr"):
+    """dst[i] = src[index[i]]; of an index the low bits count."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    index = In(Lanes)
+    example = lanes("%j = pto.vci %s : T -> V", "%y = NAME %x, %j : V, V -> V", dtype=i32)
+    width = "indices are as wide as the elements"
+    rules = (
+        one_type(dst, src),
+        of(dst, *NUMBER),
+        of(index, *WHOLE),
+        named("element-type", index.cols == src.cols, help=width),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, index: Cells) -> None:
+        at = whole(index).cast(i64) & (src.cols - 1)
+        dst[:1, : dst.cols] = src.take(at)
+
+
+class VBr(Below, name="vbr"):
+    """dst[i] = scalar in all lanes."""
+
+    dst = Out(Lanes)
+    scalar = In(Scalar, element=True)
+    example = lanes("%y = NAME %s : T -> V")
+    rules = of(dst, *NUMBER)
+
+    @staticmethod
+    def run(dst: Cells, scalar: Array) -> None:
+        dst[:1, : dst.cols] = in_type(scalar, dst.dtype).repeated(dst.cols)
+
+
+class VDup(Below, name="vdup"):
+    """dst[i] = scalar where the mask selects lane i, else 0."""
+
+    dst = Out(Lanes)
+    scalar = In(Scalar, element=True)
+    mask = In(Lanes)
+    position = Attr(str, "LOWEST")
+    example = lanes("%y = NAME %s, %m : T, M -> V")
+    rules = (of(dst, *NUMBER), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, scalar: Array, mask: Cells) -> None:
+        masked(dst, in_type(scalar, dst.dtype), mask)
+
+
+class VDupLane(Below, name="vdup", form="a lane"):
+    """dst[i] = the first or the last lane of src where the mask selects lane i, else 0."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    position = Attr(str, "LOWEST")
+    example = lanes("%y = NAME %x, %m : V, M -> V")
+    rules = (
+        one_type(dst, src),
+        of(dst, *NUMBER),
+        granular(mask, dst),
+        named("attribute", position.isin("LOWEST", "HIGHEST"), help="use LOWEST or HIGHEST"),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells, position: str) -> None:
+        at = src.cols - 1 if position == "HIGHEST" else 0
+        masked(dst, src[:1, at : at + 1], mask)
+
+
+class VCi(Below, name="vci"):
+    """dst[i] = scalar + i, or scalar - i where `order` is DESC."""
+
+    dst = Out(Lanes)
+    scalar = In(Scalar, element=True)
+    direction = Attr(str, "ASC", key="order")
+    example = lanes('%y = NAME %s {order = "ASC"} : T -> V', dtype=i32)
+    rules = (
+        of(dst, i8, i16, i32, f16, f32),
+        named("attribute", direction.isin("ASC", "DESC"), help="use ASC or DESC"),
+    )
+
+    @staticmethod
+    def run(dst: Cells, scalar: Array, direction: str) -> None:
+        _, lane = dst.iota(1, dst.cols)
+        first, step = in_type(scalar, dst.dtype), lane.cast(dst.dtype)
+        dst[:1, : dst.cols] = first - step if direction == "DESC" else first + step
+
+
+class VBitcast(Below, name="vbitcast"):
+    """The same bits as lanes of another type."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    example = lanes("%y = NAME %x : V -> !pto.vreg<64xi32>")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        dst.lines(u8)[:1, :BYTES] = whole(src.lines(u8))
+
+
+class RegisterPairs(Below, abstract=True):
+    """Two registers whose lanes change places."""
+
+    low = Out(Lanes)
+    high = Out(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    example = lanes("%y, %z = NAME %x, %x : V, V -> V, V")
+    rules = (one_type(low, high, lhs, rhs), of(low, *NUMBER))
+
+
+class VIntlv(RegisterPairs, name="vintlv"):
+    """The lanes of both registers in turns: of their lower halves, and of their upper halves."""
+
+    run = staticmethod(interleaved)
+
+
+class VDintlv(RegisterPairs, name="vdintlv", disputes=("V3",)):
+    """The even lanes of lhs and then of rhs, and their odd lanes."""
+
+    run = staticmethod(separated)
+
+
+class VSqz(Below, name="vsqz"):
+    """The lanes that the mask selects, moved to the front in their order; the rest is 0."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %m : V, M -> V")
+    rules = (one_type(dst, src), of(dst, *NUMBER), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+        found, count = whole(src).compacted(active(mask, src.cols))
+        _, lane = dst.iota(1, dst.cols)
+        dst[:1, : dst.cols] = (lane < count.cast(i64)).where(found, dst.constant(0))
+
+
+class VUsqz(Below, name="vusqz"):
+    """dst[i] = the number of lanes before i that the mask selects; src has no effect."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %m : V, M -> V", dtype=i32)
+    rules = (one_type(dst, src), of(dst, i8, i16, i32), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, mask: Cells) -> None:
+        counts = active(mask, dst.cols).where(dst.constant(1), dst.constant(0))
+        step = 1
+        dst[:1, :1] = dst.constant(0)
+        dst[:1, 1 : dst.cols] = counts[:, : dst.cols - 1]
+        while step < dst.cols:
+            x = whole(dst)
+            dst[:1, step : dst.cols] = x[:, step:] + x[:, : dst.cols - step]
+            step *= 2
+
+
+class VPack(Below, name="vpack"):
+    """The low halves of src's lanes in one half of dst; the other half is 0."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    part = Attr(str, quoted=True)
+    example = lanes('%y = NAME %x, "LOWER" : V -> !pto.vreg<128xui16>', dtype=i32)
+    rules = (
+        of(dst, u8, u16),
+        of(src, i16, u16, i32, u32),
+        named("element-type", src.cols * 2 == dst.cols, help="elements of half the width"),
+        named("attribute", part.isin(*HALVES), help=WHICH),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, part: str) -> None:
+        first = src.cols if part == "HIGHER" else 0
+        dst[:1, : dst.cols] = dst.constant(0)
+        dst[:1, first : first + src.cols] = src.lines(dst.dtype)[:1, 0 : dst.cols : 2]
+
+
+class Widening(Below, abstract=True):
+    """The lanes of one half of src in twice the width."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    part = In(Index)
+    example = lanes("%y = NAME %x, %c0 : V, index -> !pto.vreg<64xi32>", dtype=i16)
+    rules = (
+        of(dst, i16, u16, i32, u32),
+        of(src, i8, u8, i16, u16),
+        named("element-type", src.cols == dst.cols * 2, help="elements of twice the width"),
+        named("operand-value", part >= 0, part < 2, help="0 is the lower half, 1 the upper"),
+    )
+
+
+class VSUnpack(Widening, name="vsunpack"):
+    """The lanes of one half of src in twice the width, with their sign."""
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, part: int) -> None:
+        signed = {8: i8, 16: i16}[src.dtype.bits]
+        x = src[:1, part * dst.cols : part * dst.cols + dst.cols].bitcast(signed)
+        dst[:1, : dst.cols] = x.cast(dst.dtype)
+
+
+class VZUnpack(Widening, name="vzunpack"):
+    """The lanes of one half of src in twice the width, filled up with zeros."""
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, part: int) -> None:
+        x = src[:1, part * dst.cols : part * dst.cols + dst.cols]
+        dst[:1, : dst.cols] = x.bitcast(UNSIGNED[src.dtype.bits]).cast(dst.dtype)
+
+
+MODES = {
+    "R": Rounding.RINT,
+    "A": Rounding.ROUND,
+    "F": Rounding.FLOOR,
+    "C": Rounding.CEIL,
+    "Z": Rounding.TRUNC,
+    "O": Rounding.ODD,
+}
+PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
+ANY_MODE = "R half to even, A half away from zero, F down, C up, Z to zero, O to odd"
+
+
+class VCvt(Below, name="vcvt"):
+    """The lanes of src in another type, rounded as `rnd` says.
+
+    Narrower results stand in every second or fourth lane of dst, the others are 0; wider ones are
+    those of every second or fourth lane of src. `part` says which. Lanes of src that the mask does
+    not select become 0.
+    """
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    rnd = Attr(str, None)
+    sat = Attr(str, None)
+    part = Attr(str, None)
+    example = lanes('%y = NAME %x, %m {rnd = "R", part = "EVEN"} : V, M -> !pto.vreg<128xf16>')
+    rules = (
+        of(src, *NUMBER),
+        of(dst, *NUMBER),
+        granular(mask, src),
+        when(rnd.given, named("attribute", rnd.isin(*MODES), help=ANY_MODE)),
+        when(sat.given, named("attribute", sat.isin("SAT", "NOSAT"), help="use SAT or NOSAT")),
+        when(part.given, named("attribute", part.isin(*PARTS), help=f"use {', '.join(PARTS)}")),
+    )
+
+    @staticmethod
+    def run(
+        dst: Cells, src: Cells, mask: Cells, rnd: str | None, sat: str | None, part: str | None
+    ) -> None:
+        mode = Rounding.NONE if rnd is None else MODES[rnd]
+        first, zero = PARTS.get(part or "", 0), dst.constant(0)
+        chosen = active(mask, src.cols)
+        if src.cols < dst.cols:
+            value = whole(src).cast(dst.dtype, mode, sat == "SAT")
+            turns: list[Term] = [0] * (dst.cols // src.cols)
+            turns[first] = chosen.where(value, zero)
+            in_turns(dst, *turns)
+            return
+        which = slice(first, src.cols, src.cols // dst.cols)
+        value = src[:1, which].cast(dst.dtype, mode, sat == "SAT")
+        dst[:1, : dst.cols] = chosen[:, which].where(value, zero)
+
+
+class VTrc(Below, name="vtrc"):
+    """dst[i] = src[i] rounded to a whole number. Lanes that the mask does not select become 0."""
+
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    rnd = Attr(str, quoted=True)
+    example = lanes('%y = NAME %x, %m, "R" : V, M -> V')
+    rules = (
+        one_type(dst, src),
+        of(dst, bf16, *REALS),
+        granular(mask, dst),
+        named("attribute", rnd.isin(*MODES), help=ANY_MODE),
+    )
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells, rnd: str) -> None:
+        masked(dst, whole(src).rint(MODES[rnd]), mask)

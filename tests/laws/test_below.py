@@ -1,0 +1,237 @@
+"""The law of the level below tiles: each of its instructions does what NumPy says, in both engines.
+
+One program executes all cases: it loads two registers of each type and masks of random bits, and
+stores each result in 512 bytes of its own. A case is a statement, in which %x and %y are registers
+of the type T, %m is its mask, and %s a number; V, M and T stand for their types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import belowmemory
+import belowregisters
+import numpy as np
+import pytest
+from belowtiles import (
+    BYTE,
+    BYTES,
+    CASES,
+    NUMBER,
+    ROOM,
+    TYPES,
+    Case,
+    Given,
+    Lanes,
+    image,
+    mask_type,
+    register,
+)
+
+import ptokit as pto
+from ptokit.isa.index import pages
+
+ASKED = (belowregisters, belowmemory)  # they fill the list of cases
+
+
+# the program of all cases, and its run
+
+
+def written(number: int, one: Case) -> Iterator[str]:
+    """Yield the statements of a case, which store its results at %o + number * ROOM bytes."""
+    size, at = TYPES[one.kind].itemsize, number * ROOM
+    words = {
+        "V": register(one.kind),
+        "M": mask_type(one.kind),
+        "W": str(min(8 * size, 32)),
+        "T": one.kind.replace("ui", "i"),
+        "P": f"!pto.ptr<{one.kind}, ub>",
+    }
+
+    def spelled(text: str) -> str:
+        text = re.sub(r"(?<![\w%!.])[VMTP](?!\w)", lambda m: words[m[0]], text)
+        names = ("x", "y", "m", "k", "s", "p", "o", "j", "lines")
+        return re.sub(rf"%({'|'.join(names)})(?!\w)", rf"%\1_{one.kind}", text)
+
+    yield f"%at{number} = arith.constant {at // size} : index"
+    statement = spelled(one.statement.replace("%at", f"%at{number}").replace("%to", f"%to{number}"))
+    if "%to" in statement:
+        yield f"%to{number} = pto.addptr %o_{one.kind}, %at{number} : {words['P']} -> {words['P']}"
+    kinds = [k for k in one.results if k != "bytes"]
+    spellings = [register(k) if k in TYPES else spelled(k) for k in kinds]
+    spellings = ["i32" if k == "count" else k for k in spellings]
+    made = [f"%r{number}_{n}" for n in range(len(kinds))]
+    arrow = " :" if " : " not in statement else " ->"
+    left = f"{', '.join(made)} = " if made else ""
+    yield f"{left}pto.{statement}{arrow + ' ' + ', '.join(spellings) if made else ''}"
+    for n, (value, kind, spelling) in enumerate(zip(made, kinds, spellings, strict=True)):
+        if "vreg" in spelling:
+            of = one.kind if kind == "V" else kind
+            step = (at + n * BYTES) // TYPES[of].itemsize
+            yield f"%s{number}_{n} = arith.constant {step} : index"
+            types = f"{spelling}, !pto.ptr<{of}, ub>, {mask_type(of)}"
+            yield f"pto.vsts {value}, %o_{of}[%s{number}_{n}], %all_{of} : {types}"
+        elif "mask" in spelling:
+            yield f"%s{number}_{n} = arith.constant {at + n * BYTES} : index"
+            types = f"{spelling}, {BYTE}, index"
+            yield f'pto.psts {value}, %o_ui8[%s{number}_{n}], "NORM" : {types}'
+
+
+def transfer(name: str, first: str, second: str, length: str, cache: str) -> str:
+    """Return the statement that copies bytes."""
+    types = f"!pto.ptr<ui8>, {BYTE}" if cache else f"{BYTE}, !pto.ptr<ui8>"
+    return (
+        f"pto.{name} {first}, {second}, {cache}{length} nburst(%uno64, {length}, {length})"
+        f" : {types}"
+        f"{', i64' * (5 if cache else 4)}"
+    )
+
+
+def chosen(engine: str) -> list[Case]:
+    """Return all cases, or for compiled code, which is slow to make, one type of each statement."""
+    first = {one.statement: one for one in reversed(CASES)}
+    return CASES if engine == "reference" else [*reversed(first.values())]
+
+
+def program(cases: Sequence[Case]) -> str:
+    """Return the program of some cases."""
+    inputs = 2 * BYTES * len(TYPES) + BYTES
+    lines = [
+        f"%size = arith.constant {inputs} : i64",
+        f"%room = arith.constant {ROOM * len(cases)} : i64",
+    ]
+    for name, value, kind in (
+        *(("zero", 0, "i64"), ("uno64", 1, "i64"), ("uno", 1, "i16"), ("two", 2, "i16")),
+        *(("three", NUMBER, "i16"), ("seven", 7, "i32"), ("c0", 0, "index"), ("c1", 1, "index")),
+    ):
+        lines.append(f"%{name} = arith.constant {value} : {kind}")
+    lines += ["%in = pto.castptr %zero : i64 -> !pto.ptr<ui8, ub>"]
+    lines += ["%behind = arith.constant 8192 : i64"]
+    lines += [transfer("mte_gm_ub", "%a", "%in", "%size", "%zero, ")]
+    lines += ["%begin = pto.castptr %behind : i64 -> !pto.ptr<ui8, ub>"]
+    lines += [transfer("mte_gm_ub", "%b", "%begin", "%room", "%zero, ")]
+    lines.append("pto.vecscope {")
+    for number, kind in enumerate(TYPES):
+        size = TYPES[kind].itemsize
+        plain_ = kind.replace("ui", "i")
+        value = f"{NUMBER}.0" if kind[0] in "fb" else str(NUMBER)
+        pointer, wide = f"!pto.ptr<{kind}, ub>", min(8 * size, 32)
+        first, masks = number * 2 * BYTES, mask_type(kind)
+        lines += [
+            f"%base_{kind} = arith.constant {first} : i64",
+            f"%p_{kind} = pto.castptr %base_{kind} : i64 -> {pointer}",
+            f"%o_{kind} = pto.castptr %behind : i64 -> {pointer}",
+            f"%half_{kind} = arith.constant {BYTES // size} : index",
+            f"%x_{kind} = pto.vlds %p_{kind}[%c0] : {pointer} -> {register(kind)}",
+            f"%y_{kind} = pto.vlds %p_{kind}[%half_{kind}] : {pointer} -> {register(kind)}",
+            f"%s_{kind} = arith.constant {value} : {plain_}",
+            f'%all_{kind} = pto.pset_b{wide} "PAT_ALL" : {mask_type(kind)}',
+            f"%n_{kind} = arith.constant {2 * BYTES * len(TYPES)} : index",
+            f'%bits_{kind} = pto.plds %in[%n_{kind}], "NORM" : {BYTE}, index -> {masks}',
+            f"%m_{kind} = pto.pand %bits_{kind}, %bits_{kind}, %all_{kind} : "
+            f"{masks}, {masks}, {masks} -> {masks}",
+            f'%k_{kind} = pto.pset_b{wide} "PAT_M3" : {mask_type(kind)}',
+        ]
+        if kind in ("i8", "i16", "i32"):
+            lines.append(f"%j_{kind} = pto.vci %s_{kind} : {plain_} -> {register(kind)}")
+    lines.append("%state = pto.init_align : !pto.align")
+    lines.append("%line = arith.constant 32 : i32")
+    lines.append(f"%lines_i32 = pto.vbr %line : i32 -> {register('i32')}")
+    for number, one in enumerate(cases):
+        lines += written(number, one)
+    lines += ["}", transfer("mte_ub_gm", "%begin", "%c", "%room", "")]
+    body = "".join(f"  {text}\n" for text in lines)
+    arguments = ", ".join(f"%{n}: !pto.ptr<ui8>" for n in "abc")
+    return f"func.func @law({arguments}) {{\n{body}  return\n}}"
+
+
+@cache
+def given() -> tuple[Lanes, dict[str, Given]]:
+    """Return the bytes of the input, and what they mean in each type."""
+    rng = np.random.default_rng(35)
+    parts, found = list[Lanes](), dict[str, Given]()
+    bits = rng.integers(0, 2, BYTES).astype(np.uint8)
+    for name, kind in TYPES.items():
+        count = 2 * BYTES // kind.itemsize
+        if kind.kind in "iu":
+            info = np.iinfo(kind)
+            both = rng.integers(info.min, info.max, count, dtype=kind, endpoint=True)
+            both[::3] = rng.integers(0, 9, both[::3].size)
+        else:
+            both = rng.normal(0, 4, count).astype(kind)
+            both[::5] = both[count // 2 :][: both[::5].size]
+        x, y = np.split(both, 2)
+        lanes = image(bits[:: kind.itemsize])
+        found[name] = Given(x, y, lanes[:: kind.itemsize] > 0, lanes)
+        parts.append(both.view(np.uint8))
+    packed_ = np.packbits(bits, bitorder="little")
+    return np.concatenate((*parts, packed_, np.zeros(BYTES - packed_.size, np.uint8))), found
+
+
+@cache
+def outcome(engine: str) -> dict[int, Lanes]:
+    """Return the bytes that each case leaves, by its number."""
+    cases = chosen(engine)
+    room = np.zeros(ROOM * len(cases), np.uint8)
+    made = pto.loads(program(cases))
+    found = made.run(target="a5", engine=engine, a=given()[0], b=room, c=room)["c"]
+    numbers = {id(one): number for number, one in enumerate(CASES)}
+    rows = found.reshape(len(cases), ROOM)
+    return {numbers[id(one)]: row for one, row in zip(cases, rows, strict=True)}
+
+
+def wanted(one: Case) -> list[tuple[int, Lanes, str]]:
+    """Return the first byte, the value and the kind of each result."""
+    with np.errstate(all="ignore"):
+        meant = one.meaning(given()[1][one.kind])
+    several = meant if isinstance(meant, tuple) else (meant,)
+    kinds = [k for k in one.results if k == "bytes" or not k.startswith(("!pto.align", "P"))]
+    found = list[tuple[int, Lanes, str]]()
+    for n, (kind, value) in enumerate(zip(kinds, several, strict=False)):
+        masked = kind == "M" or "mask" in kind
+        lanes = np.packbits(value.astype(np.uint8), bitorder="little") if masked else value
+        found.append((n * BYTES, lanes, kind))
+    return found
+
+
+def differs(found: Lanes, value: Lanes, close: bool) -> bool:
+    """Return whether the bytes are not those of the value; NaN is NaN."""
+    here = found[: value.nbytes].view(value.dtype)
+    if value.dtype.kind in "iu":
+        return not np.array_equal(here, value)
+    with np.errstate(all="ignore"):
+        x, y = here.astype(np.float64), value.astype(np.float64)
+    if close:
+        with np.errstate(all="ignore"):
+            unit = np.spacing(np.abs(value)).astype(np.float64)
+        return not np.all((np.abs(x - y) <= unit) | (x == y) | ((x != x) & (y != y)))
+    return not np.array_equal(x, y, equal_nan=True)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_each_instruction_does_what_numpy_says(engine: str) -> None:
+    wrong = list[str]()
+    for number, found in outcome(engine).items():
+        one = CASES[number]
+        for first, value, _ in wanted(one):
+            if differs(found[first:], value, one.close):
+                wrong.append(f"{one.kind}: {one.statement}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_both_engines_agree_on_each_byte() -> None:
+    reference = outcome("reference")
+    native = outcome("native").items()
+    differing = [
+        CASES[n].statement for n, found in native if not np.array_equal(found, reference[n])
+    ]
+    assert not differing
+
+
+def test_each_instruction_has_a_case() -> None:
+    """The names that the program does not have are those of transfers, scopes and no effects."""
+    named = set(re.findall(r"pto\.(\w+)", program(CASES)))
+    lacking = {p.name for p in pages() if p.below} - named
+    assert lacking == {"mte_ub_ub", "vldas", "vstas", "vstar", "mem_bar", "local_bytes"}

@@ -1,0 +1,125 @@
+"""The public cases of vector functions: a `kernel.pto` beside a `golden.py`, in a clone.
+
+`python tests/pto/public_vectors.py CLONE [WORD]` executes the golden.py of each case, runs its
+kernel on the inputs by an engine, and lets its compare.py judge the outputs: exactly, and with its
+tolerance. It prints the cases that are not equal with the cause, and counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import ptokit as pto
+from ptokit.api.program import Program
+from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.ir.module import OpaqueOp
+from ptokit.isa.model.types import PtrType, ScalarType
+from ptokit.values.host import numpy_dtype
+
+EQUAL, CLOSE, DIFFERENT, NOT_RUN = "equal", "close", "different", "not run"
+FILE = re.compile(r'(?:Read|Write)File\("(?:\./)?([\w.]+)"')
+BLOCKS, MOST_BLOCKS = re.compile(r"<<<\s*(\d+)"), 8  # of a launch whose blocks are computed
+# the comparison without tolerance
+PAGE = 1 << 16
+EXACT = """
+import runpy, sys
+import numpy as np
+def same(a, b, **_):
+    a, b = np.asarray(a), np.asarray(b)
+    nan = (a != a) & (b != b)
+    return (a == b) | nan
+np.isclose = same
+np.allclose = lambda a, b, **_: a.shape == b.shape and bool(np.all(same(a, b)))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def python(folder: Path, *command: str) -> bool:
+    """Run Python in a folder; return whether it succeeded."""
+    env = {**os.environ, "COMPARE_STRICT": "1"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, env=env, check=False
+    )
+    return done.returncode == 0
+
+
+def judged(case: Path, engine: str) -> tuple[str, str]:
+    """Return the verdict on a case and the cause."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if not python(folder, str(case / "golden.py"), "--output-dir", name):
+            return NOT_RUN, "golden.py fails"
+        for room in (0, PAGE):
+            try:
+                run(case, folder, engine, room)
+                break
+            except PtoError as problem:
+                first = next(d for d in problem.diagnostics if d.is_error)
+                if room or first.slug != "global-out-of-bounds":
+                    return NOT_RUN, f"{first.slug}: {first.message}"
+        if python(folder, "-c", EXACT, str(case / "compare.py")):
+            return EQUAL, ""
+        if python(folder, str(case / "compare.py")):
+            return CLOSE, "within the tolerance of compare.py"
+        return DIFFERENT, "compare.py fails"
+
+
+def run(case: Path, folder: Path, engine: str, room: int) -> None:
+    """Run the kernel of a case; the outputs take the place of the files of the arguments.
+
+    `room`: bytes behind each array, which kernels reach that copy more than the array has.
+    """
+    import numpy as np
+
+    program: Program = pto.load(case / "kernel.pto")
+    names = dict.fromkeys(FILE.findall((case / "main.cpp").read_text(encoding="utf-8")))
+    names = sorted(names, key=lambda n: [int(d) for d in re.findall(r"\d+", n)] or [0])
+    func = program.entry_named(None)
+    unknown = [op.name for f in program.module.funcs for op in f.ops if isinstance(op, OpaqueOp)]
+    if unknown:
+        raise _unknown(unknown)
+    given, sizes = dict[str, Any](), dict[str, int]()  # Any: arrays and numbers
+    for arg, file in zip(func.args, names, strict=False):
+        data = np.fromfile(folder / file, np.uint8)
+        sizes[file] = data.size
+        data = np.concatenate((data, np.zeros(room, np.uint8)))
+        if isinstance(arg.type, PtrType):
+            given[arg.name] = data.view(numpy_dtype(arg.type.dtype) or np.uint8)
+        elif isinstance(arg.type, ScalarType):
+            given[arg.name] = int(data.view(np.int32)[0])
+    launch = BLOCKS.search((case / "launch.cpp").read_text(encoding="utf-8"))
+    blocks = int(launch[1]) if launch else MOST_BLOCKS
+    found = program.run(target="a5", engine=engine, blocks=blocks, **given)
+    for arg, file in zip(func.args, names, strict=False):
+        if arg.name in found:
+            found[arg.name].view(np.uint8)[: sizes[file]].tofile(folder / file)
+
+
+def _unknown(names: list[str]) -> PtoError:
+    from ptokit.diagnostics.diagnostic import error
+
+    return error("unknown-op", f"no page for {', '.join(sorted(set(names)))}")
+
+
+def main(clone: str, word: str = "", engine: str = "native") -> None:
+    """Judge the cases of a clone whose path has the word."""
+    counts, causes = Counter[str](), Counter[str]()
+    cases = sorted(path.parent for path in Path(clone).rglob("kernel.pto"))
+    for case in (c for c in cases if word in str(c) and (c / "golden.py").exists()):
+        verdict, cause = judged(case, engine)
+        counts[verdict] += 1
+        if verdict != EQUAL:
+            causes[f"{verdict}: {cause}"] += 1
+            print(f"{verdict:10} {case.relative_to(clone)}: {cause}", flush=True)
+    print(", ".join(f"{counts[v]} {v}" for v in (EQUAL, CLOSE, DIFFERENT, NOT_RUN)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
