@@ -6,9 +6,9 @@ unless it asks for such a fact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from ptokit.analysis.facts import facts_of
@@ -49,32 +49,45 @@ class CheckedProgram:
         self.text, self.program, self.kept = text, program, kept
         self.targets = {name: target_named(name) for name in targets}
         self._judged: dict[str, Verdict] = {}
-
-    @property
-    def first_diagnostics(self) -> list[Diagnostic]:
-        """Return what the first target says: an editor shows it while others are judged."""
-        return merged(self._verdicts([*self.targets][:1]))
+        self._steps: dict[tuple[str, int], Verdict] = {}
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Return what `check` says; what several targets refuse alike is said once."""
-        return merged(self._verdicts(self.targets))
+        return self.diagnostics_on(*self.targets)
 
-    def _verdicts(self, names: Iterable[str]) -> list[Verdict]:
-        for name in names:
-            if name not in self._judged:
-                self._judged[name] = self.kept.verdict(self.text, self.program, name)
-        return [self._judged[name] for name in names]
+    def diagnostics_on(self, *names: str) -> list[Diagnostic]:
+        """Return what `check` says of some of the targets."""
+        return merged(map(self._verdict, names))
+
+    def _verdict(self, name: str) -> Verdict:
+        if name not in self._judged:
+            self._judged[name] = self.kept.verdict(self.text, self.program, name)
+        return self._judged[name]
+
+    def race_steps(self) -> Iterator[Callable[[], Verdict]]:
+        """Yield the steps that find hazards, on targets that take the program.
+
+        A step takes a fraction of the time of all: an edit is told of between two.
+        """
+        for name, target in self.targets.items():
+            if not target.in_order and self._verdict(name).word is not Outcome.REFUSED:
+                steps = self.kept.race_steps(self.text, self.program, name)
+                for number, step in enumerate(steps):
+                    yield partial(self._raced, name, number, step)
+
+    def _raced(self, target: str, number: int, step: Callable[[], Sequence[Diagnostic]]) -> Verdict:
+        if (target, number) not in self._steps:
+            found = Verdict(target, Outcome.UNDECIDED, "", tuple(step()), ())
+            self._steps[target, number] = found
+        return self._steps[target, number]
 
     @cached_property
     def races(self) -> list[Diagnostic]:
         """Return what `check --races` adds on targets that take the program."""
-        legal = [v.target for v in self._verdicts(self.targets) if v.word is not Outcome.REFUSED]
-        piped = [name for name in legal if not self.targets[name].in_order]
-        found = [self.program.verdicts(name, races=True) for name in piped]
         known = {(d.slug, d.message, d.span) for d in self.diagnostics}
-        every = merged(verdict for verdicts in found for verdict in verdicts)
-        return [d for d in every if (d.slug, d.message, d.span) not in known]
+        found = merged(step() for step in self.race_steps())
+        return [d for d in found if (d.slug, d.message, d.span) not in known]
 
     @cached_property
     def memory(self) -> Mapping[str, list[MemoryMap]]:

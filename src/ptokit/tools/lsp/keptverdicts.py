@@ -8,8 +8,9 @@ judged together, each time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ptokit.analysis.cores import level_of
 from ptokit.analysis.legality import OPAQUE, Outcome, Verdict
@@ -150,6 +151,30 @@ class KeptVerdicts:
         every = sorted((*old, *verdict.diagnostics), key=_place)
         word = Outcome.REFUSED if any(d.is_error for d in every) else verdict.word
         return replace(verdict, word=word, diagnostics=tuple(every))
+
+    def race_steps(
+        self, text: EditedText, program: Program, target: str
+    ) -> Iterator[Callable[[], Sequence[Diagnostic]]]:
+        """Yield the work of `check --races` in steps, one for each function that is judged alone.
+
+        Each step returns what is wrong with its function, the order of pipes included.
+        """
+        texts, source, level = function_texts(text), text.tokens.source, level_of(program.module)
+        key = f"{target}, races"
+
+        def whole() -> Sequence[Diagnostic]:
+            return program.verdicts(target, races=True)[0].diagnostics
+
+        def alone(func: Func, one: FunctionText) -> Sequence[Diagnostic]:
+            known = self._known(one, source, key)
+            if known is not None:
+                return known
+            part = Program(program.module.mapped(lambda each: each if each is func else None))
+            verdict = part.verdicts(target, level=level, races=True)[0]
+            self._keep({func: one}, source, replace(verdict, target=key))
+            return verdict.diagnostics
+
+        yield from (partial(alone, *each) for each in texts.items()) if texts else [whole]
 
     def _judged(self, program: Program, new: set[Func], target: str, *, alone: bool) -> Verdict:
         """Judge some functions of a program."""

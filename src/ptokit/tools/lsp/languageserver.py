@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -119,13 +120,19 @@ class PtoServer(LanguageServer):
             return
         checked = self.checked(file)
         assert checked is not None
-        self.tell(file, text, await self.analysed(lambda: checked.first_diagnostics))
+        first, *others = self.settings.targets
+        self.tell(file, text, await self.analysed(partial(checked.diagnostics_on, first)))
         await asyncio.sleep(CHECK_AFTER - READ_AFTER)
+        for name in others:  # an edit is told of between two
+            await self.analysed(partial(checked.diagnostics_on, name))
         found = await self.analysed(lambda: checked.diagnostics)
         self.tell(file, text, found)
         await self.analysed(warm)
         if self.settings.races and not any(one.is_error for one in found):
             await asyncio.sleep(RACES_AFTER - CHECK_AFTER)
+            steps = await self.analysed(lambda: [*checked.race_steps()])
+            for step in steps:
+                await self.analysed(step)
             if more := await self.analysed(lambda: checked.races):
                 self.tell(file, text, [*found, *more])
 
