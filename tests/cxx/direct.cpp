@@ -55,6 +55,18 @@ AICORE void scales(__gm__ float8_e8m0_t *a)
   TLOAD(x, from);
 }
 
+// Elements that a host writes by plain pointers are written; those of convolution tiles have their pad value.
+bool by_pointers()
+{
+  Tile<TileType::Vec, float, 1, N> x, y;
+  TASSIGN(x, 0x0), TASSIGN(y, 0x1000);
+  for (int i = 0; i < N; ++i) x.data()[i] = i;
+  TMULS(y, x, 3.0f);
+  ConvTile<TileType::Mat, half, 256, Layout::NC1HWC0, ConvTileShape<1, 1, 4, 4, 16>> maps;
+  maps.SetPadValue(half(-1.5f));
+  return y.data()[N - 1] == 3 * (N - 1) && maps.GetPadValue() == half(-1.5f);
+}
+
 int main(int count, char **)
 {
   float host[N], *a, *c;
@@ -73,6 +85,7 @@ int main(int count, char **)
   doubled(a, c);
   bool right = true;
   for (int i = 0; i < N; ++i) right = right && c[i] == 2 * i;
+  right = right && by_pointers();
   partly(a, c);
   float4_e2m1x2_t pairs[1] = {float4_e2m1x2_t(0x21)};
   SetProperDataPart(pairs, 1, float4_e2m1x2_t(7));

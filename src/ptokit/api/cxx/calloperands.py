@@ -35,6 +35,7 @@ CONVERT = "convert the data on the host, for example double to float"
 ARGUMENTS = "instructions take tiles, views, FIFOs, pointers, numbers, enumerations, and events"
 PASS = "pass the members of the object one by one"
 NEAR = 1 << 24  # bytes: pointers so far from an array are still said to lie beside it
+UNPLACED = -1  # the address of a tile without one
 NOWHERE = -1  # the number of the array of what leads into none
 
 
@@ -354,7 +355,7 @@ class Reader:
 
         An object of C++ that stands where an earlier one stood has the earlier one's bytes.
         """
-        if address >= 0:
+        if address != UNPLACED:
             return address
         start, room = self.homes.get((loc, place), (0, -1))
         if nbytes > room:

@@ -32,6 +32,7 @@ class Entrance(Protocol):
     types: Types
     arrays: Arrays
     pipes: list[OpenedPipe]
+    outside: CxxCore | None
     failed: int
 
     @property
@@ -174,7 +175,12 @@ class Specials:
         return core
 
     def space(self, words: Words, place: int) -> int:
-        return int(self._core().space(LOCS[words[0]]).data.ctypes.data)
+        """Return where a memory lies; a host of the simulator writes there by plain pointers."""
+        core = self._core()
+        memory = core.space(LOCS[words[0]])
+        if core is self.door.outside and core.target.in_order:
+            memory.shadow[:] = WRITTEN
+        return int(memory.data.ctypes.data)
 
     def placed(self, words: Words, place: int) -> int:
         """Bytes were written by the scalar unit."""

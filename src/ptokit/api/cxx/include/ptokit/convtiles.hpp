@@ -55,7 +55,11 @@ template <TileType L_, class T_, int N_, Layout F_, class S_> struct ConvTile : 
   }
   template <class... A_> void SetDynamicShape(A_... given) { take(S_(given...)); }
   int64_t GetShape(int i) const { return extents[i]; }
-  DType GetPadValue() const { return DType(settings[ptokit::kPadValue]); }
+  DType GetPadValue() const {
+    double real;
+    std::memcpy(&real, &settings[ptokit::kPadValue], sizeof real);
+    return static_cast<DType>(static_cast<float>(real));
+  }
   PTOKIT_OUTLINE TileDType &data() const {
     const int64_t here = PTOKIT_HERE;
     adopt(here);
