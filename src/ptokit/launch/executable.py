@@ -138,10 +138,16 @@ class Executable:
         max_instructions: int | None = None,
         timeout: float | None = None,
         observers: Sequence[Observer] = (),
+        direct: frozenset[str] = frozenset(),
     ) -> Run:
-        """Run and return outputs with counts; `observers` are informed of the run."""
+        """Run and return outputs with counts; `observers` are informed of the run.
+
+        Outputs named in `direct` may be written in place: contiguous arrays that share no byte with
+        another argument.
+        """
         limits = RunLimits(max_instructions, timeout)
         bound, function = self.prepared(arrays, limits)
+        bound.direct = frozenset() if self.options.strict else direct
         watching = (*observers, notes := RunNotes())
         if self.options.schedule is not None:
             watching = (*watching, *filter(None, [detector(self.options.schedule)]))

@@ -118,12 +118,16 @@ class Bound:
         return self.every_number.get(arg)  # None for a type that no page takes
 
     def renew(
-        self, env: Env, written: frozenset[str] = frozenset(), done: set[Memory] | None = None
+        self,
+        env: Env,
+        written: frozenset[str] = frozenset(),
+        done: set[Memory] | None = None,
+        direct: frozenset[str] = frozenset(),
     ) -> None:
         """Put these arrays behind handles that `shared` made for other arrays of the same types.
 
-        `written`: names of arrays that other cores write. Memories in `done` already have their
-        array; the memories of this function are added to `done`.
+        `written`: names of arrays that other cores write. `direct`: see `Launch`. `done`: memories
+        that have their array, to which those of this function are added.
         """
         env |= self._slots()
         done = set() if done is None else done
@@ -139,7 +143,8 @@ class Bound:
                 kind = cast("PtrType | GlobalType", arg.type)
                 as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
                 content = given if as_it_is else _content(arg, given, kind)
-                memory.hold(content, written=arg in self.written or arg.name in written)
+                ours = arg in self.written or arg.name in written
+                memory.hold(content, written=ours, direct=as_it_is and arg.name in direct)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Return handles on the arguments that are tiles, in the memories of one core."""
@@ -209,13 +214,14 @@ class Launch:
     `names` has, for each rank, the array of each argument: ranks share an array of one name. It is
     empty for a launch of one rank without a number. `starts` are the elements at which pointers
     start, if not the first one. `waits`: cores run concurrently and wait for each other; else the
-    blocks of the `sole` core run one after another.
+    blocks of the `sole` core run one after another. Compiled code writes `direct` arrays in place.
     """
 
     ranks: Sequence[Mapping[KernelKind, Bound]]
     names: Sequence[Mapping[str, str]] = ()
     starts: Sequence[Mapping[str, int]] = ()
     waits: bool = True
+    direct: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, bound: Bound) -> Launch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
+from sys import getrefcount
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -54,14 +55,19 @@ def address_of(array: AnyArray) -> int:
         return int(array.ctypes.data)
 
 
-def copied(array: AnyArray) -> Bytes:
-    """Return a copy of a contiguous array's bytes, aligned to a cache line."""
+def copied(array: AnyArray, over: Bytes | None = None) -> Bytes:
+    """Return a copy of a contiguous array's bytes, aligned to a cache line.
+
+    The copy takes the place of `over`, an earlier copy of as many bytes that nothing else uses:
+    the system hands out new pages more slowly than it copies them.
+    """
     raw = array.reshape(-1).view(np.uint8)
-    room = np.empty(raw.size + LINE, np.uint8)
-    start = -address_of(room) % LINE
-    copy = room[start : start + raw.size]
-    copy[:] = raw
-    return copy
+    if over is None or over.size != raw.size:
+        room = np.empty(raw.size + LINE, np.uint8)
+        start = -address_of(room) % LINE
+        over = room[start : start + raw.size]
+    over[:] = raw
+    return over
 
 
 class Memory:
@@ -72,6 +78,7 @@ class Memory:
     """
 
     watch: Callable[[Index, bool], None] | None = None  # called with bytes, and True for writes
+    copy: Bytes | None = None  # of the array that was held last, if it may be written
     refuses = False  # reading an undefined element is an error, see `analysis.readtrial`
     undefined = False  # an instruction stored undefined elements here
 
@@ -111,13 +118,30 @@ class Memory:
         if "shadow" in self.__dict__:
             self.shadow.fill(0)
 
-    def hold(self, array: AnyArray, *, written: bool) -> None:
-        """Take the bytes of another array: copied if they are written, else shared."""
+    def hold(self, array: AnyArray, *, written: bool, direct: bool = False) -> None:
+        """Take the bytes of another array: copied if they are written, else shared.
+
+        `direct`: bytes that are written are shared too, and a copy is kept for `restore`.
+        """
         aligned = np.ascontiguousarray(array) if array.flags.aligned else array.copy()
         raw = aligned.reshape(-1).view(np.uint8)
-        self.data = copied(raw) if written else raw
+        self.copy = copied(raw, self._unused()) if written else None
+        self.data = raw if direct or self.copy is None else self.copy
         self.given = True
         self.__dict__.pop("shadow", None)
+
+    def restore(self) -> None:
+        """Undo what was written to an array that is held directly."""
+        if self.copy is not None and self.copy is not self.data:
+            self.data[:] = self.copy
+
+    def _unused(self) -> Bytes | None:
+        """Return the last copy if nothing but this memory refers to its bytes."""
+        copy = self.copy
+        if copy is None:
+            return None
+        mine = 2 + (copy is self.data)  # references of this memory and of this function
+        return copy if (getrefcount(copy), getrefcount(copy.base)) == (1 + mine, 2) else None
 
     def forget(self, nbytes: int = 0) -> None:
         """Allocate an output without an array; it grows unless `nbytes` is given."""

@@ -163,11 +163,23 @@ class LaunchArguments:
                 help = "pass arrays that do not overlap, or one InOut argument"
                 raise _unfit(name, f"memory of {other}", help, seen)
 
+    def direct(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the outputs among `names` that a program may write as they are."""
+        every = self.views.items()
+        return frozenset(
+            name
+            for name in names
+            if name in self.views and self.arrays[name] is self.views[name]
+            if not any(other != name and _share(self.views[name], array) for other, array in every)
+        )
+
     def put_back(self, outputs: Mapping[str, AnyArray]) -> None:
         """Write outputs into the given arrays."""
         self.require_outputs(outputs)
         for name in filter(self.views.__contains__, outputs):  # other outputs are memory of FIFOs
             result, view, kind = outputs[name], self.views[name], self.dtypes[name]
+            if np.may_share_memory(result, view):
+                continue  # it was written there
             if kind.packed and result.dtype != view.dtype:
                 result = values_of(unpack(result, view.size).reshape(view.shape), kind)
             np.copyto(view, result)

@@ -167,7 +167,10 @@ class Kernel(Rich, Generic[P]):
             given.put_back({n: left[n] for n in capture.stored & left.keys()})
             return
         run = capture.executable(options).execute(
-            given.arrays, max_instructions=options.max_instructions, timeout=options.timeout
+            given.arrays,
+            max_instructions=options.max_instructions,
+            timeout=options.timeout,
+            direct=given.direct(capture.stored),
         )
         told(run.warnings, strict=False)
         given.put_back(run.outputs)

@@ -120,7 +120,9 @@ class CompiledFunction(CompiledBody):
         try:
             if any(observer.stepwise for observer in observers):
                 raise NotNative("an observer sees every instruction")
-            return self._finish(launch.sole, self._renewed(launch, limits, logged), observers)
+            session = self._renewed(launch, limits, logged)
+            with session.restoring():
+                return self._finish(launch.sole, session, observers)
         except NotNative as reason:
             for observer in observers:
                 observer.interpreted([("", str(reason))])
@@ -166,7 +168,7 @@ class CompiledFunction(CompiledBody):
         if session is None:
             session = self.session(launch, limits, logged=logged)
         else:
-            session.renew(launch.sole, limits)
+            session.renew(launch.sole, limits, launch.direct)
         for name, (size, shape) in self.grown.items():
             session.arrays[name].grow(size, shape)
         return session

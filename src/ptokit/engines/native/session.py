@@ -129,15 +129,25 @@ class Session:
     sole: Worker | None = None  # the worker that runs all blocks
     known: dict[object, Any] = field(default_factory=dict[object, Any])  # Any: see `Logged`
 
-    def renew(self, bound: Bound, limits: RunLimits) -> None:
-        """Reset the session for other arguments of the same types."""
+    def renew(self, bound: Bound, limits: RunLimits, direct: frozenset[str] = frozenset()) -> None:
+        """Reset the session for other arguments of the same types; `direct`: see `Launch`."""
         self.core.clear()
-        bound.renew(self.real)
+        bound.renew(self.real, direct=direct)
         if any(tile in self.real for tile in bound.tiles):
             self.real |= bound.local(InterpretedMachine(self.core), self.planned.addresses)
         self.limits = limits
         self.crew.clear()
         self.failed.clear()
+
+    @contextmanager
+    def restoring(self) -> Generator[None]:
+        """Undo what the body wrote to arrays of the caller if it ends with an error."""
+        try:
+            yield
+        except BaseException:
+            for memory in self.arrays.values():
+                memory.restore()
+            raise
 
     def run(
         self, blocks: int, *, one_thread: bool = False, span: range | None = None
