@@ -8,7 +8,7 @@ using Vec = Tile<TileType::Vec, float, 16, 64>;
 struct Own {
   double first, second;
 };
-enum class Unplaced { Tile, View, Object, Layout, Text, Event, Extent, Pointer, Buffer };
+enum class Unplaced { Tile, View, Object, Layout, Text, Event, Extent, Pointer, Buffer, Below };
 
 // Kernels of types and numbers that no instruction takes.
 template <Unplaced Which> __global__ AICORE void unplaced(__gm__ float *a, __gm__ float *c, int zero)
@@ -44,6 +44,8 @@ template <Unplaced Which> __global__ AICORE void unplaced(__gm__ float *a, __gm_
     TSTORE(odd, x);
   } else if constexpr (Which == Unplaced::Buffer) {
     get_buf(PIPE_MTE2, c);
+  } else if constexpr (Which == Unplaced::Below) {
+    TMovToVecNd2Nz<float, Vec, Vec>(x.data());
   }
 }
 
@@ -123,6 +125,7 @@ void faults(int which, float *a, float *c, int zero)
     case 22: unplaced<Unplaced::Extent><<<1, nullptr, stream>>>(a, c, zero); break;
     case 23: unplaced<Unplaced::Pointer><<<1, nullptr, stream>>>(a, c, zero); break;
     case 25: unplaced<Unplaced::Buffer><<<1, nullptr, stream>>>(a, c, zero); break;
+    case 26: unplaced<Unplaced::Below><<<1, nullptr, stream>>>(a, c, zero); break;
     case 24: Vec().SetValue(0, 1.0f); break;  // the host has no tiles
   }
 }

@@ -72,6 +72,7 @@ PLACED: dict[int, tuple[str, str, tuple[str, ...]]] = {
     22: ("trapped", "Vec other(63 + zero)", ("64 static columns is given 63",)),
     23: ("offset-misaligned", "TSTORE(odd, x)", ("byte 2 of c", "f32")),
     25: ("operand-kind", "get_buf(PIPE_MTE2, c)", ("pipe_t::PIPE_MTE2, a pointer to f32",)),
+    26: ("trapped", "TMovToVecNd2Nz<float, Vec, Vec>(x.data())", ("does not execute",)),
     24: ("scope", "Vec().SetValue(0, 1.0f)", ("no launch runs",)),
 }
 

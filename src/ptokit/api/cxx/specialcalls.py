@@ -249,7 +249,7 @@ class Specials:
         raise error("trapped", f"the kernel threw: {text(words[0])}", help=help)
 
     def trap(self, words: Words, place: int) -> int:
-        help = "a condition that the kernel or a header asserts does not hold: see its line"
+        help = "the line asserts a condition that does not hold, or calls what ptokit lacks"
         message = f"the kernel gave up: {text(words[0]) or 'without a reason'}"
         raise error("trapped", message, help=help)
 

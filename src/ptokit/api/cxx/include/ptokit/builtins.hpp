@@ -86,10 +86,10 @@ template <class T_> struct RegTensor {};
 struct UnalignReg {};
 struct MaskReg {};
 template <class T_, class N_> PTOKIT_OUTLINE MaskReg CreatePredicate(const N_ &) {
-  ptokit::give_up("a vector function is below the instructions that ptokit executes");
+  ptokit::refuse(PTOKIT_HERE, "a vector function is below the instructions that ptokit executes");
 }
 template <class T_, class Dst, class Src, class... A_> PTOKIT_OUTLINE void TMovToVecNd2Nz(const A_ &...) {
-  ptokit::give_up("TMovToVecNd2Nz is a part of the headers' code that ptokit does not execute");
+  ptokit::refuse(PTOKIT_HERE, "TMovToVecNd2Nz is a part of the headers' code that ptokit does not execute");
 }
 }  // namespace pto
 constexpr uint32_t CCE_VL = 256;  // bytes of a register

@@ -32,10 +32,11 @@ enum class cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 using enum cache_line_t;
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 namespace ptokit {
-[[noreturn]] PTOKIT_OUTLINE inline void give_up(const char *text) {
-  special(kTrap, PTOKIT_HERE, address_of(text));
+[[noreturn]] inline void refuse(int64_t here, const char *text) {
+  special(kTrap, here, address_of(text));
   throw Stop();
 }
+[[noreturn]] PTOKIT_OUTLINE inline void give_up(const char *text) { refuse(PTOKIT_HERE, text); }
 }  // namespace ptokit
 [[noreturn]] PTOKIT_OUTLINE inline void trap() {
   ptokit::special(ptokit::kTrap, PTOKIT_HERE, ptokit::address_of("trap"));
