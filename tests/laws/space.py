@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from evaluation import Env
 
@@ -355,7 +355,7 @@ def spoken(page: type[Instr]) -> tuple[str, ...]:
         for child in expr.children():
             yield from found(child)
         if isinstance(expr, Const) and isinstance(expr.value, tuple):
-            options: tuple[object, ...] = expr.value  # pyright: ignore[reportUnknownMemberType]
+            options = cast("tuple[object, ...]", expr.value)
             yield from (word for word in options if isinstance(word, str))
 
     rules = page.all_rules
