@@ -354,8 +354,8 @@ def spoken(page: type[Instr]) -> tuple[str, ...]:
     def found(expr: Expr) -> Iterator[str]:
         for child in expr.children():
             yield from found(child)
-        if isinstance(expr, Const) and isinstance(expr.value, tuple):
-            options = cast("tuple[object, ...]", expr.value)
+        if isinstance(expr, Const) and isinstance(getattr(expr, "value", None), tuple):
+            options = cast("tuple[object, ...]", getattr(expr, "value", ()))
             yield from (word for word in options if isinstance(word, str))
 
     rules = page.all_rules

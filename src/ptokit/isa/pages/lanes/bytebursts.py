@@ -27,18 +27,12 @@ func.func @example(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
   return
 }"""
 BYTE = PtrType(u8)
+NBURST = ("nburst", ("count", "src_step", "dst_step"))
+LOOP, PAD = ("loop", ("loops",)), ("pad", ("pad_value", "left", "right"))
 
 
 class Bursts(Below, abstract=True, example=COPIED):
     """Bursts of bytes, in nested loops: the first is the innermost."""
-
-    asm = Asm(
-        clauses=(
-            ("nburst", ("count", "src_step", "dst_step")),
-            ("loop", ("loops",)),
-            ("pad", ("pad_value", "left", "right")),
-        )
-    )
 
 
 def fields_of(*counts: Operand) -> tuple[Ruled, ...]:
@@ -69,7 +63,8 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
         order=(
             *("src", "dst", "cache", "length", "count", "src_step", "dst_step"),
             *("loops", "pad_value", "left", "right"),
-        )
+        ),
+        clauses=(NBURST, LOOP, PAD),
     )
     rules = fields_of(length, count)
 
@@ -128,7 +123,7 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
     loops = In(Scalar, (), many=True, scalar="i64", doc="count and steps of each further loop")
     asm = Asm(
         order=("src", "dst", "length", "count", "src_step", "dst_step", "loops"),
-        clauses=Bursts.asm.clauses[:2],
+        clauses=(NBURST, LOOP),
     )
     rules = fields_of(length, count)
 
@@ -153,6 +148,90 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
         return []
 
 
+class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
+    """Copy bursts of bytes from global memory into the vector buffer.
+
+    The loops of the registers around it have one iteration each, and nothing is padded.
+    """
+
+    src = In(Ptr)
+    dst = Out(Ptr)
+    number = In(Scalar, scalar="i64", doc="no effect")
+    count = In(Scalar, scalar="i64", doc="bursts")
+    length = In(Scalar, scalar="i64", doc="bytes of a burst")
+    left = In(Scalar, scalar="i64", doc="no effect")
+    right = In(Scalar, scalar="i64", doc="no effect")
+    padded = In(Scalar, scalar="i1", doc="0")
+    cache = In(Scalar, scalar="i64", doc="no effect")
+    src_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    dst_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    asm = Asm(
+        order=(
+            *("src", "dst", "number", "count", "length", "left", "right", "padded", "cache"),
+            *("src_step", "dst_step"),
+        ),
+    )
+    rules = (
+        *fields_of(length, count),
+        named("operand-value", padded == 0, help="use mte_gm_ub with `pad`"),
+    )
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: Quantity,
+        dst: LocalPointer,
+        length: Quantity,
+        count: Quantity,
+        src_step: Quantity,
+        dst_step: Quantity,
+    ) -> list[Quantity]:
+        def burst(a: Quantity, b: Quantity) -> None:
+            into = in_buffer(make, make.sum(dst.address, b), length)
+            make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
+
+        nest(make, (count, src_step, dst_step), burst)
+        return []
+
+
+class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
+    """Copy bursts of bytes from the vector buffer to global memory.
+
+    The loops of the registers around it have one iteration each.
+    """
+
+    dst = Out(Ptr)
+    src = In(Ptr)
+    number = In(Scalar, scalar="i64", doc="no effect")
+    count = In(Scalar, scalar="i64", doc="bursts")
+    length = In(Scalar, scalar="i64", doc="bytes of a burst")
+    cache = In(Scalar, scalar="i64", doc="no effect")
+    dst_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    src_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    asm = Asm(
+        order=("src", "dst", "number", "count", "length", "cache", "dst_step", "src_step"),
+    )
+    rules = fields_of(length, count)
+
+    @staticmethod
+    def lowered(
+        make: Lowering,
+        src: LocalPointer,
+        dst: Quantity,
+        length: Quantity,
+        count: Quantity,
+        src_step: Quantity,
+        dst_step: Quantity,
+    ) -> list[Quantity]:
+        def burst(a: Quantity, b: Quantity) -> None:
+            into = in_global(make, dst, b, length)
+            given = {"dst": into, "src": in_buffer(make, make.sum(src.address, a), length)}
+            make.op(BurstOut, given)
+
+        nest(make, (count, src_step, dst_step), burst)
+        return []
+
+
 class MteUbUb(Bursts, name="mte_ub_ub"):
     """Copy bursts within the vector buffer; lengths and gaps count blocks of 32 bytes."""
 
@@ -164,7 +243,7 @@ class MteUbUb(Bursts, name="mte_ub_ub"):
     dst_step = In(Scalar, scalar="i64", doc="blocks between bursts")
     asm = Asm(
         order=("src", "dst", "length", "count", "src_step", "dst_step"),
-        clauses=Bursts.asm.clauses[:1],
+        clauses=(NBURST,),
     )
     rules = fields_of(length, count)
 
