@@ -17,7 +17,11 @@ if (location.protocol === "file:") {
   const text = %s;
   const Remote = window.Worker;
   window.Worker = class extends Remote {
-    constructor() { super(URL.createObjectURL(new Blob([text], { type: "text/javascript" }))); }
+    constructor(place, how) {
+      const search = String(place).includes("/workers/search.");
+      const blob = new Blob([text], { type: "text/javascript" });
+      super(search ? URL.createObjectURL(blob) : place, how);
+    }
   };
 }
 """

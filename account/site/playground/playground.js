@@ -70,6 +70,10 @@
   };
 
   const ask = async (asked, shown) => {
+    if (location.protocol === "file:") {
+      const command = "python3 -m http.server";
+      return busy(`A page that is opened as a file starts no Python: run ${command} in its folder, and open http://localhost:8000/playground.html`);
+    }
     waiting = shown;
     busy("...");
     try {
