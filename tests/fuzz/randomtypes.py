@@ -8,7 +8,14 @@ from random import Random
 
 from ptokit.isa.lang.instr import Attr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
+from ptokit.isa.model.tiles import (
+    ALIGN,
+    ConvTileType,
+    MultiTileType,
+    TileType,
+    mask,
+    register,
+)
 from ptokit.isa.model.types import (
     ELISIONS,
     HANDLES,
@@ -21,7 +28,7 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import CompactMode
-from ptokit.values.dtypes import DTYPES
+from ptokit.values.dtypes import DTYPES, f16, f32, i32, u8
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
 from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
@@ -73,12 +80,14 @@ def conv(random: Random) -> ConvTileType:
     return ConvTileType(random.choice(ELEMENTS), shape, random.choice(list(ConvLayout)))
 
 
+REGISTERS = (*map(register, (f32, f16, u8, i32)), *map(mask, (8, 16, 32)), ALIGN)
 TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.TILE: tile,
     Kind.GLOBAL: view,
     Kind.CONV: conv,
     Kind.MULTI: lambda random: multi_tile(random),
     Kind.PTR: lambda random: PtrType(random.choice(ELEMENTS)),
+    Kind.REGISTER: lambda random: random.choice(REGISTERS),
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
     Kind.ARRAY: lambda random: some_array(random),

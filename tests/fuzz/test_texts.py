@@ -25,7 +25,7 @@ from ptokit.text.read.reader import read
 from ptokit.text.write.printer import print_module
 
 FORMS = ("as", "ssa", "dps")
-PAGES = [p for p in pages() if TERMINATOR not in p.traits]
+PAGES = [p for p in pages() if TERMINATOR not in p.traits and not p.below]
 PROGRAMS = scaled(len(PAGES)) // 6
 
 

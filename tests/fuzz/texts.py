@@ -25,7 +25,8 @@ from ptokit.text.types.typereader import type_named
 NUMBERS = (*SCALARS[1:3], INDEX, ScalarType("f32"))
 NOWHERE = Span(Source("random", ""), 0, 0)
 DEEPEST = 2
-STATEMENTS = [p for p in pages() if TERMINATOR not in p.traits]
+# registers do not convert between forms: tests/text has the programs of pages below tiles
+STATEMENTS = [p for p in pages() if TERMINATOR not in p.traits and not p.below]
 SYMBOLS = (
     "f",
     "g.h",
@@ -133,6 +134,22 @@ def operation(scope: Scope, page: type[Instr]) -> Op:
     fresh = [o for o in page.outs() if scope.form != "dps" and o.fresh]
     kinds = [stated(o) or some_type(scope.random, o.kind) for o in (*page.results(), *fresh)]
     op.results = scope.results(kinds)
+    return op
+
+
+def on_registers(scope: Scope, page: type[Instr]) -> Op:
+    """An instruction below tiles: its results are results in every form.
+
+    A function with registers keeps the form of its tiles, so only text in DPS form has them.
+    """
+    if scope.form != "dps":
+        return constant(scope, next(p for p in STATEMENTS if p.asm.shape == "constant"))
+    op = Op(page, attrs=attributes(scope, page))
+    fresh = [o for o in page.outs() if o.fresh]
+    for operand in (*page.ins(), *(o for o in page.outs() if not o.fresh)):
+        if operand.required:
+            op.operands[operand.name] = scope.of(written_out(scope, operand.kind))
+    op.results = scope.results([written_out(scope, o.kind) for o in (*page.results(), *fresh)])
     return op
 
 
@@ -348,6 +365,7 @@ def region(scope: Scope, page: type[Instr], args: list[Value], kinds: list[Type]
 
 MAKERS: dict[str, Callable[[Scope, type[Instr]], Op]] = {
     "op": operation,
+    "lanes": on_registers,
     "window": operation,
     "part": operation,
     "bound": operation,

@@ -177,3 +177,9 @@ def tables_of_numbers(random: Random) -> tuple[Arrays, Arrays]:
 def load_options(random: Random) -> tuple[Arrays, Arrays]:
     x = numbers(random, 8, 16)
     return {"x": x, "past": 0, "zero": 0.0}, {"x": np.vstack([x[4:], x[:4]])}
+
+
+@golden(refused={"a2a3": "not-on-target"})
+def vector_function(random: Random) -> tuple[Arrays, Arrays]:
+    x, y = numbers(random, 1, 100).ravel(), numbers(random, 1, 100).ravel()
+    return {"x": x, "y": y}, {"y": x * f32(2) + y}

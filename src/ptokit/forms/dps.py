@@ -33,6 +33,12 @@ def func_to_dps(func: Func) -> Func:
     """Return the function with every output as an operand; itself if it has that form."""
     if names_handles(func):
         return with_tiles(func)  # tiles that regions yield are handles
+    for op in func.ops:
+        if isinstance(op, Op) and op.ssa and op.of_registers:
+            message = f"{op.name}: a function with registers keeps the form of its tiles"
+            raise refuse(
+                message, op.span, "write the outputs of its tile instructions as outs(...)"
+            )
     return _ToDps(structured(func)).finished()
 
 
@@ -42,8 +48,7 @@ def executed_form(func: Func) -> Func:
     The function itself if it has that form.
     """
     plain = lowered(func)
-    registers = any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops)
-    if not registers:
+    if not any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops):
         return func_to_dps(plain)
     whole = structured(plain)
     try:
