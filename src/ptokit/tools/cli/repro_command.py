@@ -12,7 +12,6 @@ import click
 
 from ptokit.diagnostics.diagnostic import CallError, PtoError
 from ptokit.tools.cli.failures import program_errors
-from ptokit.tools.cli.options import CppOptions
 from ptokit.tools.cli.run_command import run, run_call
 from ptokit.tools.cli.values import TakesNumbers, is_array
 from ptokit.tools.terminal import show
@@ -53,8 +52,6 @@ def repro_callback(output: Path, **words: Any) -> None:  # Any: click's paramete
 
     require_new_folder(output)
     params = run.make_context("run", [str(words["kernel"])]).params
-    for name in ("words", *CppOptions.__annotations__):
-        del params[name]
     call, arguments = run_call(**{**params, **words})
     ready = call.prepared(*arguments, kept=True)
     problem, result = None, None

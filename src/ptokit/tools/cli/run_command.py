@@ -160,40 +160,40 @@ def run(
     other one is 0; --ulp stands alone. --trace, --trace-values, --dump, --break and
     --schedule use the reference engine.
     """
-    arguments = (*arguments, *words)
     if is_cpp(asked["kernel"]):
         from ptokit.tools.cli.cpplaunch import run_cpp
 
-        run_cpp(arguments, seed, asked)
+        run_cpp((*arguments, *words), seed, asked)
         return
-    taken(CppOptions, asked).require_cpp([])
-    call, given = run_call(arguments, types, order, readings, seed, **asked)
+    call, given = run_call(arguments, words, types, order, readings, seed, **asked)
     call.run(*given)
 
 
 def run_call(
     arguments: tuple[str, ...],
+    words: tuple[str, ...],
     types: tuple[str, ...],
     order: str | None,
     readings: tuple[str, ...],
     seed: int,
-    **words: Any,  # Any: click's parameters
+    **asked: Any,  # Any: click's parameters
 ) -> tuple[RunCall, RunArguments]:
     """Return what a call asks for, and its arguments; a usage error where they do not fit."""
     from ptokit.api.compare import Tolerance
     from ptokit.launch.settings import RunWords, options_of
 
-    words["target"] = target = with_readings(words["target"], *readings, *filter(None, [order]))
-    how: dict[str, Any] = {n: words.pop(n) for n in RunWords.__annotations__ if n in words}
-    within, look = taken(Tolerance, words), taken(Look, words)
-    golden = Golden(words.pop("expect"), within)
+    taken(CppOptions, asked).require_cpp([])
+    asked["target"] = target = with_readings(asked["target"], *readings, *filter(None, [order]))
+    how: dict[str, Any] = {n: asked.pop(n) for n in RunWords.__annotations__ if n in asked}
+    within, look = taken(Tolerance, asked), taken(Look, asked)
+    golden = Golden(asked.pop("expect"), within)
     with call_errors():
         options = options_of(**how)
         within.require("--")
-    call = RunCall(target=target, options=options, golden=golden, look=look, **words)
+    call = RunCall(target=target, options=options, golden=golden, look=look, **asked)
     for message in call.misfits():
         usage(message)
-    by_position, by_name = split(arguments)
+    by_position, by_name = split((*arguments, *words))
     named = {n: argument(text, seed) for n, text in assigned(by_name, "").items()}
     return call, ([argument(text, seed) for text in by_position], named, types)
 
