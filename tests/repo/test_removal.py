@@ -28,18 +28,33 @@ from ptokit.tools.manual import instruction_page
 MOVES = {"TExtract", "TInsert", "TMov"}
 
 
+PAGES = ROOT / "src" / "ptokit" / "isa" / "pages"
+
+
 @cache
 def named() -> dict[str, set[str]]:
-    """Every name that the package's modules import or use, and where."""
+    """Every name that the package's modules import or use, and where.
+
+    A page may name those by which its `lowered` carries an instruction out: `make.op(Page, ...)`.
+    """
     found: dict[str, set[str]] = {}
     for path in (ROOT / "src" / "ptokit").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        parts = lowered(nodes) if PAGES in path.parents else set[str]()
+        for node in nodes:
             names = [node.id] if isinstance(node, ast.Name) else []
             if isinstance(node, ast.ImportFrom):
                 names = [alias.name for alias in node.names]
-            for name in names:
+            for name in set(names) - parts:
                 found.setdefault(name, set()).add(path.name)
     return found
+
+
+def lowered(nodes: list[ast.AST]) -> set[str]:
+    """The names of pages of which a module adds instructions."""
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    added = [n.args[0] for n in calls if ast.unparse(n.func) == "make.op" and n.args]
+    return {page.id for page in added if isinstance(page, ast.Name)}
 
 
 def forget() -> None:

@@ -171,10 +171,10 @@ class VSts(AtAddress, name="vsts"):
         count = count or width_of(dist or "") // 8
         dtype = dst.dtype if count == BYTES else u8
         target = make.window(line(dtype, count * 8 // dtype.bits), at.address)
-        return make.op(Stored, {"dst": target, "src": src, "mask": mask}, {"dist": dist})
+        return make.op(StoredLanes, {"dst": target, "src": src, "mask": mask}, {"dist": dist})
 
 
-class Stored(Below, name="vsts", form="to bytes"):
+class StoredLanes(Below, name="vsts", form="to bytes"):
     """Store the lanes of a register that a mask selects in a row of the buffer, as `dist` says."""
 
     asm = Asm(shape="op")

@@ -123,8 +123,8 @@ def indices(register: Cells, count: int) -> Array:
     return x.bitcast(UNSIGNED[x.dtype.bits]).cast(i64)
 
 
-class VGather2(Indexed, name="vgather2"):
-    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
+class OfElements(Indexed, abstract=True):
+    """A gather of the elements that indices select behind a pointer."""
 
     dst = Out(Lanes)
     src = In(Ptr)
@@ -147,8 +147,12 @@ class VGather2(Indexed, name="vgather2"):
         return make.op(Gathered, given, {}, [dst])
 
 
-class VGather2Bc(VGather2, name="vgather2_bc"):
-    __doc__ = VGather2.__doc__
+class VGather2(OfElements, name="vgather2"):
+    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
+
+
+class VGather2Bc(OfElements, name="vgather2_bc"):
+    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
 
 
 class Gathered(Below, name="vgather2", form="of bytes"):
