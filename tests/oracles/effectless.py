@@ -48,3 +48,23 @@ for page in ("MakePrefetchAsyncContext", "GetPrefetchAsyncSession", "TPrefetchAs
 say("SetFfts", only_stores(FFTS, counters=np.arange(4)))
 for page in ("GetBuf", "RlsBuf", "GetBufDyn", "RlsBufDyn"):
     say(page, only_stores(ACQUIRES))
+
+# registers of transfers that state their loops themselves, and a scope that only groups
+LOOPS = """
+  %one = pto.load_scalar %g[%c1] : !pto.ptr<i32> -> i32
+  %none = arith.constant 0 : i64
+  pto.NAME %none, %none : i64, i64
+  pto.store_scalar %one, %g[%c8] : !pto.ptr<i32>, i32"""
+for page, called in {
+    "InnerIntoUb": "set_loop1_stride_outtoub",
+    "OuterIntoUb": "set_loop2_stride_outtoub",
+    "InnerOutOfUb": "set_loop1_stride_ubtoout",
+    "OuterOutOfUb": "set_loop2_stride_ubtoout",
+}.items():
+    say(page, only_stores(LOOPS.replace("NAME", called)))
+SCOPE = """
+  pto.vecscope {
+    %one = pto.load_scalar %g[%c1] : !pto.ptr<i32> -> i32
+    pto.store_scalar %one, %g[%c8] : !pto.ptr<i32>, i32
+  }"""
+say("VecScope", only_stores(SCOPE))

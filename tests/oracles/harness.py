@@ -26,6 +26,8 @@ MADE_SO: dict[str, Callable[[Case], bool]] = {
     "global-out-of-bounds": lambda case: case.array == "short",
     "register-not-set": lambda case: not case.registers,
 }
+# the documents do not say as what an element without a value counts
+COUNTING = ("THistogram",)
 
 
 def layout_of(kind: TileType) -> storage.Index:
@@ -112,6 +114,8 @@ def complaints(case: Case, *, compiled: bool) -> list[str] | None:
 
 def wrong(case: Case, got: Outcome) -> list[str] | None:
     """How an engine differs from the oracle; None: it must refuse this case."""
+    if case.holes and case.page.__name__ in COUNTING:
+        return None
     scene = Scene(case)
     slugs = {slug for slug, _, _ in got.said}
     if slugs and all(s in MADE_SO and MADE_SO[s](case) for s in slugs):

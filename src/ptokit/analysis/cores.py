@@ -234,15 +234,12 @@ def _of_one_name(module: Module) -> Iterator[Diagnostic]:
 def _no_helper(func: Func) -> Iterator[Diagnostic]:
     """Yield ops that the assembler refuses in helpers, which compute with registers only."""
     ops = func.ops
-    foreign = [op for op in ops if not isinstance(op, Op) and _moves(op.name)]
-    tiles = [
-        op
-        for op in ops
-        if isinstance(op, Op)
-        and (op.page.executes or ALLOCATES in op.page.traits or FLAGS in op.page.uses)
-    ]
+    below = (op for op in ops if not isinstance(op, Op) or op.page.below)
+    foreign = [op for op in below if _moves(op.name)]
+    own = [op for op in ops if isinstance(op, Op)]
+    used = [o for o in own if o.page.on_tiles or ALLOCATES in o.page.traits or FLAGS in o.page.uses]
     seen = "it has results" if func.results else ""
-    seen = f"it contains {(*foreign, *tiles)[0].name}" if foreign or tiles else seen
+    seen = f"it contains {(*foreign, *used)[0].name}" if foreign or used else seen
     if seen:
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         by = (Judge.ASSEMBLER,)

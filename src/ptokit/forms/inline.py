@@ -20,7 +20,7 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, Type
-from ptokit.isa.model.words import KernelKind
+from ptokit.isa.model.words import KernelKind, Pipe
 from ptokit.text.types.spelling import told_apart
 
 MOST_CALLS = 2048  # inlined calls in one function
@@ -206,8 +206,11 @@ def _has_peer(func: Func) -> bool:
 
 @cache
 def _section(kind: KernelKind) -> type[Instr]:
-    """Return the page of a section for the cores of a kind."""
-    pages = (page for page in walk() if page.core is kind and page.routes)
+    """Return the page of a section for the cores of a kind.
+
+    A section, unlike a scope of registers, has instructions of all pipes.
+    """
+    pages = (page for page in walk() if page.core is kind and page.routes and page.pipe is Pipe.S)
     return next(p for p in pages if THREADS not in p.traits and not p.unexecuted)
 
 

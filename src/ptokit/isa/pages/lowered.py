@@ -307,7 +307,6 @@ class SetBit(OneBit, name="sbitset1"):
 class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, uses=(REGIONS, FLOW)):
     """An interval of computation in registers of the vector core."""
 
-    targets = ("cpu", "a5")
     asm = Asm(shape="section", cpp_on=CHIPS, cpp_text="__VEC_SCOPE__")
     example = "pto.vecscope {\n}"
 

@@ -12,7 +12,7 @@ from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.lang.asm import OWN_SINCE, own_names
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import NOT_ON_TARGET, SHARED_STORAGE, Attr, Instr, Operand
-from ptokit.isa.model.targets import TARGETS
+from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
 from ptokit.isa.model.types import PtrType
 from ptokit.tools.manual.ruletree import outline
 from ptokit.values.enumerations import Word
@@ -69,7 +69,9 @@ def sections(page: type[Instr]) -> Iterator[ManualSection]:
     if page.disputes:
         rows = [f"  {d}: {DISPUTES[d].question} -> {DISPUTES[d].choice}" for d in page.disputes]
         yield ManualSection("Where sources disagree", rows)
-    example = example_section(example_program(page))
+    homes = page.homes()
+    elsewhere = "" if DEFAULT_TARGET.name in homes else f" --target {homes[0]}"
+    example = example_section(example_program(page), elsewhere)
     if example:
         yield ManualSection(example[1], example[2:])
 
@@ -81,11 +83,11 @@ def slugs(page: type[Instr]) -> list[str]:
     return absent + [rule.slug for rule in page.all_rules] + shared
 
 
-def example_section(program: str) -> list[str]:
-    """Return an example program, below the command that runs it."""
+def example_section(program: str, more: str = "") -> list[str]:
+    """Return an example program, below the command that runs it, with `more` options."""
     lines = [f"  {line}" for line in program.splitlines()]
     try:
-        lines.insert(0, f"  // {_command(program)}")
+        lines.insert(0, f"  // {_command(program)}{more}")
     except PtoError:  # the example has instructions that this build lacks
         return []
     return ["", "Example", *lines]

@@ -1,5 +1,7 @@
 """Masks: patterns, tails, logic, and rearrangements of their bits."""
 
+from dataclasses import replace
+
 from ptokit.isa.lang.localmemory import Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType
@@ -82,6 +84,7 @@ class Tail(Below, abstract=True, example=TAIL):
     rest = Result(Scalar, scalar="i32")
     mask = Out(Lanes)
     count = In(Scalar, scalar="i32")
+    asm = replace(BELOW, cpp_text="int32_t {rest}{{}}; @ {name}({count});")
 
     @staticmethod
     def lowered(make: Lowering, mask: RegisterType, count: Quantity) -> list[Quantity]:
