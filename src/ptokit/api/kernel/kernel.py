@@ -261,7 +261,7 @@ class Kernel(Rich, Generic[P]):
         targets: str | Sequence[str] | None = None,
         **names: object,
     ) -> list[Diagnostic]:
-        """What is wrong with the program on a target, or on all; see `Program.check`.
+        """Return the diagnostics of the program on a target, or on all; see `Program.check`.
 
         `targets` are several, or another spelling of one. Without arguments the program of the last
         capture.

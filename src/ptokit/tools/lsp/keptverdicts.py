@@ -86,7 +86,7 @@ def _dependent(module: Module) -> bool:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a function had in a text."""
+    """The findings on one function of a text, kept while the function does not change."""
 
     source: Source
     function: FunctionText

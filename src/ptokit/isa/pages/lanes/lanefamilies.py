@@ -1,4 +1,4 @@
-"""What instructions of the level below tiles share: operands, lanes, and bytes at addresses."""
+"""Operands, lanes and examples that the instructions of the level below tiles share."""
 
 import re
 

@@ -297,7 +297,7 @@ class PDintlvB32(
 
 
 class PBitcast(Below, name="pbitcast"):
-    """The same bits as a mask for elements of another width."""
+    """Read the bits of a mask as a mask for elements of another width."""
 
     dst = Out(Lanes)
     src = In(Lanes)

@@ -178,7 +178,7 @@ class VCi(Below, name="vci"):
 
 
 class VBitcast(Below, name="vbitcast"):
-    """The same bits as lanes of another type."""
+    """Read the bits of a register as lanes of another type."""
 
     dst = Out(Lanes)
     src = In(Lanes)
