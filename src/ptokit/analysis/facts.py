@@ -17,7 +17,7 @@ from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.intervalanalysis import IntervalAnalysis
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Liveness, LiveRanges
-from ptokit.analysis.noalias import sharing
+from ptokit.analysis.noalias import Pieces, sharing, stretches
 from ptokit.analysis.placement import Placement
 from ptokit.analysis.ranges import Fact
 from ptokit.diagnostics.diagnostic import Diagnostic
@@ -115,6 +115,11 @@ class TargetFacts:
         return Facts(self.target, single, facts.types)
 
     @cached_property
+    def pieces(self) -> Pieces:
+        """Return the bytes that handles name, as far as they are proved."""
+        return stretches(self.func, self.proved)
+
+    @cached_property
     def storage(self) -> AliasClasses:
         """Return the alias classes, with proved addresses."""
         return AliasClasses(self.base.interference, self.proved)
@@ -152,7 +157,8 @@ class TargetFacts:
         """
         early = {id(problem) for problem in self.checker.early if running}
         found = [problem for problem in self.checker.found if id(problem) not in early]
-        return [*found, *sharing(self.func, self.known), *self.placement.faults()]
+        shared = sharing(self.func, stretches(self.func, self.known), self.known)
+        return [*found, *shared, *self.placement.faults()]
 
     def faults_of_run(self) -> list[Diagnostic]:
         """Return the faults of the function that end its run before it begins.

@@ -197,7 +197,7 @@ def judged(
         unwritten += undefined_stores(of)
     # only hardware reads data
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
-    found, left = [*found, *sharing(func, facts), *unwritten], left + waiting
+    found, left = [*found, *sharing(func, of.pieces, facts), *unwritten], left + waiting
     found += [*incoherent(of.base, target), *deallocations(func)]
     found.sort(key=lambda d: d.span.line if d.span else 0)
     left += _perhaps_overlapping(of)

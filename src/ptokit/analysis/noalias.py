@@ -75,9 +75,8 @@ class Stretch(NamedTuple):
 Pieces: TypeAlias = "dict[Value, Stretch]"
 
 
-def sharing(func: Func, facts: Facts) -> Iterator[Diagnostic]:
+def sharing(func: Func, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each instruction with operands that overlap and must not."""
-    pieces = stretches(func, facts)
     for op in func.ops:
         if isinstance(op, Op):
             yield from islice(_shared(op, pieces, facts), 1)
@@ -88,8 +87,7 @@ def stretches(func: Func, facts: Facts) -> Pieces:
     pieces: Pieces = {}
     for op in (op for op in func.ops if isinstance(op, Op)):
         for result in op.results:
-            piece = _made(op, result, pieces, facts)
-            if piece is not None:
+            if (piece := _made(op, result, pieces, facts)) is not None:
                 pieces[result] = piece
     return pieces
 

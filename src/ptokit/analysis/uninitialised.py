@@ -25,7 +25,7 @@ from ptokit.analysis.facts import TargetFacts
 from ptokit.analysis.intervalanalysis import GUARDED, UndecidedRule, same_value
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
-from ptokit.analysis.noalias import Stretch, bytes_of, stretches
+from ptokit.analysis.noalias import Stretch, bytes_of
 from ptokit.analysis.ranges import Fact
 from ptokit.analysis.search import Search
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -47,8 +47,8 @@ Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 
 def uninitialised(of: TargetFacts, trial: Trial) -> tuple[list[Diagnostic], list[UndecidedRule]]:
     """Return the reads of tiles that are never written before, and undecided ones."""
-    func, storage, dead, facts = of.func, of.storage, of.intervals.dead, of.proved
-    suspects = {op: some for op, some in _suspects(func, storage, dead, facts) if some}
+    func, storage, facts = of.func, of.storage, of.proved
+    suspects = {op: some for op, some in _suspects(of) if some}
     if not suspects:
         return [], []
     walk = FirstIterations(func, facts, suspects, storage, trial)
@@ -70,13 +70,12 @@ def _ever_written(func: Func, storage: AliasClasses) -> set[Value]:
     return {value for _, value in filled}
 
 
-def _suspects(
-    func: Func, storage: AliasClasses, dead: Container[Block], facts: Facts
-) -> Iterator[tuple[Op, dict[str, Suspect]]]:
+def _suspects(of: TargetFacts) -> Iterator[tuple[Op, dict[str, Suspect]]]:
     """Yield instructions with operands that are unwritten, or spoiled by an earlier op."""
-    written = {storage.of(arg) for arg in func.args}
+    storage, facts = of.storage, of.proved
+    written = {storage.of(arg) for arg in of.func.args}
     spoils: dict[Value, _Spoiling] = {}
-    for op, path in _living(func.body, dead, ()):
+    for op, path in _living(of.func.body, of.intervals.dead, ()):
         if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
             return  # a call may write any tile
         if op.page.executes and ALIASES not in op.page.traits:
@@ -86,11 +85,11 @@ def _suspects(
                 {n: Suspect(v) for n, (v, _) in read.items() if storage.of(v) not in written}
                 | {n: Suspect(v, by.op) for n, (v, by) in read.items() if by and by.ruins(v, path)},
             )
-            filled = {storage.of(value) for _, value in _written(op)}
-            written |= filled
-            spoils = {root: by for root, by in spoils.items() if root not in filled}
+            for _, value in _written(op):
+                written.add(storage.of(value))
+                spoils.pop(storage.of(value), None)
             for value in (op.bound(name)[0] for name in spoiled(op, facts)):
-                piece = partial(bytes_of, pieces=stretches(func, facts), facts=facts)
+                piece = partial(bytes_of, pieces=of.pieces, facts=facts)
                 spoils[storage.of(value)] = _Spoiling(op, value, path, piece)
         elif op.page.declared:
             outs = op.page.outs()
