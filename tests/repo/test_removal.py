@@ -35,7 +35,8 @@ PAGES = ROOT / "src" / "ptokit" / "isa" / "pages"
 def named() -> dict[str, set[str]]:
     """Every name that the package's modules import or use, and where.
 
-    A page may name those by which its `lowered` carries an instruction out: `make.op(Page, ...)`.
+    A page may name those by which its `lowered` carries an instruction out: `make.op(Page, ...)`,
+    `make.op(Page.second, ...)`.
     """
     found: dict[str, set[str]] = {}
     for path in (ROOT / "src" / "ptokit").rglob("*.py"):
@@ -54,7 +55,8 @@ def lowered(nodes: list[ast.AST]) -> set[str]:
     """The names of pages of which a module adds instructions."""
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     added = [n.args[0] for n in calls if ast.unparse(n.func) == "make.op" and n.args]
-    return {page.id for page in added if isinstance(page, ast.Name)}
+    pages = [page.value if isinstance(page, ast.Attribute) else page for page in added]
+    return {page.id for page in pages if isinstance(page, ast.Name)}
 
 
 def forget() -> None:

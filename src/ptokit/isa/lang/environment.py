@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ptokit.isa.formula.formulas import ABSENT, Env, Many, Missing, Value
-from ptokit.isa.lang.hooks import Hook, parameters
+from ptokit.isa.lang.hooks import Hook, parameters, takes_all
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import Resource
 from ptokit.isa.model.targets import Target
@@ -38,8 +38,9 @@ def arguments(page: type[Instr], values: Mapping[str, object], offer: Offer) -> 
 
 
 def call(function: Hook, available: Env) -> Value:
-    """Call a page's hook with the arguments that its parameters name."""
-    return function(**{n: available[n] for n in parameters(function)})
+    """Call a page's hook with the arguments that its parameters name, all for `**given`."""
+    names = available if takes_all(function) else parameters(function)
+    return function(**{n: available[n] for n in names})
 
 
 def none_if_unknown(value: Value) -> Value:

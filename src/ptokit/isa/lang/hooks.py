@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import MethodType
+from inspect import CO_VARKEYWORDS
+from types import CodeType, MethodType
 from typing import Any, TypeAlias
 
 from ptokit.isa.lang.traits import Resource
@@ -19,9 +20,19 @@ Hook: TypeAlias = "Callable[..., Any]"  # Any: operands, attributes and resource
 @cache
 def parameters(function: Hook) -> tuple[str, ...]:
     """Return the parameter names of a function, without the class of a method."""
-    bound = isinstance(function, MethodType)
-    code = (function.__func__ if bound else function).__code__
-    return code.co_varnames[bound : code.co_argcount + code.co_kwonlyargcount]
+    code = _code(function)
+    first = isinstance(function, MethodType)
+    return code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
+
+
+@cache
+def takes_all(function: Hook) -> bool:
+    """Return whether a function has a parameter `**given`."""
+    return bool(_code(function).co_flags & CO_VARKEYWORDS)
+
+
+def _code(function: Hook) -> CodeType:
+    return (function.__func__ if isinstance(function, MethodType) else function).__code__
 
 
 def check_body(page: str, run: Hook | None, unexecuted: str, lowered: Hook | None) -> None:

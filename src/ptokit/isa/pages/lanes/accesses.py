@@ -2,8 +2,9 @@
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of, same_size
 
 WIDTHS = {"B8": 8, "B16": 16, "B32": 32, "B64": 64}
 
@@ -39,29 +40,7 @@ STORES = (
 )
 
 
-def one_of(attr: Attr, *words: str) -> Ruled:
-    """Require one of the words, if one is given."""
-    return when(
-        attr.given, named("attribute", attr.isin(*words), help=f"one of {', '.join(words)}")
-    )
-
-
-class AtAddress(Below, abstract=True, example=lanes()):
-    """An instruction on the vector buffer at an address."""
-
-
-def in_buffer(ptr: Operand) -> Ruled:
-    """Require a pointer into the vector buffer."""
-    return named("location", ptr.space == "vec", help="registers are loaded from the vector buffer")
-
-
-def same_size(ptr: Operand, register: Operand) -> Ruled:
-    """Require elements of one width."""
-    help = "the pointer and the register have elements of one type"
-    return named("element-type", ptr.dtype == register.dtype, help=help)
-
-
-class VLds(AtAddress, name="vlds"):
+class VLds(OnRow, name="vlds"):
     """Load a register from the vector buffer, as `dist` says.
 
     NORM copies 256 bytes. BRC_B8, BRC_B16 and BRC_B32 repeat one element of so many bits, BRC_BLK
@@ -78,31 +57,9 @@ class VLds(AtAddress, name="vlds"):
     rules = (in_buffer(src), same_size(src, dst), one_of(dist, *LOADS))
 
     @staticmethod
-    def lowered(
-        make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity, dist: str
-    ) -> list[Quantity]:
-        return loaded(make, src.moved(make, offset), dst, dist)
-
-
-def loaded(
-    make: Lowering, at: LocalPointer, dst: RegisterType, dist: str = "NORM"
-) -> list[Quantity]:
-    """Add the load of a register."""
-    dtype = dst.dtype if dist == "NORM" else u8
-    count = count_of(dist) * 8 // dtype.bits
-    return make.op(
-        Loaded, {"src": make.window(line(dtype, count), at.address)}, {"dist": dist}, [dst]
-    )
-
-
-class Loaded(Below, name="vlds", form="of bytes"):
-    """Load a register from a row of the vector buffer, as `dist` says."""
-
-    asm = Asm(shape="op")
-    dst = Out(Lanes)
-    src = In(Tile)
-    dist = Attr(str, "NORM")
-    example = lanes()
+    def row(dst: RegisterType, dist: str) -> TileType:
+        dtype = dst.dtype if dist == "NORM" else u8
+        return line(dtype, count_of(dist) * 8 // dtype.bits)
 
     @staticmethod
     def run(dst: Cells, src: Cells, dist: str) -> None:
@@ -137,7 +94,7 @@ def spread(dst: Cells, src: Cells, dist: str) -> None:
             in_turns(into, x, *([0] * (3 if family == "UNPK4" else 1)))
 
 
-class VSts(AtAddress, name="vsts"):
+class VSts(OnRow, name="vsts"):
     """Store the lanes of a register that a mask selects, as `dist` says.
 
     1PT_B8, 1PT_B16 and 1PT_B32 store the first element alone, whatever the mask says. PK_B16,
@@ -157,32 +114,12 @@ class VSts(AtAddress, name="vsts"):
     rules = (in_buffer(dst), one_of(dist, *STORES))
 
     @staticmethod
-    def lowered(
-        make: Lowering,
-        src: Quantity,
-        dst: LocalPointer,
-        offset: Quantity,
-        mask: Quantity,
-        dist: str | None,
-    ) -> list[Quantity]:
-        at = dst.moved(make, offset)
+    def row(unit: DType, dist: str | None) -> TileType:
         family, _, _ = (dist or "NORM").partition("_")
         count = {"1PT": 0, "PK": BYTES // 2, "PK4": BYTES // 4}.get(family, BYTES)
         count = count or width_of(dist or "") // 8
-        dtype = dst.dtype if count == BYTES else u8
-        target = make.window(line(dtype, count * 8 // dtype.bits), at.address)
-        return make.op(StoredLanes, {"dst": target, "src": src, "mask": mask}, {"dist": dist})
-
-
-class StoredLanes(Below, name="vsts", form="to bytes"):
-    """Store the lanes of a register that a mask selects in a row of the buffer, as `dist` says."""
-
-    asm = Asm(shape="op")
-    dst = Out(Tile)
-    src = In(Lanes)
-    mask = In(Lanes)
-    dist = Attr(str, None)
-    example = lanes()
+        dtype = unit if count == BYTES else u8
+        return line(dtype, count * 8 // dtype.bits)
 
     @staticmethod
     def run(dst: Cells, src: Cells, mask: Cells, dist: str | None) -> None:
@@ -207,7 +144,7 @@ PAIRED = ("BDINTLV", "DINTLV_B8", "DINTLV_B16", "DINTLV_B32")
 PAIRS = ("INTLV_B8", "INTLV_B16", "INTLV_B32")
 
 
-class VLdsX2(AtAddress, name="vldsx2"):
+class VLdsX2(OnRow, name="vldsx2"):
     """Load two registers: the even and the odd elements, or blocks, of 512 bytes."""
 
     asm = Asm(brackets=("offset",))
@@ -217,29 +154,11 @@ class VLdsX2(AtAddress, name="vldsx2"):
     offset = In(Index, doc="in elements")
     dist = Attr(str, quoted=True)
     rules = (in_buffer(src), one_type(low, high), one_of(dist, *PAIRED))
+    example = lanes('%y, %z = NAME %p[%c0], "DINTLV_B32" : P, index -> V, V')
 
     @staticmethod
-    def lowered(
-        make: Lowering,
-        low: RegisterType,
-        high: RegisterType,
-        src: LocalPointer,
-        offset: Quantity,
-        dist: str,
-    ) -> list[Quantity]:
-        source = make.window(line(u8, 2 * BYTES), src.moved(make, offset).address)
-        return make.op(LoadedPair, {"src": source}, {"dist": dist}, [low, high])
-
-
-class LoadedPair(Below, name="vldsx2", form="of bytes"):
-    """Load two registers from a row of 512 bytes: even and odd elements, or blocks of 32 bytes."""
-
-    asm = Asm(shape="op")
-    low = Out(Lanes)
-    high = Out(Lanes)
-    src = In(Tile)
-    dist = Attr(str)
-    example = lanes('%y, %z = pto.vldsx2 %p[%c0], "DINTLV_B32" : P, index -> V, V')
+    def row() -> TileType:
+        return line(u8, 2 * BYTES)
 
     @staticmethod
     def run(low: Cells, high: Cells, src: Cells, dist: str) -> None:
@@ -255,7 +174,7 @@ class LoadedPair(Below, name="vldsx2", form="of bytes"):
             into[:1, : into.cols] = src.lines(dtype)[:1, number : 2 * into.cols : 2]
 
 
-class VStsX2(AtAddress, name="vstsx2"):
+class VStsX2(OnRow, name="vstsx2"):
     """Store the elements of two registers in turns; the mask has no effect."""
 
     asm = Asm(order=("low", "high", "dst", "offset", "mask"), brackets=("offset",), flag="mask")
@@ -266,29 +185,12 @@ class VStsX2(AtAddress, name="vstsx2"):
     mask = In(Lanes)
     dist = Attr(str, quoted=True)
     rules = (in_buffer(dst), one_type(low, high), one_of(dist, *PAIRS))
+    first_alone = ("offset", "mask")
+    example = lanes('NAME %x, %x, %p[%c0], "INTLV_B32", %m : V, V, P, index, M')
 
     @staticmethod
-    def lowered(
-        make: Lowering,
-        low: Quantity,
-        high: Quantity,
-        dst: LocalPointer,
-        offset: Quantity,
-        dist: str,
-    ) -> list[Quantity]:
-        target = make.window(line(u8, 2 * BYTES), dst.moved(make, offset).address)
-        return make.op(StoredPair, {"dst": target, "low": low, "high": high}, {"dist": dist})
-
-
-class StoredPair(Below, name="vstsx2", form="to bytes"):
-    """Store the elements of two registers in turns in a row of 512 bytes."""
-
-    asm = Asm(shape="op")
-    dst = Out(Tile)
-    low = In(Lanes)
-    high = In(Lanes)
-    dist = Attr(str)
-    example = lanes('pto.vstsx2 %x, %x, %p[%c0], "INTLV_B32", %m : V, V, P, index, M')
+    def row() -> TileType:
+        return line(u8, 2 * BYTES)
 
     @staticmethod
     def run(dst: Cells, low: Cells, high: Cells, dist: str) -> None:
@@ -333,7 +235,11 @@ class VLdus(AtAddress, name="vldus"):
     def lowered(
         make: Lowering, dst: RegisterType, after: RegisterType, src: LocalPointer
     ) -> list[Quantity]:
-        return [*loaded(make, src, dst), *make.op(InitAlign, {}, {}, [after])]
+        row = make.window(line(dst.dtype, BYTES * 8 // dst.dtype.bits), src.address)
+        return [
+            *make.op(VLds.second, {"src": row}, {}, [dst]),
+            *make.op(InitAlign, {}, {}, [after]),
+        ]
 
 
 class VStus(AtAddress, name="vstus"):

@@ -1,5 +1,7 @@
 """Transfers of bursts of bytes between global memory and the vector buffer, below tiles."""
 
+from typing import Any
+
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
@@ -33,6 +35,36 @@ LOOP, PAD = ("loop", ("loops",)), ("pad", ("pad_value", "left", "right"))
 
 class Bursts(Below, abstract=True, example=COPIED):
     """Bursts of bytes, in nested loops: the first is the innermost."""
+
+    unit: ClassVar[int] = 1  # bytes that lengths and steps count
+    gaps: ClassVar[bool] = False  # whether steps count from the end of a burst
+
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
+        length, loops = given["length"], (given["src_step"], given["dst_step"])
+        if cls.gaps:
+            loops = tuple(make.sum(length, step) for step in loops)
+        size, *steps = (make.times(n, cls.unit) for n in (length, *loops))
+
+        def burst(a: Quantity, b: Quantity) -> None:
+            ends = {"dst": place(make, given["dst"], b, size)}
+            ends["src"] = place(make, given["src"], a, size)
+            if cls.pipe is MTE2:
+                make.op(BurstIn, ends)
+            elif cls.pipe is MTE3:
+                make.op(BurstOut, ends)
+            else:
+                make.op(BurstWithin, ends)
+
+        nest(make, (given["count"], *steps, *given.get("loops", ())), burst)
+        return []
+
+
+def place(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity) -> Quantity:
+    """Return so many bytes behind a pointer, in the vector buffer or in global memory."""
+    if isinstance(ptr, LocalPointer):
+        return row(make, u8, make.sum(ptr.address, offset), length)
+    return in_global(make, ptr, offset, length)
 
 
 def fields_of(*counts: Operand) -> tuple[Ruled, ...]:
@@ -68,26 +100,17 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
     )
     rules = fields_of(length, count)
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: Quantity,
-        dst: LocalPointer,
-        length: Quantity,
-        count: Quantity,
-        src_step: Quantity,
-        dst_step: Quantity,
-        loops: tuple[Quantity, ...],
-        pad_value: Quantity,
-        left: Quantity,
-    ) -> list[Quantity]:
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
+        names = ("src", "dst", "length", "count", "src_step", "dst_step", "pad_value", "left")
+        src, dst, length, count, src_step, dst_step, pad_value, left = (given[n] for n in names)
         size = dst.dtype.bits // 8
         before = 0 if left is None or pad_value is None else make.times(left, size)
 
         def burst(a: Quantity, b: Quantity) -> None:
             start = make.sum(dst.address, b)
             at = make.sum(start, before)
-            into = in_buffer(make, at, length)
+            into = row(make, u8, at, length)
             make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
             if pad_value is not None:
                 end = make.sum(at, length)
@@ -95,7 +118,7 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
                 rest = make.less(make.less(dst_step, length), before)
                 fill(make, end, rest, dst.dtype, pad_value)
 
-        nest(make, (count, src_step, dst_step, *loops), burst)
+        nest(make, (count, src_step, dst_step, *given["loops"]), burst)
         return []
 
 
@@ -127,26 +150,6 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
     )
     rules = fields_of(length, count)
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: LocalPointer,
-        dst: Quantity,
-        length: Quantity,
-        count: Quantity,
-        src_step: Quantity,
-        dst_step: Quantity,
-        loops: tuple[Quantity, ...],
-    ) -> list[Quantity]:
-        def burst(a: Quantity, b: Quantity) -> None:
-            into = in_global(make, dst, b, length)
-            make.op(
-                BurstOut, {"dst": into, "src": in_buffer(make, make.sum(src.address, a), length)}
-            )
-
-        nest(make, (count, src_step, dst_step, *loops), burst)
-        return []
-
 
 class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     """Copy bursts of bytes from global memory into the vector buffer.
@@ -176,23 +179,6 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
         named("operand-value", padded == 0, help="use mte_gm_ub with `pad`"),
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: Quantity,
-        dst: LocalPointer,
-        length: Quantity,
-        count: Quantity,
-        src_step: Quantity,
-        dst_step: Quantity,
-    ) -> list[Quantity]:
-        def burst(a: Quantity, b: Quantity) -> None:
-            into = in_buffer(make, make.sum(dst.address, b), length)
-            make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
-
-        nest(make, (count, src_step, dst_step), burst)
-        return []
-
 
 class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
     """Copy bursts of bytes from the vector buffer to global memory.
@@ -213,26 +199,8 @@ class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
     )
     rules = fields_of(length, count)
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: LocalPointer,
-        dst: Quantity,
-        length: Quantity,
-        count: Quantity,
-        src_step: Quantity,
-        dst_step: Quantity,
-    ) -> list[Quantity]:
-        def burst(a: Quantity, b: Quantity) -> None:
-            into = in_global(make, dst, b, length)
-            given = {"dst": into, "src": in_buffer(make, make.sum(src.address, a), length)}
-            make.op(BurstOut, given)
 
-        nest(make, (count, src_step, dst_step), burst)
-        return []
-
-
-class MteUbUb(Bursts, name="mte_ub_ub"):
+class MteUbUb(Bursts, name="mte_ub_ub", unit=LINE, gaps=True):
     """Copy bursts within the vector buffer; lengths and gaps count blocks of 32 bytes."""
 
     dst = Out(Ptr)
@@ -246,28 +214,6 @@ class MteUbUb(Bursts, name="mte_ub_ub"):
         clauses=(NBURST,),
     )
     rules = fields_of(length, count)
-
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: LocalPointer,
-        dst: LocalPointer,
-        length: Quantity,
-        count: Quantity,
-        src_step: Quantity,
-        dst_step: Quantity,
-    ) -> list[Quantity]:
-        size = make.times(length, LINE)
-        steps = (make.times(make.sum(length, gap), LINE) for gap in (src_step, dst_step))
-
-        def burst(a: Quantity, b: Quantity) -> None:
-            into = in_buffer(make, make.sum(dst.address, b), size)
-            make.op(
-                BurstWithin, {"dst": into, "src": in_buffer(make, make.sum(src.address, a), size)}
-            )
-
-        nest(make, (count, *steps), burst)
-        return []
 
 
 def nest(
@@ -299,11 +245,6 @@ def in_global(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity)
     return make.op(MakeTensorView, given, {}, [kind])[0]
 
 
-def in_buffer(make: Lowering, address: Quantity, length: Quantity) -> Quantity:
-    """Return so many bytes of the vector buffer."""
-    return row(make, u8, address, length)
-
-
 def row(make: Lowering, dtype: DType, address: Quantity, cols: Quantity) -> Quantity:
     """Return so many elements of the vector buffer."""
     known = make.known(cols)
@@ -313,16 +254,18 @@ def row(make: Lowering, dtype: DType, address: Quantity, cols: Quantity) -> Quan
     return make.window(TileType(VEC, dtype, 1, longest, Shape(1, None)), address, cols)
 
 
+def filled(dst: Cells, src: Cells) -> None:
+    """Write the valid bytes of `dst`."""
+    dst[dst.valid] = src[dst.valid]
+
+
 class BurstIn(Below, name="mte_gm_ub", form="a burst", pipe=MTE2, example=COPIED):
     """Copy bytes of global memory into the vector buffer."""
 
     asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Global)
-
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
-        dst[dst.valid] = src[dst.valid]
+    run = staticmethod(filled)
 
 
 class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIED):
@@ -343,10 +286,7 @@ class BurstWithin(Below, name="mte_ub_ub", form="a burst", example=COPIED):
     asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
-
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
-        dst[dst.valid] = src[dst.valid]
+    run = staticmethod(filled)
 
 
 class Filled(Below, name="mte_gm_ub", form="a pad", pipe=MTE2, example=COPIED):

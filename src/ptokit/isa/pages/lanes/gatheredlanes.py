@@ -3,27 +3,23 @@
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType
-from ptokit.isa.pages.lanes.accesses import AtAddress, InitAlign, in_buffer, same_size
+from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.lanes.rows import AtAddress, ByIndex, in_buffer, same_size
 
 J = "%j = pto.vci %s : T -> V"
-BUFFER = 256 * 1024  # bytes that indices may reach
-
-
-class Blocks(AtAddress, abstract=True):
-    """Eight blocks of 32 bytes, `block_stride` blocks apart, the first at `repeat_stride`."""
 
 
 def blocks_at(
     make: Lowering, at: LocalPointer, block: Quantity, repeat: Quantity
 ) -> list[Quantity]:
-    """Return the eight blocks."""
+    """Return eight blocks of 32 bytes, `block` blocks apart, the first `repeat` blocks on."""
     first = make.sum(at.address, make.times(repeat, LINE))
     steps = [make.times(make.times(block, n), LINE) for n in range(8)]
     return [make.window(line(u8, LINE), make.sum(first, step)) for step in steps]
 
 
-class VLdsB(Blocks, name="vsldb"):
+class VLdsB(AtAddress, name="vsldb"):
     """Load eight blocks; block i becomes 0 if lane i of the mask is not selected."""
 
     dst = Out(Lanes)
@@ -68,7 +64,7 @@ class LoadedBlock(Below, name="vsldb", form="of bytes"):
         dst.lines(u8).put((slice(0, 1), at), whole(src), chosen)
 
 
-class VStsB(Blocks, name="vsstb"):
+class VStsB(AtAddress, name="vsstb"):
     """Store eight blocks; block i stays as it is if lane i of the mask is not selected."""
 
     asm = Asm(order=("src", "dst", "block", "repeat", "mask"))
@@ -113,18 +109,14 @@ class StoredBlock(Below, name="vsstb", form="to bytes"):
         dst.put((slice(0, 1), slice(0, LINE)), x, chosen)
 
 
-class Indexed(AtAddress, abstract=True):
-    """An access to elements of the buffer by index."""
-
-
 def indices(register: Cells, count: int) -> Array:
     """Return numbers without sign of the first lanes."""
     x = register[:1, :count]
     return x.bitcast(UNSIGNED[x.dtype.bits]).cast(i64)
 
 
-class OfElements(Indexed, abstract=True):
-    """A gather of the elements that indices select behind a pointer."""
+class OfElements(ByIndex, abstract=True):
+    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
 
     dst = Out(Lanes)
     src = In(Ptr)
@@ -137,33 +129,6 @@ class OfElements(Indexed, abstract=True):
         granular(mask, dst),
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, dst: RegisterType, src: LocalPointer, index: Quantity, mask: Quantity
-    ) -> list[Quantity]:
-        size = src.dtype.bits // 8
-        source = make.window(line(src.dtype, BUFFER // size), 0)
-        given = {"src": source, "index": index, "mask": mask, "first": make.over(src.address, size)}
-        return make.op(Gathered, given, {}, [dst])
-
-
-class VGather2(OfElements, name="vgather2"):
-    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
-
-
-class VGather2Bc(OfElements, name="vgather2_bc"):
-    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
-
-
-class Gathered(Below, name="vgather2", form="of bytes"):
-    """dst[i] = element first + index[i] of the buffer where the mask selects lane i, else 0."""
-
-    asm = Asm(shape="op")
-    dst = Out(Lanes)
-    src = In(Tile)
-    index = In(Lanes)
-    mask = In(Lanes)
-    first = In(Scalar, scalar="i64")
     example = lanes(J, "%y = pto.vgather2 %p, %j, %m : P, V, M -> V", dtype=i32)
 
     @staticmethod
@@ -172,7 +137,15 @@ class Gathered(Below, name="vgather2", form="of bytes"):
         dst[:1, : dst.cols] = src.take(at, where=chosen)
 
 
-class VGatherB(Indexed, name="vgatherb"):
+class VGather2(OfElements, name="vgather2"):
+    __doc__ = OfElements.__doc__
+
+
+class VGather2Bc(OfElements, name="vgather2_bc"):
+    __doc__ = OfElements.__doc__
+
+
+class VGatherB(ByIndex, name="vgatherb"):
     """Eight blocks of 32 bytes, index[i] bytes behind `src`; 0 where the mask lacks lane i."""
 
     dst = Out(Lanes)
@@ -181,25 +154,9 @@ class VGatherB(Indexed, name="vgatherb"):
     mask = In(Lanes)
     rules = (in_buffer(src), same_size(src, dst), of(index, i32, u32))
 
-    @staticmethod
-    def lowered(
-        make: Lowering, dst: RegisterType, src: LocalPointer, index: Quantity, mask: Quantity
-    ) -> list[Quantity]:
-        source = make.window(line(u8, BUFFER), 0)
-        given = {"src": source, "index": index, "mask": mask, "first": src.address}
-        return make.op(GatheredBlocks, given, {}, [dst])
-
-
-class GatheredBlocks(Below, name="vgatherb", form="of bytes"):
-    """Eight blocks of 32 bytes, first + index[i] bytes into the buffer; 0 without lane i."""
-
-    asm = Asm(shape="op")
-    dst = Out(Lanes)
-    src = In(Tile)
-    index = In(Lanes)
-    mask = In(Lanes)
-    first = In(Scalar, scalar="i64")
     example = lanes(J, "%y = pto.vgatherb %p, %j, %m : P, V, M -> V", dtype=i32)
+
+    of_bytes = True
 
     @staticmethod
     def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
@@ -209,7 +166,7 @@ class GatheredBlocks(Below, name="vgatherb", form="of bytes"):
         dst.lines(u8)[:1, :BYTES] = src.take(at, where=chosen)
 
 
-class VScatter(Indexed, name="vscatter"):
+class VScatter(ByIndex, name="vscatter"):
     """Element index[i] behind `dst` becomes src[i] where the mask selects lane i.
 
     Of equal indices the last one wins; hardware leaves open which does.
@@ -227,25 +184,6 @@ class VScatter(Indexed, name="vscatter"):
         granular(mask, src),
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, src: Quantity, dst: LocalPointer, index: Quantity, mask: Quantity
-    ) -> list[Quantity]:
-        size = dst.dtype.bits // 8
-        target = make.window(line(dst.dtype, BUFFER // size), 0)
-        given = {"dst": target, "src": src, "index": index, "mask": mask}
-        return make.op(Scattered, {**given, "first": make.over(dst.address, size)})
-
-
-class Scattered(Below, name="vscatter", form="to bytes"):
-    """Element first + index[i] of the buffer becomes src[i] where the mask selects lane i."""
-
-    asm = Asm(shape="op")
-    dst = Out(Tile)
-    src = In(Lanes)
-    index = In(Lanes)
-    mask = In(Lanes)
-    first = In(Scalar, scalar="i64")
     example = lanes(J, "pto.vscatter %x, %p, %j, %m : V, P, V, M", dtype=i32)
 
     @staticmethod

@@ -1,6 +1,7 @@
 """Operands, lanes and examples that the instructions of the level below tiles share."""
 
 import re
+from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
@@ -51,6 +52,14 @@ class Below(Instr, abstract=True, pipe=V, core=VECTOR, asm=BELOW, below=True):
 
     targets = ("cpu", "a5")
     specials = NAN_COMPUTED
+
+
+def page_of(
+    family: type[Below], title: str, fields: Mapping[str, object], **facts: object
+) -> type[Below]:
+    """Return a page of a family, whose text it has; `title` is the name of its class."""
+    inherited = {"__doc__": family.__doc__, "__module__": family.__module__}
+    return type(title, (family,), inherited | dict(fields), **facts)
 
 
 def whole(register: Cells) -> Array:

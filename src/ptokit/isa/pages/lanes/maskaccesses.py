@@ -2,14 +2,15 @@
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType
-from ptokit.isa.pages.lanes.accesses import AtAddress, InitAlign, in_buffer, one_of
+from ptokit.isa.model.tiles import RegisterType, TileType
+from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of
 
 BITS = BYTES // 8  # bytes of the packed bits of a mask
 
 
-class MaskLoad(AtAddress, abstract=True):
+class MaskLoad(OnRow, abstract=True):
     """Load a mask from packed bits: all of them, each twice (US), or every second one (DS)."""
 
     asm = Asm(brackets=("offset",))
@@ -18,32 +19,11 @@ class MaskLoad(AtAddress, abstract=True):
     offset = In(Index, doc="in elements")
     dist = Attr(str, quoted=True)
     rules = (in_buffer(src), one_of(dist, "NORM", "US", "DS"))
+    example = lanes('%k = pto.plds %p[%c0], "NORM" : P, index -> M')
 
     @staticmethod
-    def lowered(
-        make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity, dist: str
-    ) -> list[Quantity]:
-        count = {"US": BITS // 2, "DS": 2 * BITS}.get(dist, BITS)
-        source = make.window(line(u8, count), src.moved(make, offset).address)
-        return make.op(LoadedMask, {"src": source}, {"dist": dist}, [dst])
-
-
-class PLds(MaskLoad, name="plds"):
-    __doc__ = MaskLoad.__doc__
-
-
-class PLdi(MaskLoad, name="pldi"):
-    __doc__ = MaskLoad.__doc__
-
-
-class LoadedMask(Below, name="plds", form="of bytes"):
-    """Load a mask from packed bits: all of them, each twice (US), or every second one (DS)."""
-
-    asm = Asm(shape="op")
-    dst = Out(Lanes)
-    src = In(Tile)
-    dist = Attr(str)
-    example = lanes('%k = pto.plds %p[%c0], "NORM" : P, index -> M')
+    def row(dist: str) -> TileType:
+        return line(u8, {"US": BITS // 2, "DS": 2 * BITS}.get(dist, BITS))
 
     @staticmethod
     def run(dst: Cells, src: Cells, dist: str) -> None:
@@ -55,7 +35,15 @@ class LoadedMask(Below, name="plds", form="of bytes"):
         into[:1, :BYTES] = bits[:, 0 : 2 * BYTES : 2] if dist == "DS" else bits
 
 
-class MaskStore(AtAddress, abstract=True, disputes=("V6",)):
+class PLds(MaskLoad, name="plds"):
+    __doc__ = MaskLoad.__doc__
+
+
+class PLdi(MaskLoad, name="pldi"):
+    __doc__ = MaskLoad.__doc__
+
+
+class MaskStore(OnRow, abstract=True, disputes=("V6",)):
     """Store a mask as packed bits: all of them, or every second one (PK)."""
 
     asm = Asm(order=("src", "dst", "offset"), brackets=("offset",))
@@ -64,14 +52,16 @@ class MaskStore(AtAddress, abstract=True, disputes=("V6",)):
     offset = In(Index, doc="in elements")
     dist = Attr(str, quoted=True)
     rules = (in_buffer(dst), one_of(dist, "NORM", "PK"))
+    example = lanes('pto.psts %m, %p[%c0], "NORM" : M, P, index')
 
     @staticmethod
-    def lowered(
-        make: Lowering, src: Quantity, dst: LocalPointer, offset: Quantity, dist: str
-    ) -> list[Quantity]:
-        count = BITS // 2 if dist == "PK" else BITS
-        target = make.window(line(u8, count), dst.moved(make, offset).address)
-        return make.op(StoredMask, {"dst": target, "src": src}, {"step": BITS // count})
+    def row(dist: str) -> TileType:
+        return line(u8, BITS // 2 if dist == "PK" else BITS)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells) -> None:
+        bits = src.lines(u8)[:1, 0 : BYTES : BITS // dst.cols] > 0
+        dst[:1, : dst.cols] = bits.packed()
 
 
 class PSts(MaskStore, name="psts"):
@@ -80,21 +70,6 @@ class PSts(MaskStore, name="psts"):
 
 class PSti(MaskStore, name="psti"):
     __doc__ = MaskStore.__doc__
-
-
-class StoredMask(Below, name="psts", form="to bytes"):
-    """Store the packed bits of a mask, one of `step`."""
-
-    asm = Asm(shape="op")
-    dst = Out(Tile)
-    src = In(Lanes)
-    step = Attr(int, 1)
-    example = lanes('pto.psts %m, %p[%c0], "NORM" : M, P, index')
-
-    @staticmethod
-    def run(dst: Cells, src: Cells, step: int) -> None:
-        bits = src.lines(u8)[:1, 0:BYTES:step] > 0
-        dst[:1, : dst.cols] = bits.packed()
 
 
 class PStu(AtAddress, name="pstu"):
@@ -114,6 +89,6 @@ class PStu(AtAddress, name="pstu"):
     ) -> list[Quantity]:
         count = BITS * 8 // dst.dtype.bits
         target = make.window(line(u8, count), dst.address)
-        make.op(StoredMask, {"dst": target, "src": src}, {"step": BITS // count})
+        make.op(MaskStore.second, {"dst": target, "src": src})
         next_ = LocalPointer(make.sum(dst.address, count), following.dtype)
         return [next_, *make.op(InitAlign, {}, {}, [after])]

@@ -42,40 +42,18 @@ def masks_of(mask: Operand, bits: int) -> Ruled:
     return named("element-type", mask.dtype == UNSIGNED[bits], help=f"the result is mask<b{bits}>")
 
 
-class PSetB8(
-    Pattern, name="pset_b8", example=of_bits(8), rules=(Pattern.rules, masks_of(Pattern.mask, 8))
-):
-    __doc__ = Pattern.__doc__
+def of_widths(
+    family: type[Below], mask: Operand, example: Callable[[int], str], **names: str
+) -> None:
+    """Add the pages of a family for masks of 8, 16 and 32 bits an element."""
+    for title, name in names.items():
+        for bits in (8, 16, 32):
+            rules = (family.rules, masks_of(mask, bits))
+            facts = {"name": f"{name}_b{bits}", "rules": rules, "example": example(bits)}
+            page_of(family, f"{title}B{bits}", {}, **facts)
 
 
-class PSetB16(
-    Pattern, name="pset_b16", example=of_bits(16), rules=(Pattern.rules, masks_of(Pattern.mask, 16))
-):
-    __doc__ = Pattern.__doc__
-
-
-class PSetB32(
-    Pattern, name="pset_b32", example=of_bits(32), rules=(Pattern.rules, masks_of(Pattern.mask, 32))
-):
-    __doc__ = Pattern.__doc__
-
-
-class PGeB8(
-    Pattern, name="pge_b8", example=of_bits(8), rules=(Pattern.rules, masks_of(Pattern.mask, 8))
-):
-    __doc__ = Pattern.__doc__
-
-
-class PGeB16(
-    Pattern, name="pge_b16", example=of_bits(16), rules=(Pattern.rules, masks_of(Pattern.mask, 16))
-):
-    __doc__ = Pattern.__doc__
-
-
-class PGeB32(
-    Pattern, name="pge_b32", example=of_bits(32), rules=(Pattern.rules, masks_of(Pattern.mask, 32))
-):
-    __doc__ = Pattern.__doc__
+of_widths(Pattern, Pattern.mask, of_bits, PSet="pset", PGe="pge")
 
 
 class Tail(Below, abstract=True, example=TAIL):
@@ -92,16 +70,7 @@ class Tail(Below, abstract=True, example=TAIL):
         return [make.rest(count, mask.cols), made]
 
 
-class PLtB8(Tail, name="plt_b8", rules=masks_of(Tail.mask, 8)):
-    __doc__ = Tail.__doc__
-
-
-class PLtB16(Tail, name="plt_b16", rules=masks_of(Tail.mask, 16)):
-    __doc__ = Tail.__doc__
-
-
-class PLtB32(Tail, name="plt_b32", rules=masks_of(Tail.mask, 32)):
-    __doc__ = Tail.__doc__
+of_widths(Tail, Tail.mask, lambda _: TAIL, PLt="plt")
 
 
 class FirstLanes(Below, name="first_lanes"):
@@ -245,55 +214,8 @@ def of_width(bits: int) -> str:
     return lanes(made, f"%l, %h = NAME %k, %k : {mask}, {mask} -> {mask}, {mask}")
 
 
-class PIntlvB8(
-    PIntlv, name="pintlv_b8", example=of_width(8), rules=(MaskRows.rules, masks_of(MaskRows.low, 8))
-):
-    __doc__ = PIntlv.__doc__
-
-
-class PIntlvB16(
-    PIntlv,
-    name="pintlv_b16",
-    example=of_width(16),
-    rules=(MaskRows.rules, masks_of(MaskRows.low, 16)),
-):
-    __doc__ = PIntlv.__doc__
-
-
-class PIntlvB32(
-    PIntlv,
-    name="pintlv_b32",
-    example=of_width(32),
-    rules=(MaskRows.rules, masks_of(MaskRows.low, 32)),
-):
-    __doc__ = PIntlv.__doc__
-
-
-class PDintlvB8(
-    PDintlv,
-    name="pdintlv_b8",
-    example=of_width(8),
-    rules=(MaskRows.rules, masks_of(MaskRows.low, 8)),
-):
-    __doc__ = PDintlv.__doc__
-
-
-class PDintlvB16(
-    PDintlv,
-    name="pdintlv_b16",
-    example=of_width(16),
-    rules=(MaskRows.rules, masks_of(MaskRows.low, 16)),
-):
-    __doc__ = PDintlv.__doc__
-
-
-class PDintlvB32(
-    PDintlv,
-    name="pdintlv_b32",
-    example=of_width(32),
-    rules=(MaskRows.rules, masks_of(MaskRows.low, 32)),
-):
-    __doc__ = PDintlv.__doc__
+of_widths(PIntlv, MaskRows.low, of_width, PIntlv="pintlv")
+of_widths(PDintlv, MaskRows.low, of_width, PDintlv="pdintlv")
 
 
 class PBitcast(Below, name="pbitcast"):
