@@ -24,6 +24,7 @@ from ptokit.values.layouts import known
 MOST_PARTS = 32  # with more parts, compute each address instead
 COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
 STRAIGHT = 4  # vectors without a loop
+CACHED = 64  # bytes of a line of the cache
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
@@ -143,13 +144,44 @@ class Walk:
         across = None if inner is None or self.ordered else self._contiguous(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
-        with nested(self.code, loops, [point], self.what) as [point]:
-            if inner is None:
-                self.act(point)
-            elif across is None:
-                self._along(inner, point)
-            else:
-                self._transposed(inner, across, point)
+        whole = inner is None or self.ordered or across is not None
+        for around, points in [(loops, [point])] if whole else self._lines(loops, inner, point):
+            with nested(self.code, around, points, self.what) as points:
+                for each in points:
+                    if inner is None:
+                        self.act(each)
+                    elif across is None:
+                        self._along(inner, each)
+                    else:
+                        self._transposed(inner, across, each)
+
+    def _lines(
+        self, loops: list[Loop], inner: Loop, point: LanePositions
+    ) -> Iterator[tuple[list[Loop], list[LanePositions]]]:
+        """Yield loops and points such that sources are read in whole lines of the cache.
+
+        Where a source goes on along an outer loop at the end of `inner`, the next runs of a line
+        come at once: later, the line may no longer be in the cache.
+        """
+        for number, (access, step) in enumerate(point.steps.items()):
+            if not (number and access.pointer and isinstance(inner.count, int) and known(step, 1)):
+                continue
+            runs = CACHED // (inner.count * access.dtype.size)
+            on = (n for n, x in enumerate(loops[:-1]) if known(x.steps[number], inner.count))
+            place = next(on, None)
+            if runs < 2 or place is None:
+                continue
+            loop = loops[place]
+            runs = min(runs, loop.count) if isinstance(loop.count, int) else runs
+            lines, rest = loop.count // runs, loop.count % runs
+            steps = tuple(runs * by for by in loop.steps)
+            points = [point.moved(loop, copy) for copy in range(runs)]
+            yield [*loops[:place], Loop(lines, steps), *loops[place + 1 :]], points
+            if not known(rest, 0):
+                left = [*loops[:place], Loop(rest, loop.steps), *loops[place + 1 :]]
+                yield left, [point.moved(loop, lines * runs)]
+            return
+        yield loops, [point]
 
     def _along(self, loop: Loop, point: LanePositions) -> None:
         """Emit the innermost loop, in vectors and smaller and smaller tails."""
