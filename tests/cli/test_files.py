@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import stat
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from every import every
+from forking import python
 from fuzz.scale import sampled
 from ptokit.tools.cli import main
 
@@ -37,7 +38,7 @@ def run(folder: Path, output: Path | str, x: Path | str | None = None, *more: st
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[bytes]:
     """A line of bash in the folder; `ptokit` is the command."""
-    command = f'ptokit() {{ "{sys.executable}" -m ptokit "$@"; }}\n{script}'
+    command = f'ptokit() {{ {shlex.join(python())} -m ptokit "$@"; }}\n{script}'
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, capture_output=True, timeout=60, check=False
     )

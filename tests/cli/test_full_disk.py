@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from forking import python
 from ptokit.tools.cli import main
 
 KERNEL = """func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
@@ -96,7 +97,7 @@ def test_a_device_that_is_full_is_named(file: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("words", ["--help", "check k.pto"])
 def test_a_full_standard_output_is_named(words: str, folder: Path) -> None:
-    command = [sys.executable, "-m", "ptokit", *words.split()]
+    command = [*python(), "-m", "ptokit", *words.split()]
     with open("/dev/full", "wb") as out:
         done = subprocess.run(
             command, cwd=folder, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False

@@ -16,6 +16,7 @@ from click.testing import Result
 import ptokit as pto
 from cli.commands import ptokit
 from every import every
+from forking import python
 from native.test_kernels_again import LEFT_OVER
 from ptokit.machine.observer import Observer
 from ptokit.tools.cli import main
@@ -329,7 +330,7 @@ def test_progress_without_a_terminal_is_lines() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_a_bar_on_a_terminal() -> None:
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "ptokit", "run", "k.pto", "x.npy", "n=2"]
+    command = [*python(), "-m", "ptokit", "run", "k.pto", "x.npy", "n=2"]
     command += ["--blocks", "9", "--progress", "-o", "y=y.npy"]
     subprocess.run(command, stderr=theirs, stdin=theirs, check=True)
     os.close(theirs)

@@ -13,6 +13,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from forking import python
 from ptokit.tools.cli.tried import tried
 from ptokit.tools.expectations import ExpectationError, run_lines
 
@@ -141,7 +142,7 @@ def test_a_project_of_its_own(folder: Path) -> None:
     (folder / "bad.pto").write_text("// RUN: frob\n")
     (folder / "test_it.py").write_text(TESTS)
     words = ["-p", "no:ptokit", "-p", "ptokit.tools.pytestplugin", "-p", "no:cacheprovider", "-v"]
-    command = [sys.executable, "-m", "pytest", "--continue-on-collection-errors", *words]
+    command = [*python(), "-m", "pytest", "--continue-on-collection-errors", *words]
     env = {**os.environ, "PYTEST_ADDOPTS": "--pto-target a5 --pto-target cpu", "COLUMNS": "200"}
     done = subprocess.run(
         [*command, "-c", os.devnull, "--rootdir", "."],

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from click.testing import Result
 
 from account.files import ROOT
 from cli.commands import ptokit
+from forking import python
 
 PART, VIEW = "!pto.partition_tensor_view<4x16xbf16>", "!pto.tensor_view<4x16xbf16>"
 TILE = "!pto.tile_buf<vec, 4x16xbf16>"
@@ -110,7 +110,7 @@ def test_golden_data_has_the_names_of_device_suites() -> None:
 
 def reproduced(folder: str) -> subprocess.CompletedProcess[str]:
     """Run the script of a bundle in a process of its own, from elsewhere."""
-    command = [sys.executable, str(Path(folder, "repro.py").absolute())]
+    command = [*python(), str(Path(folder, "repro.py").absolute())]
     return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
 
 

@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +14,7 @@ import pytest
 from commands import ptokit
 
 from every import every
+from forking import python
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.source import Source, Span
@@ -53,7 +53,7 @@ def test_carets_stand_under_what_is_shown() -> None:
 def on_a_terminal(*args: str, environment: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a command writes to a terminal, both streams."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "ptokit", *args]
+    command = [*python(), "-m", "ptokit", *args]
     env = {**os.environ, "TERM": "xterm", **environment}
     process = subprocess.Popen(command, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
@@ -83,7 +83,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def written(path: Path, *words: str, **environment: str) -> str:
-    command = [sys.executable, "-m", "ptokit", "check", str(path), *words]
+    command = [*python(), "-m", "ptokit", "check", str(path), *words]
     env = {**os.environ, **environment}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=env).stdout
 
@@ -106,7 +106,7 @@ def test_colours_are_for_terminals_and_for_who_asks(tmp_path: Path) -> None:
 def test_shells_complete_words() -> None:
     for shell in ("zsh", "fish"):
         assert f"_PTOKIT_COMPLETE={shell}_complete" in ptokit("completion", shell).output
-    command = [sys.executable, "-m", "ptokit"]
+    command = [*python(), "-m", "ptokit"]
     script = subprocess.run([*command, "completion", "bash"], capture_output=True, check=True)
     assert b"_PTOKIT_COMPLETE=bash_complete" in script.stdout
     env = {**os.environ, "_PTOKIT_COMPLETE": "bash_complete", "COMP_WORDS": "ptokit check --tar"}
@@ -118,5 +118,5 @@ def test_shells_complete_words() -> None:
 def test_a_file_gets_the_text_itself(tmp_path: Path) -> None:
     path = tmp_path / "a.pto"
     path.write_text("func.func @f() {\n  // \u202e\n  return\n}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "ptokit", "fmt", str(path)]
+    command = [*python(), "-m", "ptokit", "fmt", str(path)]
     assert "\u202e" in subprocess.run(command, capture_output=True, check=True).stdout.decode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,6 +14,7 @@ import pytest
 from launched import HERE, kernels, needs_compiler
 
 import ptokit as pto
+from forking import python
 from fuzz.scale import sampled
 from ptokit.api.cxx import door
 from ptokit.api.cxx.foundcompiler import found_compiler
@@ -151,7 +151,7 @@ def test_wrong_ways_to_compile() -> None:
 
 
 def ptokit(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ptokit", *words]
+    command = [*python(), "-m", "ptokit", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -274,7 +274,7 @@ int main()
   for (;;) usleep(1000);
 }
 """)
-    command = [sys.executable, "-m", "ptokit", "cxx", "test", str(file)]
+    command = [*python(), "-m", "ptokit", "cxx", "test", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         child = int(running.stdout.readline())

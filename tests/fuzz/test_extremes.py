@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from extremes import SECONDS, program
 
+from forking import python
 from fuzz.scale import FACTOR, scaled
 
 PROGRAMS = scaled(10)
@@ -29,7 +30,7 @@ FOUND = (202738, 208572, 5011286, 7001051, 7006729)  # seeds that once found a f
 def searched(first: int, count: int) -> subprocess.CompletedProcess[str]:
     """The seeds from `first` on, run by a process."""
     return subprocess.run(
-        [sys.executable, str(HERE / "extremes.py"), str(first), str(count)],
+        [*python(), str(HERE / "extremes.py"), str(first), str(count)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,

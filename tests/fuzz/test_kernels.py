@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from kernels import kernel
 
+from forking import python
 from fuzz.onworkers import searched_on
 from fuzz.scale import FACTOR, scaled
 
@@ -30,7 +31,7 @@ def searched(first: int, count: int) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess([], *searched_on(SCHEDULER, first, count))
     path = os.pathsep.join(sys.path)
     return subprocess.run(
-        [sys.executable, str(HERE / "kernels.py"), str(first), str(count)],
+        [*python(), str(HERE / "kernels.py"), str(first), str(count)],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -16,6 +16,8 @@ import pytest
 from mutants import LARGEST, SLOWEST, mutant
 from scale import scaled
 
+from forking import python
+
 HERE = Path(__file__).parent
 SAMPLES = {"check": scaled(5), "run": scaled(2)}
 
@@ -23,7 +25,7 @@ SAMPLES = {"check": scaled(5), "run": scaled(2)}
 def tried(group: str, first: int, count: int) -> subprocess.CompletedProcess[str]:
     """The seeds from `first` on, tried by a process."""
     return subprocess.run(
-        [sys.executable, str(HERE / "mutants.py"), group, str(first), str(count)],
+        [*python(), str(HERE / "mutants.py"), group, str(first), str(count)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         encoding="utf-8",

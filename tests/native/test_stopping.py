@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 
 import ptokit as pto
 from every import every
+from forking import python
 from fuzz.scale import sampled
 from native.pipekernel import FREE, POP, PUSH, kernel, repeated
 
@@ -111,7 +111,7 @@ except KeyboardInterrupt:
 
 def ended(script: str, *arguments: str, by: int, inside: str) -> tuple[int, str, str]:
     """Status, output and errors of a process that gets a signal inside one of these modules."""
-    command = [sys.executable, "-c", WATCHED + script, inside, *arguments]
+    command = [*python(), "-c", WATCHED + script, inside, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     try:
