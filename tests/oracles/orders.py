@@ -67,6 +67,30 @@ def on_a2a3(line: Array) -> Array:
     return tree(elements(pairs(sums)))
 
 
+def multiplied(line: Array, size: int) -> Array:
+    """The products of lines of `size` bytes, lane by lane; lanes without an element have 1."""
+    lanes = size // line.itemsize
+    product = np.ones(lanes, line.dtype)
+    for n in range(0, len(line), lanes):
+        part = line[n : n + lanes]
+        product[: len(part)] = product[: len(part)] * part
+    return product
+
+
+def product_on_a5(line: Array) -> Array:
+    """Each lane by the one half of the lanes further on."""
+    product = multiplied(line, 256)
+    while len(product) > 1:
+        product = np.multiply(*np.split(product, 2))
+    return product
+
+
+def product_on_a2a3(line: Array) -> Array:
+    """The lanes of 32 bytes from the left: f16 in f32."""
+    lanes = multiplied(line, 32).astype(np.float32)
+    return np.multiply.accumulate(lanes)[-1:].astype(line.dtype)
+
+
 def grouped(line: Array) -> Array:
     """vcgadd: the tree of each 32 bytes."""
     return np.concatenate([tree(elements(line[n : n + 8])) for n in range(0, len(line), 8)])

@@ -137,8 +137,11 @@ def sums_in_turn(dst: Seen, src: Seen, order: str) -> Array:
 
 
 @meaning("TRowProd")
-def products_of_rows(dst: Seen, src: Seen) -> Array | None:
-    """Left to right from 1, rounded to the type at every step."""
+def products_of_rows(dst: Seen, src: Seen, order: str) -> Array | None:
+    """Left to right from 1, rounded to the type at every step; floats of chips in their order."""
+    if is_float(src.dtype) and order in ("a5", "a2a3") and src.valid[1]:
+        f = orders.product_on_a5 if order == "a5" else orders.product_on_a2a3
+        return quieted(orders.summed(src.values, src.dtype, f), src.dtype)
     total = running(src.values.T, np.ones(src.valid[0], FORMATS[src.dtype][1]), np.multiply)
     whole = converted(quieted(total, src.dtype), src.dtype, dst.dtype)
     return whole[:, None] if src.valid[1] else None

@@ -3362,7 +3362,9 @@ def trowprod(
 ) -> None:
     """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
-    Each step rounds to the element type; integers wrap.
+    Each step rounds to the element type; integers wrap. Floats on a5: registers of 256 bytes lane
+    by lane, from the left, then the first half of the lanes by the second, and again. On a2a3:
+    lines of 32 bytes lane by lane, then the lanes from the left; those of f16 in f32, rounded once.
 
     dst: one valid column: a result for each row
     src: the rows to reduce

@@ -6,27 +6,21 @@ such a pointer, and what is read and written at an address is a tile there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import cast
 
-from ptokit.ir.editing import (
-    FreshNames,
-    arithmetic_page,
-    constant_page,
-    new_op,
-    shaped,
-    terminator_of,
-)
-from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
+from ptokit.ir.editing import FreshNames
+from ptokit.ir.emission import Emission
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
-from ptokit.isa.lang.traits import PLACES
+from ptokit.isa.lang.traits import ALLOCATES, PLACES
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I64, INDEX, PtrType, Type
+from ptokit.isa.model.types import I64, PtrType
 
 
 def _local(value: Value) -> bool:
@@ -52,18 +46,15 @@ def lowered(func: Func) -> Func:
     return _Lowered(func).finished()
 
 
-class _Lowered:
+class _Lowered(Emission):
     """The lowering of one function."""
 
     def __init__(self, func: Func) -> None:
-        self.func, self.names = func, FreshNames(func)
+        super().__init__(FreshNames(func), I64)
+        self.func = func
         self.now: dict[Value, Value] = {}  # value -> its replacement
         self.pointers: dict[Value, LocalPointer] = {}
-        self.numbers: dict[Value, int] = {}
-        self.made: dict[int, Value] = {}  # number -> its constant at the start of the function
-        self.first = list[AnyOp]()
-        self.ops = list[AnyOp]()  # of the block at hand
-        self.at: Op | None = None
+        self.addresses: dict[Value, Value] = {}  # tile -> its address
 
     def finished(self) -> Func:
         body = self._block(self.func.body)
@@ -93,6 +84,8 @@ class _Lowered:
         page = op.page
         if page.asm.shape == "constant" and isinstance(op.attrs.get(page.attrs[0].name, 0), int):
             self.numbers[op.results[0]] = int(op.attrs.get(page.attrs[0].name, 0))  # type: ignore[call-overload]  # an int
+        if ALLOCATES in page.traits and (addr := op.bound("addr")):
+            self.addresses[op.results[0]] = self._now(addr[0])
         given = {n: self._given(op, n) for n in op.operands}
         pointers = [t for t in given.values() if isinstance(t, Value) and _local(t)]
         if not _lowerable(op) or pointers:
@@ -153,109 +146,13 @@ class _Lowered:
             return tuple(map(self._value, binding))
         return self._value(binding)
 
-    # what pages ask for
-
-    def known(self, term: Quantity) -> int | None:
-        """Return a number that is known."""
-        if isinstance(term, int):
-            return term
-        return self.numbers.get(term) if isinstance(term, Value) else None
-
-    def value(self, term: Quantity, kind: Type = I64) -> Value:
-        """Return a number as a value."""
-        if isinstance(term, Value):
-            return term
-        assert isinstance(term, int), term
-        if term not in self.made:
-            page = constant_page()
-            value = Value(self.names.name(f"at{term}"), kind)
-            attrs = {page.attrs[0].name: term}
-            self.first.append(new_op(page, {}, attrs, results=[value]))
-            self.made[term] = value
-            self.numbers[value] = term
-        return self.made[term]
-
-    def sum(self, one: Quantity, other: Quantity) -> Quantity:
-        return self._two("add", one, other, lambda a, b: a + b)
-
-    def times(self, one: Quantity, other: Quantity) -> Quantity:
-        if self.known(other) == 1:
-            return one
-        return self._two("mul", one, other, lambda a, b: a * b)
-
-    def less(self, one: Quantity, other: Quantity) -> Quantity:
-        return self._two("sub", one, other, lambda a, b: a - b)
-
-    def over(self, one: Quantity, number: int) -> Quantity:
-        return one if number == 1 else self._two("floordiv", one, number, lambda a, b: a // b)
-
-    def rest(self, one: Quantity, number: int) -> Quantity:
-        return self._two("max", self.less(one, number), 0, max)
-
-    def _two(
-        self, word: str, one: Quantity, other: Quantity, f: Callable[[int, int], int]
-    ) -> Quantity:
-        first, second = self.known(one), self.known(other)
-        if first is not None and second is not None:
-            return f(first, second)
-        if word == "add" and 0 in (first, second):
-            return other if first == 0 else one
-        page = arithmetic_page(word, I64)
-        assert page is not None, word
-        values = [self.value(one)], [self.value(other)]
-        names = [o.name for o in page.ins()]
-        return self._emit(page, dict(zip(names, values, strict=True)), {}, [I64])[0]
-
     def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
         page = _placing()
         given = {"addr": address} if cols is None else {"addr": address, "valid_col": cols}
         return self.op(page, given, {}, [kind])[0]
 
-    def op(
-        self,
-        page: type[Instr],
-        operands: Mapping[str, Quantity],
-        attrs: Mapping[str, object] | None = None,
-        results: Sequence[Type] = (),
-    ) -> list[Quantity]:
-        bound = dict[str, list[Value]]()
-        for name, given in operands.items():
-            terms = cast("Sequence[Quantity]", given) if isinstance(given, list) else [given]
-            bound[name] = [self.value(term) for term in terms if term is not None]
-        kept = {a.name: a.default for a in page.attrs}
-        chosen = {n: v for n, v in (attrs or {}).items() if n in kept and v != kept[n]}
-        return [*self._emit(page, bound, chosen, results)]
-
-    def _emit(
-        self,
-        page: type[Instr],
-        operands: Mapping[str, Sequence[Value]],
-        attrs: Mapping[str, object],
-        results: Sequence[Type],
-    ) -> list[Value]:
-        span = None if self.at is None else self.at.span
-        made = [Value(self.names.name("_"), kind, span) for kind in results]
-        spans = {} if span is None else {"": span}
-        self.ops.append(new_op(page, operands, attrs, results=made, spans=spans))
-        return made
-
-    def repeat(self, count: Quantity, body: Callable[[Quantity], None]) -> None:
-        if self.known(count) == 1:
-            body(0)
-            return
-        page = shaped("for")
-        around, self.ops = self.ops, list[AnyOp]()
-        counter = Value(self.names.name("i"), INDEX)
-        body(counter)
-        span = None if self.at is None else self.at.span
-        spans = {} if span is None else {"": span}
-        loop = Op(page, spans=spans)
-        self.ops.append(Op(terminator_of(loop)))
-        block = Block([counter], self.ops)
-        self.ops = around
-        lower, upper, step = (o.name for o in page.ins()[:3])
-        numbers = {lower: self.value(0), upper: self.value(count), step: self.value(1)}
-        self.ops.append(replace(loop, operands=numbers, regions=[block], comments=NO_COMMENTS))
+    def address(self, tile: Quantity) -> Quantity:
+        return self.addresses.get(cast(Value, tile))
 
 
 @cache

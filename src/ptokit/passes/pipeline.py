@@ -15,6 +15,7 @@ from ptokit.forms.structure import structured
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
+from ptokit.passes.expand import expand
 from ptokit.passes.ownflags import desynchronise
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
@@ -106,6 +107,13 @@ PASSES = {
             placed,
             whole=True,
             needs_legal=True,
+        ),
+        Pass(
+            "expand",
+            "turn tile instructions into vector functions on registers",
+            each(expand),
+            ("place",),
+            whole=True,
         ),
         Pass(
             "desynchronise",

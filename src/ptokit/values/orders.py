@@ -64,6 +64,27 @@ def lanewise(src: Cells, add: Add = operator.add) -> Array:
     return tree(_neighbours(src, sums, most(whole, 1), add).T, width, add).T
 
 
+def products_by_lane(src: Cells, size: int) -> Array:
+    """Return the products of each row's lines of `size` bytes, lane by lane, from the left."""
+    rows, cols = src.valid
+    columns = _greatest(cols, src.cols)
+    width = min(size // src.dtype.size, 1 << (columns - 1).bit_length())
+    x = src[:rows, :cols].padded(-(-columns // width) * width, 1, 1)
+    product = x[:, :width] * 1
+    for n in range(width, columns, width):
+        product = product * x[:, n : n + width]
+    return product
+
+
+def by_halves(x: Array) -> Array:
+    """Multiply the first half of the columns by the second, and again, until one is left."""
+    width = x.shape[1]
+    while width > 1:
+        width //= 2
+        x = x[:, :width] * x[:, width : 2 * width]
+    return x
+
+
 def in_groups(src: Cells) -> Array | None:
     """Return row sums of a tile that a2a3 adds in groups; None for other or partial tiles."""
     rows, cols = src.valid

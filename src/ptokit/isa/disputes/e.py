@@ -204,13 +204,13 @@ E: dict[str, Dispute] = {
         "a defect of one implementation",
     ),
     "E33": Dispute(
-        "in which order are the elements of a sum added?",
+        "in which order are the elements of a sum added, or multiplied?",
         "CPU simulator and recordings: ascending, rows of narrow floats in f32, columns in dst's "
         "type. Code of the targets: rows as trees of registers in their own type, columns "
-        "ascending or, binary, in pairs. Formal specification of another machine: ascending, in "
-        "the element type, no tree.",
-        "each target's own order; products ascending everywhere",
-        "the order of the chips is published for sums; for products no source says one",
+        "ascending or, binary, in pairs; products of rows by lanes first. Formal specification of "
+        "another machine: ascending, in the element type, no tree.",
+        "each target's own order; products of columns ascending everywhere",
+        "the order of the chips is published",
         'target "a5:left" in Python, --order left at the command line; also cpu, a2a3. '
         '"a5:saturated-sums", --reading saturated-sums: 65504 where a tree of f16 overflows',
     ),

@@ -58,4 +58,12 @@ V = {
         "it is rounded to f32",
         "golden data",
     ),
+    "V9": Dispute(
+        "what do extremes and leaky slopes of tiles make of a NaN?",
+        "Pages of the tiles (E2): a comparison with NaN is false, so the first operand stays; of a "
+        "slope the product. C++ of A5 expands the tiles into VMAX, VMIN, VCMAX, VCMIN, VLRELU and "
+        "VPRELU, of which golden data give NaN where one operand is NaN (V5).",
+        "pages as E2 says, expansions as V5; without NaN both give the same bytes",
+        "each follows the recordings and golden data of its own level",
+    ),
 }

@@ -23,7 +23,7 @@ class LocalPointer(NamedTuple):
     address: Quantity
     dtype: DType
 
-    def moved(self, make: Lowering, offset: Quantity) -> LocalPointer:
+    def moved(self, make: Emitting, offset: Quantity) -> LocalPointer:
         """Return the pointer `offset` elements further on; without an offset, this one."""
         if offset is None:
             return self
@@ -32,7 +32,7 @@ class LocalPointer(NamedTuple):
         return LocalPointer(make.sum(self.address, step), self.dtype)
 
 
-class Lowering(Protocol):
+class Emitting(Protocol):
     """The instructions that take the place of one."""
 
     def sum(self, one: Quantity, other: Quantity) -> Quantity: ...
@@ -43,10 +43,6 @@ class Lowering(Protocol):
         self, one: Quantity, number: int
     ) -> Quantity: ...  # what is left of `one` after so many, or 0
     def known(self, term: Quantity) -> int | None: ...
-    def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
-        """Return the bytes at an address as a tile; `cols` are valid if the type says `?`."""
-        ...
-
     def op(
         self,
         page: Any,  # Any: a page, whose module imports this one
@@ -59,4 +55,25 @@ class Lowering(Protocol):
 
     def repeat(self, count: Quantity, body: Callable[[Quantity], None]) -> None:
         """Add what `body` adds, for each number below `count`."""
+        ...
+
+    def fold(
+        self,
+        count: Quantity,
+        starts: Sequence[Quantity],
+        body: Callable[[Quantity, Sequence[Quantity]], Sequence[Quantity]],
+    ) -> Sequence[Quantity]:
+        """Add a loop whose iterations pass values on; return the last ones."""
+        ...
+
+
+class Lowering(Emitting, Protocol):
+    """The instructions that take the place of one with pointers into local memory."""
+
+    def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
+        """Return the bytes at an address as a tile; `cols` are valid if the type says `?`."""
+        ...
+
+    def address(self, tile: Quantity) -> Quantity:
+        """Return the address that the program gives a tile, or None."""
         ...

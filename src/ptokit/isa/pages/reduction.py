@@ -4,7 +4,15 @@ import operator
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import PEDANTIC
-from ptokit.values.orders import by_register, in_groups, in_pairs, lanewise, saturated
+from ptokit.values.orders import (
+    by_halves,
+    by_register,
+    in_groups,
+    in_pairs,
+    lanewise,
+    products_by_lane,
+    saturated,
+)
 
 SUM_A5 = (*VEC_A2A3, i64, u64)
 MAX_A5 = (*SUM_A5, i8, u8)
@@ -190,13 +198,29 @@ class TRowSum(
         dst[first_column(src)] = row_sums(dst, src, order, saturated_sums)
 
 
-class TRowProd(RowFold, f=across("mul", 1), rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3)):
+def row_products(src: Cells, order: Order) -> Array:
+    """Return the product of each row, in the order of a target."""
+    x = src[src.valid]
+    if x.dtype.is_int or order not in (Order.A2A3, Order.A5):
+        return x.fold("mul", 1, 1)
+    if order is Order.A5:
+        return by_halves(products_by_lane(src, REGISTER))
+    return products_by_lane(src, LEAST).cast(f32).fold("mul", 1).cast(x.dtype)
+
+
+class TRowProd(RowReduce, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3), uses=(ORDER,)):
     """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
-    Each step rounds to the element type; integers wrap.
+    Each step rounds to the element type; integers wrap. Floats on a5: registers of 256 bytes lane
+    by lane, from the left, then the first half of the lanes by the second, and again. On a2a3:
+    lines of 32 bytes lane by lane, then the lanes from the left; those of f16 in f32, rounded once.
     """
 
     disputes = ("E33", "E39")
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, order: Order) -> None:
+        dst[first_column(src)] = row_products(src, order).cast(dst.dtype)
 
 
 OF_EXTREME = (by_row(MAX_CPU, VEC_A2A3, MAX_A5), room_of_rows(pairs=False))

@@ -1,0 +1,1 @@
+"""Expansions of tile instructions of A5 into vector instructions: a second meaning of a page."""
