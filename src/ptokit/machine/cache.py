@@ -14,7 +14,7 @@ from typing import Any
 from ptokit.machine import codefolder
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
-VERSION = f"2 {import_module('llvmlite').__version__}"
+VERSION = f"3 {import_module('llvmlite').__version__}"
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,7 @@ def machine_code(text: str, processor: Processor) -> bytes:
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
     passes.add_ipsccp_pass()
     passes.add_sroa_pass()
     passes.add_simplify_cfg_pass()

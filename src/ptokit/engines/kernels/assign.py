@@ -15,6 +15,7 @@ from ptokit.machine.record.expressions import Apply, Known, Traced, WindowStore
 from ptokit.values import dtypes as t
 from ptokit.values.layouts import known
 
+MOST = 256  # lanes of a register
 COPY = 32768  # bytes; for longer runs the library's memmove is as fast as loops
 
 
@@ -41,6 +42,8 @@ class Assign:
         dtype = self.store.cells.dtype
         if dtype.packed:
             return 1
+        if self.function.whole and not any(gathers(part) for part in parts):
+            return MOST
         kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
         narrow = all(k == t.bf16 for k in kinds)  # bf16 is computed in pairs
         return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
@@ -79,6 +82,8 @@ class Assign:
             kind, value = "i8", code.let(f"zext {lanes.type('i1')} {value} to {octets}")
         if keep is not None:
             old = code.let(f"load {lanes.type(kind)}, ptr {where}, align {target.dtype.size}")
+            # frozen, LLVM makes no masked store of it, which some processors have in microcode
+            old = code.let(f"freeze {lanes.type(kind)} {old}")
             value = lanes.select(keep, kind, value, old)
         code.do(f"store {lanes.type(kind)} {value}, ptr {where}, align {target.dtype.size}")
 

@@ -8,10 +8,11 @@ from functools import partial
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.lanes import Lanes, Words, element, float_constant
 from ptokit.engines.kernels.loops import Loop, Rectangle, nest
-from ptokit.engines.kernels.lowering import Leaf
+from ptokit.engines.kernels.lowering import IDEMPOTENT, Leaf
 from ptokit.engines.kernels.transposition import SHARED, Square, written
 from ptokit.engines.kernels.walk import (
     STILL,
+    Access,
     LanePositions,
     address,
     count_places,
@@ -22,7 +23,7 @@ from ptokit.engines.kernels.walk import (
     strided,
 )
 from ptokit.machine.evaluation import scalar
-from ptokit.machine.record.code import Code
+from ptokit.machine.record.code import Code, Num
 from ptokit.machine.record.expressions import Apply, Traced, WindowStore
 from ptokit.values import dtypes as t
 from ptokit.values.layouts import known
@@ -62,6 +63,9 @@ class Fold:
                 along = access.rows if self.axis == 0 else access.cols
                 accesses += [] if known(along.start, 0) else count_places(access)
         rows, cols = self.function.number(self.x.rows), self.function.number(self.x.cols)
+        if self.function.whole and (self.axis, rows) == (1, 1) and self._of_register(cols):
+            self._across_lanes(accesses, cols)
+            return
         parts = pieces(accesses, rows, cols)
         kept, folded = parts[::-1] if self.axis == 0 else parts
         lanes = self.function.lanes_of([self.x])
@@ -75,6 +79,51 @@ class Fold:
                     self._reduce([point], folded)
                 else:
                     self._chunks(inner, point, folded)
+
+    def _of_register(self, cols: Num) -> bool:
+        """Return whether the fold is one of a register whose lanes may be combined in pairs."""
+        power = isinstance(cols, int) and cols & (cols - 1) == 0
+        plain = self.start is None and self.word in IDEMPOTENT and not self.dtype.packed
+        return plain and power and all(access.at is None for access in self.used.values())
+
+    def _across_lanes(self, accesses: list[Access], count: Num) -> None:
+        """Fold the lanes of a register: neighbours, then the results of neighbours.
+
+        That gives what the order of the lanes gives, once NaNs, which lose against all but the
+        first lane, are that lane.
+        """
+        down, across = pieces(accesses, 1, count)
+        [part] = [nest(row, col) for row in down for col in across]
+        [inner] = part.loops
+        assert isinstance(count, int)
+        point = LanePositions.begin(accesses, part, inner, count)
+        lanes, words = self.function.words(point, self.used)
+        kind, value = element(self.dtype), words.value(self.x)
+        if self.dtype.is_float:
+            nan = words.value(Apply("isnan", (self.x,), {}))
+            first = lanes.shuffle(kind, value, "poison", [0] * count)
+            value = lanes.select(nan, kind, first, value)
+        while lanes.count > 1:
+            half = Lanes(self.code, lanes.count // 2)
+            value = self._combined_pairs(lanes, half, value)
+            lanes = half
+        where = address(self.code, self.target, point.positions[self.target])
+        self.code.do(f"store {kind} {value}, ptr {where}, align {self.dtype.size}")
+
+    def _combined_pairs(self, lanes: Lanes, half: Lanes, value: str) -> str:
+        """Return the even lanes combined with the odd ones."""
+        kind, parts = element(self.dtype), [Traced(self.dtype, 2, 2) for _ in range(2)]
+        words = Words(half, partial(self._leaf, half, ""), self.used)
+        for first, part in enumerate(parts):
+            picks = [2 * n + first for n in range(half.count)]
+            alone = half.count == 1
+            side = (
+                lanes.one(kind, value, first)
+                if alone
+                else lanes.shuffle(kind, value, "poison", picks)
+            )
+            words.done[part] = side
+        return words.value(Apply(self.word, parts, {}))
 
     def _chunks(self, inner: Loop, point: LanePositions, folded: list[Rectangle]) -> None:
         """Fold several vectors at once, then smaller and smaller ones."""

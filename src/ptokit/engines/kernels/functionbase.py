@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ptokit.engines.kernels.definedness import ShadowSpace
 from ptokit.engines.kernels.lanes import Lanes, Words
 from ptokit.engines.kernels.loads import Loads
 from ptokit.engines.kernels.loops import Stream, placed
@@ -90,6 +91,7 @@ class FunctionBase(ABC):
     scratch: Scratch = field(default_factory=Scratch)
     slots: list[str] = field(default_factory=list[str])
     checks: bool = False
+    whole: bool = False  # each store is one step over all lanes of its register
 
     def __post_init__(self) -> None:
         self.code.many = self.host.many
@@ -138,6 +140,8 @@ class FunctionBase(ABC):
             if not cells.address:
                 return "%scratch"
             return self.code.let(f"getelementptr i8, ptr %scratch, i64 {cells.address}")
+        if isinstance(space, ShadowSpace):
+            space, shadow = space.of, True
         key = (space.number, text(cells.address), shadow)
         if key not in self.pointers:
             self.pointers[key] = (f"%p{len(self.pointers)}", cells)

@@ -8,10 +8,11 @@ or a read of an element that was never written.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import combinations
 
-from ptokit.engines.kernels.assign import Assign
+from ptokit.engines.kernels.assign import MOST, Assign
+from ptokit.engines.kernels.definedness import Definedness, NotSaid
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.gathers import Gathers
 from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
@@ -43,6 +44,7 @@ class OpFunction(FunctionBase):
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
         self.made: dict[Traced, WindowRead] = {}
+        self.said = False  # stores into shadows are among the stores
 
     def preparation(self, *written: WindowStore) -> Preparation:
         """Return the preparation of expressions for loops."""
@@ -59,14 +61,25 @@ class OpFunction(FunctionBase):
     def body(self, recording: Recording) -> None:
         """Emit the checks and the stores of a recording."""
         try:
-            self.check_reads(recording)
-            ready = self.preparation().stores(recording.stores)
+            ready = self.preparation().stores(self._stores(recording))
             for store in ready:
                 self.guard_gathers(store)
             for store in ready:
                 self.store(store)
         except Undecided as question:  # the body branches on a run-time number
             raise NotNative(str(question)) from None
+
+    def _stores(self, recording: Recording) -> list[WindowStore]:
+        """Return the stores to emit, those into shadows among them if reads are not checked."""
+        if self.whole:
+            with suppress(NotSaid):
+                definedness = Definedness(self.tracked)
+                found = definedness.stores(recording)
+                self.check_reads(definedness.deciding)
+                self.said = True
+                return found
+        self.check_reads(recording.reads)
+        return recording.stores
 
     def store(self, store: WindowStore) -> None:
         """Emit one store as loops."""
@@ -75,7 +88,7 @@ class OpFunction(FunctionBase):
             return
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target]
-        if self.tracked(store.cells):
+        if self.tracked(store.cells) and not self.said:
             shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
             targets.append(shadow)
         parts = store.parts
@@ -105,7 +118,7 @@ class OpFunction(FunctionBase):
             vector, none = lanes.type(kind), lanes.splat(kind, "0")
             self.code.do(f"store {vector} {none}, ptr {place}, align {size}")
 
-        lanes = self.host.width // size
+        lanes = self.step(size)
         Walk(self.code, lanes, *self.counts(store), [shadow], act, "nothing computed it").run()
 
     # checks
@@ -136,9 +149,9 @@ class OpFunction(FunctionBase):
                 wrong = self.code.let(f"call i1 @llvm.{name}({kinds} {wrong})")
             self.code.fail(wrong)
 
-    def check_reads(self, recording: Recording) -> None:
+    def check_reads(self, reads: Sequence[WindowRead]) -> None:
         """Emit checks that all reads of tracked memories read written elements."""
-        for read in recording.reads:
+        for read in reads:
             if self.tracked(read.cells):
                 self._check_read(read)
 
@@ -156,7 +169,7 @@ class OpFunction(FunctionBase):
                 full = lanes.splat(kind, "15" if read.dtype.packed else "-1")
                 flag(lanes, lanes.op("icmp ne", kind, codes, full))
 
-            lanes = 1 if read.dtype.packed else self.host.width // read.dtype.size
+            lanes = 1 if read.dtype.packed else self.step(read.dtype.size)
             Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
 
     def guard_gathers(self, store: WindowStore) -> None:
@@ -184,6 +197,10 @@ class OpFunction(FunctionBase):
             Walk(self.code, lanes, *self.counts(window), accesses, act, what).run()
 
     # lanes
+
+    def step(self, size: int) -> int:
+        """Return how many shadows of elements of `size` bytes are worked on per step."""
+        return MOST if self.whole else self.host.width // size
 
     def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
         """Return how many elements of `size` bytes of these expressions are computed per step."""

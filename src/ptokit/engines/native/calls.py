@@ -32,23 +32,25 @@ def definition(function: OpFunction) -> str:
     parameters = [f"ptr {apart}{name}" for name, _ in function.pointers.values()]
     parameters += [f"i64 {mine.text}" for _, mine in function.numbers.values()]
     parameters += [f"ptr {apart}%t{n}" for n in range(len(function.tables))]
-    parameters.append(f"ptr {apart}%scratch")
+    slots = [*function.slots]
+    if function.whole:
+        slots.append(f"  %scratch = alloca [{max(64, function.scratch.size)} x i8], align 64")
+    else:
+        parameters.append(f"ptr {apart}%scratch")
+    how = "alwaysinline" if function.whole else "noinline"
     left = ["failed:", "  ret i32 1"] if function.checks else []
-    lines = ["entry:", *function.slots, *function.code.lines, "  ret i32 0", *left, "}"]
-    return "\n".join([f"({', '.join(parameters)}) noinline nounwind {{", *lines])
+    lines = ["entry:", *slots, *function.code.lines, "  ret i32 0", *left, "}"]
+    return "\n".join([f"({', '.join(parameters)}) {how} nounwind {{", *lines])
 
 
 def passed(main: MainFunction, function: OpFunction) -> str:
     """Return the arguments of a call, in the order of the parameters."""
     found: list[str] = []
     for (number, _, shadow), (_, cells) in function.pointers.items():
-        base = main.memory(number, 1 if shadow else 0)
-        if text(cells.address) != "0":
-            base = main.code.let(f"getelementptr i8, ptr {base}, i64 {text(cells.address)}")
-        found.append(f"ptr {base}")
+        found.append(f"ptr {main.pointer(number, int(shadow), cells.address)}")
     found += [f"i64 {text(value)}" for value, _ in function.numbers.values()]
     found += [f"ptr @table{numbered(main.tables, t)}" for t in function.tables]
-    return ", ".join([*found, "ptr %scratch"])
+    return ", ".join(found if function.whole else [*found, "ptr %scratch"])
 
 
 def size_of_output(op: Op, values: ByName) -> Condition:

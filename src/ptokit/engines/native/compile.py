@@ -17,6 +17,7 @@ from ptokit.analysis.placement import Planned
 from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.generator import Compiler
 from ptokit.engines.native.issuequeues import QueueingCompiler
+from ptokit.engines.native.localregisters import LocalRegisters
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
 from ptokit.engines.native.queuedfifos import Rings, slots_behind
 from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
@@ -26,7 +27,7 @@ from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, RegisterType, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.machine import cache
 from ptokit.machine.arguments import Bound, Env, Launch, Outcome, SlotNumber
@@ -94,6 +95,8 @@ class CompiledBody:
     def _generate(self, compiler: Compiler, env: Env) -> None:
         if self.queued and (compiler.limited or compiler.logged):
             raise NotNative("an observer needs the order of queues")
+        if not self.queued and not any(isinstance(v.type, RegisterType) for v in self.shown):
+            compiler.registers = LocalRegisters(compiler.variables)
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))

@@ -45,7 +45,9 @@ class CompiledFlow:
         if not isinstance(lower, int) and lower.text in code.by_block:
             code.by_block.add(index.text)
         if isinstance(lower, int) and isinstance(step, int):
-            last = max(lower, upper - 1) if isinstance(upper, int) else EXTREMES[1]
+            last = EXTREMES[1]
+            if isinstance(upper, int):
+                last = max(lower, upper - 1 - (upper - 1 - lower) % step)
             index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
         arguments = (index, *[one.now() for one in held])
         with iteration(main, self.op, region.block, arguments):

@@ -24,6 +24,7 @@ from ptokit.engines.native.coroutines import coroutine, suspend
 from ptokit.engines.native.entry import DECLARATIONS, block, cleared, constant, launch
 from ptokit.engines.native.flags import lowered
 from ptokit.engines.native.flow import compiled_regions, look, spend
+from ptokit.engines.native.localregisters import on_registers
 from ptokit.engines.native.logwriting import block_begins, executed
 from ptokit.engines.native.machine import offer
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
@@ -104,6 +105,8 @@ class Compiler(MainFunction):
         """Return the module after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
+        if self.registers is not None:
+            local = [s for s in local if not self.is_registers(s.number)]
         functions = merged(self.functions)
         self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
         parts = [
@@ -322,7 +325,7 @@ class Compiler(MainFunction):
 
     def _require(self, op: AnyOp, env: Env, condition: Condition) -> None:
         """Ask the reference if the condition fails: it reports the fault, or goes on."""
-        self._leave_where_too_large()
+        self.leave_where_too_large()
         if condition is True:
             return
         if isinstance(condition, bool):
@@ -330,14 +333,6 @@ class Compiler(MainFunction):
             return
         with self.code.when(~condition):
             self._ask(op, env)
-
-    def _leave_where_too_large(self) -> None:
-        """Let the reference restart the run if a number exceeds 64 bits."""
-        wrong = self.code.overflow()
-        if wrong is not None:
-            fits = self.code.name("fits")
-            self.code.branch(wrong, OVERFLOW, fits)
-            self.code.start(fits)
 
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Compile an instruction on data, twice if its body branches on a symbolic condition."""
@@ -385,7 +380,7 @@ class Compiler(MainFunction):
             self._require(op, env, condition)
             return
         if page.needs is not None and self.facts.target.registers:
-            self._leave_where_too_large()
+            self.leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
         inputs = self._arguments(op, env, values)
@@ -423,6 +418,7 @@ class Compiler(MainFunction):
         """Compile and call the recorded operations."""
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
+        function.whole = on_registers(op)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
         counts = None if size is True else calls.counts_of_output(op, env)
@@ -457,7 +453,7 @@ class Compiler(MainFunction):
         number: int | None,
     ) -> None:
         """Emit the call, its guard, and the fallback to the reference."""
-        self._leave_where_too_large()
+        self.leave_where_too_large()
         name = self._shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
         if condition is False:
@@ -497,4 +493,5 @@ class Compiler(MainFunction):
         `how`: see `request`.
         """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
+        how["registers"] = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
         self.request(op, purpose, tuple(map(self.kept_value, used)), **how)

@@ -104,8 +104,7 @@ class CompiledMachine:
         space = self.main.space(kind.loc)
         self.main.initial.forget(space.name, address, kind.nbytes)
         if space.name in self.main.tracked:
-            base = self.main.memory(space.number, 1)
-            where = self.main.code.let(f"getelementptr i8, ptr {base}, i64 {address}")
+            where = self.main.pointer(space.number, 1, address)
             arguments = f"ptr {where}, i8 0, i64 {kind.nbytes}, i1 false"
             self.main.code.do(f"call void @llvm.memset.p0.i64({arguments})")
         return handle

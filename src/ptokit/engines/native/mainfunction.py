@@ -13,6 +13,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, moved
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.environment import ByName
@@ -75,6 +76,7 @@ class MainFunction:
     opened: dict[str, Pointer] = field(default_factory=dict[str, Pointer])  # slots, by FIFO
     points: list[LogPoint] = field(default_factory=list[LogPoint])
     places: dict[int, int] = field(default_factory=dict[int, int])  # in the text, by id
+    registers: LocalRegisters | None = None  # without them registers are memory
 
     # memories
 
@@ -135,9 +137,7 @@ class MainFunction:
             if space.name not in self.tracked:
                 continue
             with self.code.when(size) if isinstance(size, Truth) else nullcontext():
-                base = self.memory(space.number, 1)
-                at = text(tile.elements.address)
-                where = self.code.let(f"getelementptr i8, ptr {base}, i64 {at}")
+                where = self.pointer(space.number, 1, tile.elements.address)
                 arguments = f"ptr {where}, i8 0, i64 {tile.type.nbytes}, i1 false"
                 self.code.do(f"call void @llvm.memset.p0.i64({arguments})")
 
@@ -156,6 +156,23 @@ class MainFunction:
         load = f"load {'i64' if part == 2 else 'ptr'}, ptr {where}"
         self.code.known[load] = field = self.code.let(load)
         return field
+
+    def pointer(self, number: int, part: int, address: Num) -> str:
+        """Return a pointer to the bytes at an address of a memory, or to their shadow (part 1)."""
+        if self.registers is not None and self.is_registers(number):
+            return self.registers.pointer(part, address)
+        return self.pointer_to_memory(number, part, address)
+
+    def is_registers(self, number: int) -> bool:
+        """Return whether this is the memory of the registers of vector functions."""
+        return number >= 0 and self.spaces[number].name == REGISTERS
+
+    def pointer_to_memory(self, number: int, part: int, address: Num) -> str:
+        """Return a pointer into the memory itself, which the reference sees."""
+        base = self.memory(number, part)
+        if text(address) == "0":
+            return base
+        return self.code.let(f"getelementptr i8, ptr {base}, i64 {text(address)}")
 
     def _loaded(self, place: int, part: int) -> str:
         """Return a field of the table of memories that does not change."""
@@ -209,6 +226,14 @@ class MainFunction:
         fits = self.code.name("fits")
         self.code.branch(condition, fits, OVERFLOW)
         self.code.start(fits)
+
+    def leave_where_too_large(self) -> None:
+        """Let the reference restart the run if a number exceeds 64 bits."""
+        wrong = self.code.overflow()
+        if wrong is not None:
+            fits = self.code.name("fits")
+            self.code.branch(wrong, OVERFLOW, fits)
+            self.code.start(fits)
 
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
         """Wait until the counter in a place is at least `least`."""
@@ -266,10 +291,12 @@ class MainFunction:
         values: tuple[object, ...] = (),
         result: int | None = None,
         after: str = "",
+        registers: Iterable[object] = (),
     ) -> None:
         """Call back, then continue at the label `after`; the program ends if the answer is not 0.
 
-        `result`: the slot for the number that the op defines.
+        `result`: the slot for the number that the op defines. `registers`: handles of the op; of
+        those that are registers the reference sees the content, and may change it.
         """
         inside = tuple(
             (self.places[id(block)], tuple(self.kept_value(a) for a in args))
@@ -282,8 +309,22 @@ class MainFunction:
             self.store(self.place(WAITING), number)
             suspend(self.code)
             return
+        local = self._places_of_registers(registers)
+        for variable, memory in local:
+            moved(self.code, variable, memory)
         answer = self.code.let(f"call i32 %callback(i64 {number})")
-        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), after)
+        self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), "" if local else after)
+        for variable, memory in local:
+            moved(self.code, memory, variable)
+        if local and after:
+            self.code.jump(after)
+            self.code.start(after)
+
+    def _places_of_registers(self, handles: Iterable[object]) -> list[tuple[str, str]]:
+        """Return the variables of the registers among some handles, and their places in memory."""
+        found = [] if self.registers is None else self.registers.of(handles)
+        number = self.space(Loc.REGISTER).number if found else 0
+        return [(name, self.pointer_to_memory(number, p, a)) for a, p, name in found]
 
     def kept_value(self, value: object) -> object:
         """Return a value as a template; store its numbers in slots."""

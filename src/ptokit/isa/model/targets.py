@@ -298,19 +298,20 @@ class Capacity(Expr):
 
 def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
     """Return the rules for an explicit address of a tile (SA-0352 to SA-0354)."""
-    memory = Capacity(tile)
-    return when(
-        memory > 0,
-        named(
-            "address-misaligned",
-            addr % Field("machine").alignment == 0,
-            help="use a multiple of 32 bytes",
-        ),
-        named(
-            "address-out-of-range",
-            both(addr >= 0, addr + tile.nbytes <= memory),
-            help="addr is a byte offset in the memory of the tile's location",
-        ),
+    aligned = named(
+        "address-misaligned",
+        addr % Field("machine").alignment == 0,
+        help="use a multiple of 32 bytes",
+    )
+    return when(Capacity(tile) > 0, aligned, in_memory(addr, tile))
+
+
+def in_memory(addr: Field, tile: Field) -> tuple[Rule, ...]:
+    """Require that the bytes of a tile lie in the memory of its location."""
+    return named(
+        "address-out-of-range",
+        both(addr >= 0, addr + tile.nbytes <= Capacity(tile)),
+        help="addr is a byte offset in the memory of the tile's location",
     )
 
 

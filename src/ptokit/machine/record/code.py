@@ -373,7 +373,12 @@ class Int:
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
         if isinstance(other, int) and not _in_64_bits(other):
-            return Truth(self.code, "true" if word in FAR[other > 0] else "false")
+            holds = word == "ne" or word[1] == "gl"[other > 0]  # sgt, sge or slt, sle
+            return Truth(self.code, str(holds).lower())
+        if self.proven and isinstance(other, int):
+            low, high = self.limits
+            if (word == "sge" and low >= other) or (word == "sle" and high <= other):
+                return Truth(self.code, "true")
         return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
 
     def __lt__(self, other: Num) -> Truth:
@@ -481,10 +486,6 @@ def coded(number: Coded | NumpyArray | float, dtype: DType) -> Coded:
     if isinstance(number, Coded):
         return number
     return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
-
-
-# comparisons that hold with every number below the 64-bit range, and above it
-FAR = (("sgt", "sge", "ne"), ("slt", "sle", "ne"))
 
 
 def _limits(number: Num) -> Limits:

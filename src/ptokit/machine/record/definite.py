@@ -18,8 +18,8 @@ from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.machine.memory import Codes, Elements, Memory
-from ptokit.machine.record.code import text
+from ptokit.machine.memory import WRITTEN, Codes, Elements, Memory
+from ptokit.machine.record.code import Int, text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
 from ptokit.machine.record.trace import Recorded, num, nums, space_of
 
@@ -184,6 +184,8 @@ class Initial:
     def _proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         if NamedWindow.of(cells, rows, cols) in self.windows:
             return True
+        if self._everywhere(cells):
+            return True
         elements, down, across = self._elements(cells), around(rows), around(cols)
         return (
             elements is not None
@@ -192,6 +194,16 @@ class Initial:
             and _within(elements, down, across)
             and elements.unwritten(down, across) is None
         )
+
+    def _everywhere(self, cells: Elements) -> bool:
+        """Return whether all elements are defined at every address in the limits of a symbol."""
+        shadow, address = self._shadow(self.name_of(cells)), num(cells.address)
+        if shadow is None or not (isinstance(address, Int) and address.proven and settled(cells)):
+            return False
+        low, high = address.limits
+        first = low + cells.dtype.nbytes(cells.origin)
+        last = high + cells.dtype.nbytes(cells.origin + cells.map.span)
+        return low >= 0 and last <= shadow.size and bool((shadow[first:last] == WRITTEN).all())
 
     def _elements(self, cells: Elements) -> Elements | None:
         """Return the same elements on the shadow, if their place is known."""

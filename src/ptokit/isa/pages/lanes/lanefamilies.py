@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
+from ptokit.isa.model.targets import in_memory
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.allocation import Allocation
 from ptokit.values.layouts import Shape
@@ -168,5 +169,5 @@ class LocalBytes(Allocation, name="local_bytes", traits=(ALLOCATES, PLACES), bel
 %a = arith.constant 64 : i64
 %t = NAME addr = %a : !pto.tile_buf<vec, 1x64xf32>"""
     addr = In(Scalar, scalar="i64", key="addr", doc="byte offset")
-    rules = ()
+    rules = in_memory(addr, Allocation.result)
     disputes = ()

@@ -83,7 +83,7 @@ class FirstLanes(Below, name="first_lanes"):
     @staticmethod
     def run(mask: Cells, count: Array) -> None:
         _, lane = mask.iota(1, mask.cols)
-        selecting(mask, lane < count.cast(i64))
+        selecting(mask, lane.cast(i32) < count)
 
 
 class MaskPairs(Below, abstract=True):

@@ -1,0 +1,153 @@
+"""Which elements of a register are defined, computed lane by lane as its value is.
+
+The reference propagates undefined elements through each operation (`machine.partlydefined`). The
+same is said here as an expression over the shadows of the operands, so that compiled code stores it
+beside the value and asks the reference for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, cast
+
+from ptokit.machine.evaluation import scalar
+from ptokit.machine.memory import Elements
+from ptokit.machine.record.code import text
+from ptokit.machine.record.expressions import (
+    Apply,
+    Known,
+    Positions,
+    Recording,
+    Scalar,
+    ScatterStore,
+    Traced,
+    UndefineStore,
+    Whole,
+    WindowRead,
+    WindowStore,
+)
+from ptokit.machine.record.trace import Space
+from ptokit.values import dtypes as t
+
+MOVES = ("transpose", "reshape", "window", "repeat")
+CODES = {1: t.u8, 2: t.u16, 4: t.u32, 8: t.u64}  # types of shadows, by the bytes of an element
+
+
+class NotSaid(Exception):
+    """An operation whose undefined elements only the reference determines."""
+
+
+class ShadowSpace(Space):
+    """The shadow of a memory, as a memory that expressions read and write."""
+
+    def __init__(self, of: Space) -> None:
+        super().__init__((1 << 20) + of.number, f"shadow of {of.name}", of.recorder, of.size, None)
+        self.of = of
+
+
+class Definedness:
+    """The expressions for which elements of an instruction's results are defined."""
+
+    def __init__(self, tracked: Callable[[Elements], bool]) -> None:
+        self.tracked = tracked
+        self.spaces: dict[int, ShadowSpace] = {}
+        self.done: dict[Traced, Traced | None] = {}
+        self.before: set[tuple[object, str]] = set()  # what earlier stores write
+        self.deciding: list[WindowRead] = []  # they must be defined: they select what is stored
+
+    def stores(self, recording: Recording) -> list[WindowStore]:
+        """Return the stores with a store into the shadow behind each; NotSaid if impossible."""
+        found = list[WindowStore]()
+        for store in recording.stores:
+            self.before = {(s.cells.memory, text(s.cells.address)) for s in found}
+            found.append(store)
+            if isinstance(store, UndefineStore) or not self.tracked(store.cells):
+                continue
+            if isinstance(store, ScatterStore) or store.cells.dtype.packed:
+                raise NotSaid
+            if store.where is not None:
+                self._decide(store.where)
+            cells, defined = self._shadow(store.cells), self(store.value)
+            ones, none = (_number(n, cells.dtype) for n in (-1, 0))
+            value = ones if defined is None else cast(Traced, defined.where(ones, none))
+            found.append(WindowStore(cells, store.rows, store.cols, value, store.where))
+        return found
+
+    def __call__(self, node: Traced) -> Traced | None:
+        """Return where an expression is defined; None: everywhere."""
+        if node not in self.done:
+            self.done[node] = self._of(node)
+        return self.done[node]
+
+    def _decide(self, node: Traced) -> None:
+        """Note the reads of an expression that selects elements to store."""
+        if isinstance(node, WindowRead):
+            self.deciding += [node] if self.tracked(node.cells) else []
+        elif isinstance(node, Apply | Whole):
+            for part in node.args:
+                self._decide(part)
+        elif not isinstance(node, Known | Positions | Scalar):
+            raise NotSaid
+
+    def _of(self, node: Traced) -> Traced | None:
+        match node:
+            case Known() | Positions() | Scalar():
+                return None
+            case WindowRead() if not self.tracked(node.cells):
+                return None
+            case WindowRead() if not node.dtype.packed:
+                if (node.cells.memory, text(node.cells.address)) in self.before:
+                    raise NotSaid  # an element that the instruction itself may have written
+                cells = self._shadow(node.cells)
+                shadow = WindowRead(cells, node.row_span, node.col_span)
+                return cast(Traced, shadow.equals(_number(-1, cells.dtype)))
+            case Apply(word="where"):
+                return self._chosen(*node.args)
+            case Apply():
+                return _all(self(a) for a in node.args)
+            case Whole() if node.word in MOVES:
+                return self._whole(node, node.word, **node.parameters)
+            case Whole(word="fold"):
+                return self._whole(
+                    node, "fold", word="min", axis=node.parameters["axis"], start=None
+                )
+            case _:
+                raise NotSaid
+
+    def _chosen(self, condition: Traced, yes: Traced, no: Traced) -> Traced | None:
+        """Return where a selection is defined: where the element that it selects is."""
+        of_condition, first, second = self(condition), self(yes), self(no)
+        if first is None and second is None:
+            return of_condition
+        first, second = (_truth() if one is None else one for one in (first, second))
+        return _all((of_condition, cast(Traced, condition.where(first, second))))
+
+    def _whole(self, node: Whole, operation: str, **how: Any) -> Traced | None:  # Any: see How
+        """Return where the result of an operation on a matrix is defined, as bytes meanwhile."""
+        inner = self(node.first)
+        if inner is None:
+            return None
+        moved = cast(Traced, inner.cast(t.u8)).apply(operation, **how)
+        return cast(Traced, moved.equals(1))
+
+    def _shadow(self, cells: Elements) -> Elements:
+        """Return the same elements of the shadow."""
+        space = cast(Space, cells.memory)
+        own = self.spaces.setdefault(space.number, ShadowSpace(space))
+        dtype = CODES[cells.dtype.size]
+        return Elements(own, cells.address, dtype, cells.map, cells.origin)  # type: ignore[arg-type]  # a Space stands for a memory
+
+
+def _number(number: int, dtype: t.DType) -> Known:
+    return Known(scalar(number, dtype))
+
+
+def _truth() -> Traced:
+    return cast(Traced, _number(1, t.u8).equals(1))
+
+
+def _all(parts: Iterator[Traced | None] | tuple[Traced | None, ...]) -> Traced | None:
+    """Return where all of these hold; None: everywhere."""
+    found = [part for part in parts if part is not None]
+    return reduce(lambda a, b: cast(Traced, a & b), found) if found else None
