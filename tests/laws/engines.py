@@ -151,12 +151,26 @@ def build(case: Case, *, filled: bool = True) -> Side:
             side.handles[name] = kind
     if filled:
         for _, memory in side.memories():
-            memory.data[:] = random_bytes(noise, memory.size)
+            memory.data[:] = _piece(noise, memory.size)
         _fill(case, side, noise)
     _punch(case, side, random)
     if case.registers:
         _set_registers(case, side)
     return side
+
+
+@cache
+def _noise() -> Bytes:
+    """Random bytes, more than memories have: to draw new ones for each case costs more than it."""
+    return random_bytes(np.random.default_rng(0), 4 << 20)
+
+
+def _piece(random: np.random.Generator, count: int) -> Bytes:
+    spare = _noise().size - count
+    if spare <= 0:
+        return random_bytes(random, count)
+    start = int(random.integers(0, spare))
+    return _noise()[start : start + count]
 
 
 def _tile(side: Side, kind: Any, where: str, address: int, around: Any) -> Matrix:

@@ -20,10 +20,11 @@ from ptokit.isa.formula.formulas import UNKNOWN, fields
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr, TypeOf
+from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType
 
 TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
-CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if search(p, t).rules]
+CASES = [(p, t) for p in pages() for t in TARGETS_TRIED if p.rules_on(TARGETS[t])]
 
 
 def name(page: type[Instr]) -> str:

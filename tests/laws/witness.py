@@ -34,7 +34,7 @@ STEPS, STARTS, WALKS = 50, 8, 32
 # --- constraints ---
 
 
-LONG = 12  # rules of a page
+LONG = 11  # of a page with more rules a sample is tried
 
 
 @dataclass(eq=False)

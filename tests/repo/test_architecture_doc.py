@@ -19,10 +19,13 @@ OF_PYTHON = {"if", "for"}
 
 
 def defined() -> set[str]:
-    """Every class, function and constant of the package, methods as `Class.name`."""
+    """What files that define some of the names define, methods as `Class.name`."""
     found = set[str]()
-    for path in (ROOT / "src" / "ptokit").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    parts = "|".join({name.split(".")[0] for name in NAMES})
+    likely = re.compile(rf"^ *(?:class |def |async def )?(?:{parts})\b", re.M)
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "src" / "ptokit").rglob("*.py"))
+    for text in filter(likely.search, texts):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef):
                 inner = (n for n in node.body if isinstance(n, ast.FunctionDef))
                 found |= {node.name, *(f"{node.name}.{method.name}" for method in inner)}

@@ -77,6 +77,12 @@ def module(name: object) -> Path | None:
     return None
 
 
+def called(function: ast.expr) -> str:
+    """The last part of a function's name."""
+    name = function.attr if isinstance(function, ast.Attribute) else function
+    return name.id if isinstance(name, ast.Name) else str(name)
+
+
 def imported(path: Path) -> set[Path]:
     """The files of the package that a file imports in any way, hints for types included."""
     found: set[Path | None] = set()
@@ -86,7 +92,7 @@ def imported(path: Path) -> set[Path]:
                 found.add(module(f"{node.module}.{alias.name}") or module(node.module))
         elif isinstance(node, ast.Import):
             found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+        elif isinstance(node, ast.Call) and called(node.func) == "import_module":
             found |= {module(a.value) for a in node.args[:1] if isinstance(a, ast.Constant)}
     return {file for file in found if file is not None and file != path}
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
 from account.files import ROOT
+from forking import python
 
 EXAMPLES = ROOT / "examples"
-COMMANDS = str(Path(sys.executable).parent)  # ptokit is one of them
-PATH = os.pathsep.join((COMMANDS, os.environ["PATH"]))
 NAMES = {
     **{"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b"},
     **{"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"},
@@ -37,6 +40,16 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
+@cache
+def path() -> str:
+    """The variable PATH with a folder of commands: `ptokit`, and the interpreter's."""
+    folder = Path(tempfile.mkdtemp(prefix="ptokit-"))
+    atexit.register(shutil.rmtree, folder)
+    (folder / "ptokit").write_text(f'#!/bin/sh\nexec {shlex.join(python())} -m ptokit "$@"\n')
+    (folder / "ptokit").chmod(0o755)
+    return os.pathsep.join((str(folder), str(Path(sys.executable).parent), os.environ["PATH"]))
+
+
 def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **NAMES})
 
@@ -46,7 +59,7 @@ def script(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
     inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
     env = {"TARGET": inputs["target"]["default"], "FILES": inputs["files"]["default"], **given}
     command = ["bash", str(ROOT / "action" / "check.sh")]
-    env = {**os.environ, "PATH": PATH, "GITHUB_STEP_SUMMARY": "", **env}
+    env = {**os.environ, "PATH": path(), "GITHUB_STEP_SUMMARY": "", **env}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
@@ -75,7 +88,7 @@ def test_times_are_compared_in_a_comment_that_is_written_anew(repository: Path) 
     with (repository / "stream.pto").open("a") as file:
         file.write("// changed\n")
     given = {"COMMENT": "true", "NUMBER": "7", "GITHUB_REPOSITORY": "a/b", "TARGET": "a5"}
-    given |= {"COMMENTS": str(comments), "PATH": f"{tools}{os.pathsep}{PATH}"}
+    given |= {"COMMENTS": str(comments), "PATH": f"{tools}{os.pathsep}{path()}"}
     summary = repository / "summary"
     given |= {"GITHUB_STEP_SUMMARY": str(summary)}
     for number in ("0", "1"):  # the second one is an edit
@@ -111,6 +124,10 @@ def test_the_hook_takes_files(repository: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     command = [*shlex.split(hook["entry"]), "stream.pto", "overrun.pto"]
     done = subprocess.run(
-        command, cwd=repository, env={**os.environ, "PATH": PATH}, capture_output=True, check=False
+        command,
+        cwd=repository,
+        env={**os.environ, "PATH": path()},
+        capture_output=True,
+        check=False,
     )
     assert (done.returncode, b"overrun.pto" in done.stdout) == (1, True)

@@ -7,6 +7,7 @@ taken off the list, everything that is derived from the list is derived again.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,19 +29,24 @@ from ptokit.tools.manual import instruction_page
 MOVES = {"TExtract", "TInsert", "TMov"}
 
 
+PROSE = re.compile(r'"""[\s\S]*?"""|# .*')
 PAGES = ROOT / "src" / "ptokit" / "isa" / "pages"
 
 
 @cache
 def named() -> dict[str, set[str]]:
-    """Every name that the package's modules import or use, and where.
+    """Every name that modules which speak of pages import or use, and where.
 
     A page may name those by which its `lowered` carries an instruction out: `make.op(Page, ...)`,
     `make.op(Page.second, ...)`.
     """
     found: dict[str, set[str]] = {}
+    kinds = {page.__name__ for page in pages()}
     for path in (ROOT / "src" / "ptokit").rglob("*.py"):
-        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        text = path.read_text(encoding="utf-8")
+        if kinds.isdisjoint(re.findall(r"(?<!class )\b\w+", PROSE.sub("", text))):
+            continue
+        nodes = [*ast.walk(ast.parse(text))]
         parts = lowered(nodes) if PAGES in path.parents else set[str]()
         for node in nodes:
             names = [node.id] if isinstance(node, ast.Name) else []

@@ -50,6 +50,8 @@ def test_no_mnemonic_outside_isa() -> None:
     names -= {"return", "call", "load", "store", "bitcast", "yield", "print", "barrier", "assert"}
     names -= {"alloca"}
     for path in (p for p in TOOLS if p.parent.name != "faults"):  # prose of the manual
+        if names.isdisjoint(re.findall(r"[\w.]+", path.read_text(encoding="utf-8"))):
+            continue
         for line, text in strings(path):
             found = set(re.findall(r"[\w.]+", text)) & names
             assert not found, f"{path.name}:{line} names {found}"
