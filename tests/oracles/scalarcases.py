@@ -46,13 +46,13 @@ def code(value: Any, kind: str) -> int:  # Any: as above
     return int(bits[0])
 
 
-def check_numbers(page: type[Instr], what: Numbers) -> None:
-    """Every result of one program, by type, in both engines."""
+def check_numbers(page: type[Instr], what: Numbers, engines: Sequence[str]) -> None:
+    """Every result of one program, by type, in these engines."""
     random = Random(page.__name__)
     program = Scalars(page, what)
     for _ in range(LINES):
         program.line(random)
-    for engine in ("reference", "native"):
+    for engine in engines:
         done = pto.loads(program.text()).execute(program.arguments(), engine=engine)
         found = [int(n) for n in done.outputs["o"][0]]
         apart = [abs(a - b) > what.ulp for a, b in zip(found, program.wanted, strict=True)]

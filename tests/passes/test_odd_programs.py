@@ -13,6 +13,7 @@ import pytest
 
 import ptokit as pto
 from every import every
+from ptokit.explore import drylaunch
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.pathconditions import PathChoice
 from ptokit.isa.model.targets import TARGETS
@@ -166,6 +167,7 @@ def test_one_whole_run_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
             raise
 
     monkeypatch.setattr(DryLaunch, "issue", counted)
+    monkeypatch.setattr(drylaunch, "MOST_ISSUED", 12_000)  # more than a shortened run issues
     text = f"""\
 func.func @f(%n: i32) {{
   %t = pto.alloc_tile : {TILE}

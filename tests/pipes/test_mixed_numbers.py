@@ -70,7 +70,7 @@ def all_shown(program: Program, chip: str, numbers: int) -> set[Finding]:
     return {finding for mixed in every for finding in shown(program, chip, mixed)}
 
 
-@pytest.mark.parametrize("seed", range(1, 1 + scaled(1)))
+@pytest.mark.parametrize("seed", range(5, 5 + scaled(1)))
 def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
     chip = ("a2a3", "a5")[seed % 2]
     text = BranchyProgram(seed).text()
