@@ -1,7 +1,8 @@
 """Our headers, compiled once for each compiler and chip: a kernel file then compiles in a third.
 
-Where precompiled headers could mean something else, or a compiler refuses them, a file is compiled
-as if there were none.
+To compile them takes as long as to read them four times, so the first file with certain options
+reads them. Where precompiled headers could mean something else, or a compiler refuses them, a file
+is compiled as if there were none.
 """
 
 from __future__ import annotations
@@ -76,11 +77,22 @@ def _ready(compiler: CppCompiler, options: Sequence[str], process: int) -> Preco
             return found
     made = kept(name)
     if made is None:
+        if _is_first(name):
+            return NONE
         made = _compiled(compiler, options)
         keep(name, made)
     found = _placed(compiler, made)
     _known[name, process] = KeptBinary(made.headers, b""), found
     return found
+
+
+def _is_first(name: str) -> bool:
+    """True if headers of this name were never asked for; from now on they were."""
+    asked = codefolder.name_of((name, "asked"))
+    if kept(asked) is not None:
+        return False
+    keep(asked, KeptBinary({}, b""))
+    return True
 
 
 def _placed(compiler: CppCompiler, made: KeptBinary) -> Precompiled:
