@@ -129,8 +129,11 @@ class Fold:
         """Fold several vectors at once, then smaller and smaller ones."""
         count, lanes = inner.count, point.lanes
         if not isinstance(count, int):
-            with self.code.loop(count, self.what) as index:
-                self._reduce([replace(point.moved(inner, index), lanes=1)], folded)
+            whole = count // lanes * lanes
+            for begin, end, step in ((0, whole, lanes), (whole, count, 1)):
+                with self.code.loop(end - begin, f"{self.what}, {step} lanes", step) as index:
+                    here = point.moved(inner, begin + index)
+                    self._reduce([replace(here, lanes=step)], folded)
             return
         most = TRANSPOSED if any(self._across(part.loops[-1], point) for part in folded) else GROUPS
         done, many = 0, lanes * most
@@ -197,16 +200,14 @@ class Fold:
         """Return whether operands are strided across the lanes and contiguous along the fold."""
         pairs = zip(point.steps.items(), inner.steps, strict=True)
         steps = [s for (access, step), s in pairs if strided(access, step)]
-        whole = point.lanes >= 4 and isinstance(inner.count, int)
-        return whole and bool(steps) and all(known(s, 1) for s in steps)
+        return point.lanes >= 4 and bool(steps) and all(known(s, 1) for s in steps)
 
     def _blocks(self, inner: Loop, groups: list[LanePositions], slots: list[str]) -> None:
-        lanes = groups[0].lanes
-        assert isinstance(inner.count, int)
-        whole = inner.count // lanes * lanes
-        alone = len(groups) == 1 or whole < LONG
+        lanes, count = groups[0].lanes, inner.count
+        whole = count // lanes * lanes
+        alone = len(groups) == 1 or (isinstance(whole, int) and whole < LONG)
         called = isinstance(self.x, Leaf) and lanes >= SHARED and alone
-        if whole:
+        if not known(whole, 0):
             with self.code.loop(whole, f"{self.what}, blocks", lanes) as index:
                 for point, slot in zip(groups, slots, strict=True):
                     place = point.moved(inner, index)
@@ -215,8 +216,12 @@ class Fold:
                         continue
                     for line in square_lines(self.code, place, inner):
                         self._step(line, slot)
-        for number in range(whole, inner.count):
-            self._steps([point.moved(inner, number) for point in groups], slots)
+        if isinstance(count, int) and isinstance(whole, int):
+            for number in range(whole, count):
+                self._steps([point.moved(inner, number) for point in groups], slots)
+            return
+        with self.code.loop(count - whole, f"{self.what}, what is left") as index:
+            self._steps([point.moved(inner, whole + index) for point in groups], slots)
 
     def _call(self, point: LanePositions, slot: str) -> None:
         """Fold a block by a call of a shared function, which keeps the text short."""

@@ -144,8 +144,10 @@ class Walk:
         across = None if inner is None or self.ordered else self._contiguous(loops, inner, point)
         if across is not None:
             loops = [x for x in loops if x is not across]  # `==` would ask about unknown counts
-        whole = inner is None or self.ordered or across is not None
-        for around, points in [(loops, [point])] if whole else self._lines(loops, inner, point):
+        walks: Iterable[tuple[list[Loop], list[LanePositions]]] = [(loops, [point])]
+        if inner is not None and across is None and not self.ordered:
+            walks = self._lines(loops, inner, point)
+        for around, points in walks:
             with nested(self.code, around, points, self.what) as points:
                 for each in points:
                     if inner is None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptokit.engines.kernels.functionbase import numbered
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native.mainfunction import MainFunction
-from ptokit.ir.module import Op, Value
+from ptokit.ir.module import Op
 from ptokit.isa.lang.environment import ByName
 from ptokit.isa.lang.instr import Role
+from ptokit.machine.arguments import Env
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Condition, every, text
 from ptokit.machine.record.trace import FRAME, space_of
@@ -59,12 +60,13 @@ def size_of_output(op: Op, values: ByName) -> Condition:
     return every(count != 0 for out in outs for count in getattr(out, "valid", ()))
 
 
-def counts_of_output(op: Op, env: Mapping[Value, object]) -> tuple[str, ...]:
+def counts_of_output(main: MainFunction, op: Op, env: Env) -> tuple[str, ...]:
     """Return the extents of the valid region of a single output, as text.
 
     Empty if the instruction has several outputs.
     """
-    outs = [env[v] for o in op.page.operands if o.role is Role.OUT for v in op.bound(o.name)]
+    roles = (o for o in op.page.operands if o.role is Role.OUT)
+    outs = [main.now(env[v]) for o in roles for v in op.bound(o.name)]
     return tuple(map(text, getattr(outs[0], "valid", ()))) if len(outs) == 1 else ()
 
 

@@ -170,12 +170,13 @@ class CompiledRegion:
     block: Block
     env: Env
     compile: Callable[[Block, Env], tuple[object, ...]]
+    all: Sequence[Block]  # the regions of the op
 
     def __call__(self, *args: object) -> tuple[object, ...]:
-        for arg, value in zip(self.block.args, args, strict=True):
-            self.env[arg] = value = copy(value) if arg.resized else value
-            self.main.resizable(arg, value)
-        with self.main.within(self.block, args):
+        with self.main.keeping_extents(self.all, self.env), self.main.within(self.block, args):
+            for arg, value in zip(self.block.args, args, strict=True):
+                self.env[arg] = value = copy(value) if arg.resized else value
+                self.main.resizable(arg, value)
             return self.compile(self.block, self.env)
 
 
@@ -185,7 +186,8 @@ def compiled_regions(
     env: Env,
 ) -> tuple[CompiledRegion, ...]:
     """Return the regions of an op, each compiled when it is called."""
-    return tuple(CompiledRegion(main, r, env, main.compile_block) for r in op.regions)
+    regions, compiled = op.regions, main.compile_block
+    return tuple(CompiledRegion(main, r, env, compiled, regions) for r in regions)
 
 
 # places where a run can be ended: see `session` and `machine.limits`

@@ -362,6 +362,7 @@ class Compiler(MainFunction):
     def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
         """Let the reference execute the instruction; its numeric result goes into a slot."""
         self.code.note(f"{op.name}: by the reference, {reason}")
+        self.extents.clear()
         self._ask(op, env, result=result)
         self.initial.unknown(env[v] for _, v in op.values())
         touched = calls.arrays_of(
@@ -421,7 +422,7 @@ class Compiler(MainFunction):
         function.whole = on_registers(op)
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
-        counts = None if size is True else calls.counts_of_output(op, env)
+        counts = None if size is True else calls.counts_of_output(self, op, env)
         self.initial.effects(self.recording, counts)
         self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]

@@ -17,7 +17,9 @@ from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, move
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.environment import ByName
+from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.targets import SPACES
+from ptokit.machine.arguments import Env
 from ptokit.machine.cache import Host
 from ptokit.machine.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
 from ptokit.machine.executionlog import LogPoint
@@ -77,6 +79,7 @@ class MainFunction:
     points: list[LogPoint] = field(default_factory=list[LogPoint])
     places: dict[int, int] = field(default_factory=dict[int, int])  # in the text, by id
     registers: LocalRegisters | None = None  # without them registers are memory
+    extents: dict[str, Num] = field(default_factory=dict[str, Num])  # known here, by variable
 
     # memories
 
@@ -266,8 +269,7 @@ class MainFunction:
             kind, value = value.type, copy(value)
             assert value.sizes is not None
             sizes = zip(value.sizes, (kind.rows, kind.cols), strict=True)
-            rows, cols = (self.load(place, (0, most)) for place, most in sizes)
-            rows.upper, cols.upper = kind.rows, kind.cols
+            rows, cols = (self._extent(place, most) for place, most in sizes)
             Tile.resize(value, rows, cols)  # type: ignore[arg-type]  # symbolic numbers
         return value
 
@@ -281,8 +283,32 @@ class MainFunction:
         """Keep the valid region of a resized tile in variables."""
         if value.resized and isinstance(handle, TracedTile):
             handle.sizes = self.variable(), self.variable()
-            for place, number in zip(handle.sizes, handle.valid, strict=True):
-                self.store(place, number)
+            self.resize(handle.sizes, handle.valid)
+
+    def resize(self, places: tuple[str, str], extents: Iterable[Num]) -> None:
+        """Store the extents of a valid region, which are known from here on."""
+        for place, number in zip(places, extents, strict=True):
+            self.store(place, number)
+            self.extents[place] = number
+
+    def _extent(self, place: str, most: int) -> Int:
+        """Return a valid extent of a resized tile, which a rule bounds by `most`."""
+        number = self.extents.get(place)
+        found = self.load(place) if number is None else Int(self.code, text(number))
+        found.upper, found.limits = most, (0, most)
+        found.multiple = getattr(number, "multiple", 1)
+        return found
+
+    @contextmanager
+    def keeping_extents(self, regions: Iterable[Block], env: Env) -> Generator[None]:
+        """Compile a region of these: forget extents that one of them may change."""
+        ops = (op for region in regions for op in region.walk() if isinstance(op, Op))
+        tiles = (env.get(v) for op in ops if RESIZES in op.page.traits for _, v in op.values())
+        changed = {place for tile in tiles for place in getattr(tile, "sizes", None) or ()}
+        kept = {place: n for place, n in self.extents.items() if place not in changed}
+        self.extents = dict(kept)
+        yield
+        self.extents = kept
 
     def request(
         self,

@@ -46,10 +46,11 @@ class Views:
 
 
 def _viewed(block: Block, *, inside: bool = False) -> Iterator[Value]:
-    """Yield the tiles that become views of others inside a loop or branch."""
+    """Yield the tiles from outside a loop or branch that become views of others inside."""
+    own = {value for op in block.ops for value in op.results}
     for op in block.ops:
         if inside and isinstance(op, Op) and ALIASES in op.page.traits:
-            yield from op.bound(op.page.outs()[0].name)
+            yield from (v for v in op.bound(op.page.outs()[0].name) if v not in own)
         for region in op.regions:
             yield from _viewed(region, inside=True)
 

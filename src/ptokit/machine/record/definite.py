@@ -26,10 +26,11 @@ from ptokit.machine.record.trace import Recorded, num, nums, space_of
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
 Line = tuple[str, str, int]  # start, count and step of an axis of a window, as text of the code
+ONE: Line = "0", "1", 1
 
 
 class NamedWindow(NamedTuple):
-    """A window whose place or extents are symbolic numbers."""
+    """A window whose place or extents are symbolic numbers; a single column counts as a row."""
 
     memory: str
     place: tuple[str, ...]  # the address and the index map
@@ -39,10 +40,15 @@ class NamedWindow(NamedTuple):
     @classmethod
     def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
         """Return the name of a window of a view."""
-        digits = [n for a in (cells.map.rows, cells.map.cols) for d in a.digits for n in d]
-        place = tuple(map(text, (cells.address, cells.origin, cells.dtype.bits, *digits)))
-        lines = ((text(line.start), text(line.count), line.step) for line in (rows, cols))
-        return cls(Initial.name_of(cells), place, *lines)
+        axes = [[text(n) for d in a.digits for n in d] for a in (cells.map.rows, cells.map.cols)]
+        lines = [(text(line.start), text(line.count), line.step) for line in (rows, cols)]
+        if lines[1] == ONE:
+            axes.reverse()
+            lines.reverse()
+        if lines[0] == ONE:
+            axes[0] = ["row"]
+        start = map(text, (cells.address, cells.origin, cells.dtype.bits))
+        return cls(Initial.name_of(cells), (*start, *axes[0], "by", *axes[1]), *lines)
 
     def apart(self, other: NamedWindow) -> bool:
         """Return whether the other window of the same elements starts where this one ends."""
@@ -127,7 +133,8 @@ class Initial:
         """Prove written windows by name; only those of extents `counts` if they may be empty."""
         for number, store in enumerate(recording.stores):
             window = NamedWindow.of(store.cells, store.rows, store.cols)
-            if not store.definite or counts not in (None, (window.rows[1], window.cols[1])):
+            extents = text(store.rows.count), text(store.cols.count)
+            if not store.definite or counts not in (None, extents):
                 continue
             after = recording.stores[number + 1 :]
             lost = [s for s in after if isinstance(s, UndefineStore) and self._touches(s, window)]

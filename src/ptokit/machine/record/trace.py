@@ -223,8 +223,7 @@ class TracedTile(Recorded, Tile):
     def resize(self, rows: int, cols: int) -> None:
         space = space_of(self)
         assert self.sizes is not None
-        for place, number in zip(self.sizes, (rows, cols), strict=True):
-            space.recorder.store(place, number)
+        space.recorder.resize(self.sizes, (rows, cols))
 
     def _refuse_strided(self, other: Tile) -> NoReturn:
         raise NotNative("the bytes of a window do not lie together: let it be reported")

@@ -1,0 +1,106 @@
+"""Valid regions that only the run knows: proofs that need no shadow, and current extents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from every import every
+from ptokit.engines.native.compile import CompiledFunction
+from ptokit.launch.settings import options_of
+
+SQUARE = np.arange(40 * 64, dtype=np.float32).reshape(40, 64) / 64
+LINE = SQUARE[:1].copy()
+ROWWISE = {
+    "softmax": (SQUARE,),
+    "rmsnorm": (SQUARE.astype(np.float16), LINE),
+    "layer_norm": (SQUARE, LINE, LINE),
+}
+
+
+@every(("name", "target"), [("softmax", "cpu"), ("rmsnorm", "a5"), ("layer_norm", "cpu")])
+def test_columns_of_run_time_rows_are_proven(name: str, target: str) -> None:
+    """What a column is written to is read as a row; no engine has to look at a shadow for it."""
+    kernel = getattr(import_module("examples.kernels.elementwise"), name)
+    outputs = (np.zeros_like(SQUARE),)
+    program = kernel.on(target).program(*ROWWISE[name], *outputs, high=16)
+    executable = program.executable(options_of(target=target, engine="native"))
+    executable.options = replace(executable.options, slots=True)
+    names = [arg.name for arg in executable.func.args]
+    given = dict(zip([n for n in names if n != "rows"], (*ROWWISE[name], *outputs), strict=True))
+    launch = executable.bound({**given, "rows": 40})
+    compiler, _ = CompiledFunction(launch, executable.options).job(launch).settled()
+    assert not compiler.tracked, compiler.tracked
+
+
+TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=4, cols=8, v_row=?, v_col=?>"
+RESIZED = f"""
+func.func @resized(%y: !pto.ptr<f32>, %n: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %four = arith.constant 4 : index
+  %eight = arith.constant 8 : index
+  %unit = arith.constant 1.0 : f32
+  %ten = arith.constant 10.0 : f32
+  %none = arith.constant 0.0 : f32
+  %view = pto.make_tensor_view %y, shape = [%four, %eight], strides = [%eight, %one] \
+: !pto.tensor_view<4x8xf32>
+  %all = pto.partition_view %view, offsets = [%zero, %zero], sizes = [%four, %eight] \
+: !pto.tensor_view<4x8xf32> -> !pto.partition_tensor_view<4x8xf32>
+  %t = pto.alloc_tile valid_row = %four valid_col = %eight : {TILE}
+  pto.texpands ins(%none : f32) outs(%t : {TILE})
+  scf.for %i = %zero to %n step %one {{
+    pto.tadds ins(%t, %unit : {TILE}, f32) outs(%t : {TILE})
+    %more = arith.addi %i, %one : index
+    pto.set_validshape %t, %more, %eight : {TILE}
+    %second = arith.cmpi eq, %i, %one : index
+    scf.if %second {{
+      pto.set_validshape %t, %four, %two : {TILE}
+    }}
+    pto.tadds ins(%t, %ten : {TILE}, f32) outs(%t : {TILE})
+  }}
+  pto.tadds ins(%t, %unit : {TILE}, f32) outs(%t : {TILE})
+  pto.set_validshape %t, %four, %eight : {TILE}
+  pto.tstore ins(%t : {TILE}) outs(%all : !pto.partition_tensor_view<4x8xf32>)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_an_instruction_sees_the_extents_of_its_iteration(engine: str, n: int) -> None:
+    wanted = np.zeros((4, 8), np.float32)
+    rows, cols = 4, 8
+    for i in range(n):
+        wanted[:rows, :cols] += 1
+        rows, cols = (4, 2) if i == 1 else (i + 1, 8)
+        wanted[:rows, :cols] += 10
+    wanted[:rows, :cols] += 1
+    y = np.zeros((4, 8), np.float32)
+    done = pto.loads(RESIZED).run(y=y, n=n, engine=engine)
+    np.testing.assert_array_equal(done["y"], wanted)
+
+
+@pto.kernel(shapes="x[m, n] total[m, 1] largest[m, 1]")
+def folded(x: pto.In, total: pto.Out, largest: pto.Out) -> None:
+    rows = pto.load(pto.block(x, 0, 0, 24, 40))
+    pto.store(pto.block(total, 0, 0, 24, 1), pto.rowsum(rows))
+    pto.store(pto.block(largest, 0, 0, 24, 1), pto.rowmax(rows))
+
+
+def test_folds_of_run_time_rows_and_columns() -> None:
+    """Rows in vectors and the rest, blocks of columns and the rest, in the stated order."""
+    x = np.random.default_rng(3).standard_normal((24, 40)).astype(np.float32)
+    for m in (1, 7, 8, 17, 24):
+        for n in (1, 5, 8, 31, 40):
+            total, largest, wanted = (np.zeros((m, 1), np.float32) for _ in range(3))
+            folded(x[:m, :n].copy(), total, largest)
+            for column in x[:m, :n].T:
+                wanted[:, 0] += column
+            np.testing.assert_array_equal(total, wanted)
+            np.testing.assert_array_equal(largest[:, 0], x[:m, :n].max(1))
