@@ -86,6 +86,7 @@ class PipeWork(QueueEntry):
     writes: tuple[ByteRegion, ...] = ()
     operands: tuple[tuple[str, object], ...] = ()  # (name, type with known extents)
     drains: tuple[bool, bool] = (False, False)  # waits for all pipes before, after
+    function: tuple[object, ...] = (0,)  # the execution of a vector function in which it is
 
 
 @dataclass(slots=True, eq=False)

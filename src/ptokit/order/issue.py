@@ -7,7 +7,7 @@ of a program and records the accesses to memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -16,7 +16,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import CUBE, Pipe
+from ptokit.isa.model.words import CUBE, Pipe, V
 from ptokit.machine.arguments import Env
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.execute import Core, moves, whole_number
@@ -135,6 +135,7 @@ class CoreIssue:
         self.loops = loops
         self.op: Any = None  # the current op; Any: an op
         self.iteration: IterationVector = ()
+        self.functions: dict[int, tuple[int, int]] = {}  # see `_functions`
         self.buffers, self.units = HeldBuffers(), UnitFlags()
         self.later: list[Ticket] = []  # signals to post when the op is complete
 
@@ -193,7 +194,10 @@ class CoreIssue:
         touched = (*reads, *writes)
         if tickets := self.units.awaited(self.op, touched):
             self.wait(pipe, tickets)
-        self.entries.append(PipeWork(*self._next(pipe), reads, writes, operands, drains))
+        function, loops = self.functions.get(id(self.op), (0, 0))
+        within = (function, *self.iteration[:loops])
+        work = PipeWork(*self._next(pipe), reads, writes, operands, drains, within)
+        self.entries.append(work)
         product = self.units.hands_on(self.op)
         if product is not None:
             channel = UnitChannel(self.number, product)
@@ -338,6 +342,7 @@ class Issue(Observer):
         place = getattr(core, "place", None)
         number = len(self.issues) if place is None else self.places.index(place)
         issue = self.issues[number] = CoreIssue(number, core, self.loops, self.slots)
+        issue.functions.update(_functions(body.ops, self.loops))
         self.numbers[id(core)] = number
         core.state.flags = IssuedFlags(issue)
 
@@ -440,3 +445,17 @@ def _loops(
     for op in block.ops:
         for region in op.regions:
             yield from _loops(region, around + counted)
+
+
+def _functions(
+    ops: Sequence[AnyOp], loops: Mapping[int, tuple[Value, ...]]
+) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield each op in a vector function, with its function and how many loops are around that."""
+    for op in ops:
+        scope = isinstance(op, Op) and op.page.pipe is V and bool(op.regions)
+        around = len(loops.get(id(op), ()))
+        for region in op.regions:
+            if scope:
+                yield from ((id(inner), (id(op), around)) for inner in region.walk())
+            else:
+                yield from _functions(region.ops, loops)

@@ -35,6 +35,7 @@ from ptokit.order.launchshape import (
 )
 from ptokit.order.pipequeues import PipeQueues
 from ptokit.order.timeline import NEVER, Bar, Event, Pause, Posted, TimedEntry, Timeline, latest
+from ptokit.order.vectorscopes import vector_costs
 
 Durations: TypeAlias = Callable[[PipeWork], Cost]
 
@@ -148,6 +149,12 @@ def durations_on(target: Target) -> Durations:
     return duration
 
 
+def _with_functions(cores: Sequence[Sequence[QueueEntry]], target: Target) -> Durations:
+    """Return the cost function of a target for these cores with their vector functions."""
+    alone, within = durations_on(target), vector_costs(cores, target)
+    return lambda entry: within[entry] if entry in within else alone(entry)
+
+
 def _orders(entry: QueueEntry) -> bool:
     """Return whether the entry orders the pipes of a core; signals between cores do not."""
     if isinstance(entry, Post):
@@ -171,7 +178,7 @@ def predicted(
     by_data = not any(_orders(entry) for entries in cores for entry in entries)
     issue, barrier = (issue_cycles(target), barrier_cycles(target)) if durations is None else (0, 0)
     order = DataOrder(cores, regions) if by_data else None
-    alone = durations or durations_on(target)
+    alone = durations or _with_functions(cores, target)
     shape = shape_of_launch(cores, blocks or [0] * len(cores), target)
     shared = shared_memory(all_work(cores), alone, shape, target) if len(cores) > 1 else {}
     costs = SharedDurations(alone, shared, set())

@@ -10,11 +10,12 @@ from typing import TypeAlias
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.tiles import ConvTileType, RegisterType, TileType
 from ptokit.isa.model.words import M, Pipe, S, V
 from ptokit.machine.costs.cost import Cost, Origin
 from ptokit.machine.costs.datapaths import GIB, bandwidth, moved, product
 from ptokit.machine.costs.figures import figures, file_of, origin, row_of
+from ptokit.machine.costs.lanecosts import COMPUTE, slot
 from ptokit.machine.costs.sizes import Operands, elements, ends, vector_work
 from ptokit.machine.costs.vectorfunctions import functions
 from ptokit.machine.costs.vectorrepeats import intrinsics
@@ -59,7 +60,9 @@ def _cost(
     page: type[Instr], attrs: Attrs, kinds: tuple[tuple[str, DataType], ...], pipe: Pipe, file: str
 ) -> Cost:
     operands = dict(kinds)
-    if pipe is M:
+    if page.below and "lanes" in figures(file):
+        found = _in_registers(page, operands, file)
+    elif pipe is M:
         found = product(operands, file)
     elif pipe is V and not page.paths and not any(isinstance(k, GlobalType) for _, k in kinds):
         found = _vector(page, dict(attrs), operands, file)
@@ -81,6 +84,16 @@ def _vector(
     if "function" in figures(file):
         return functions(page, work, types, attrs, file)
     return intrinsics(page, work, types[0], file)
+
+
+def _in_registers(page: type[Instr], operands: Operands, file: str) -> Cost | None:
+    """Return the interval of an instruction of a vector function."""
+    registers = [kind for kind in operands.values() if isinstance(kind, RegisterType)]
+    if not registers or page.run is None:
+        return None
+    of_masks = all(kind.word == "mask" for kind in registers)
+    found = slot(page, COMPUTE, registers[0].dtype, of_masks, file)
+    return Cost(max(1, found.interval), origin(figures(file)["lanes"]))
 
 
 def _fallback(operands: Operands, pipe: Pipe, file: str) -> Cost:
