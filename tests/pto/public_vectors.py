@@ -25,6 +25,10 @@ from ptokit.values.host import numpy_dtype
 
 EQUAL, CLOSE, DIFFERENT, NOT_RUN = "equal", "close", "different", "not run"
 FILE = re.compile(r'(?:Read|Write)File\("(?:\./)?([\w.]+)"')
+# the file of an array of the host, a call of a kernel, and the kernel that it launches
+HOST = re.compile(r'"\./(\w+\.bin)",[^;]*?\b(\w+)Host\b')
+CALL = re.compile(r"^ +Launch(\w+)\(([^;]*?),\s*stream\);", re.M)
+LAUNCHED = re.compile(r"void Launch(\w+)\(.*?(\w+)<<<", re.S)
 BLOCKS, MOST_BLOCKS = re.compile(r"<<<\s*(\d+)"), 8  # of a launch whose blocks are computed
 # the comparison without tolerance
 PAGE = 1 << 16
@@ -81,27 +85,51 @@ def run(case: Path, folder: Path, engine: str, room: int) -> None:
     import numpy as np
 
     program: Program = pto.load(case / "kernel.pto")
-    names = dict.fromkeys(FILE.findall((case / "main.cpp").read_text(encoding="utf-8")))
-    names = sorted(names, key=lambda n: [int(d) for d in re.findall(r"\d+", n)] or [0])
-    func = program.entry_named(None)
     unknown = [op.name for f in program.module.funcs for op in f.ops if isinstance(op, OpaqueOp)]
-    if unknown:
-        raise _unknown(unknown)
-    given, sizes = dict[str, Any](), dict[str, int]()  # Any: arrays and numbers
-    for arg, file in zip(func.args, names, strict=False):
-        data = np.fromfile(folder / file, np.uint8)
-        sizes[file] = data.size
-        data = np.concatenate((data, np.zeros(room, np.uint8)))
-        if isinstance(arg.type, PtrType):
-            given[arg.name] = data.view(numpy_dtype(arg.type.dtype) or np.uint8)
-        elif isinstance(arg.type, ScalarType):
-            given[arg.name] = int(data.view(np.int32)[0])
-    launch = BLOCKS.search((case / "launch.cpp").read_text(encoding="utf-8"))
-    blocks = int(launch[1]) if launch else MOST_BLOCKS
-    found = program.run(target="a5", engine=engine, blocks=blocks, **given)
-    for arg, file in zip(func.args, names, strict=False):
-        if arg.name in found:
-            found[arg.name].view(np.uint8)[: sizes[file]].tofile(folder / file)
+    launch = (case / "launch.cpp").read_text(encoding="utf-8")
+    blocks = BLOCKS.search(launch)
+    number = int(blocks[1]) if blocks else MOST_BLOCKS
+    for name, files in launches(case, folder, launch):
+        func = program.entry_named(name)
+        if name is None and unknown:
+            raise _unknown(unknown)
+        given, sizes = dict[str, Any](), dict[str, int]()  # Any: arrays and numbers
+        for arg, file in zip(func.args, files, strict=False):
+            data = np.fromfile(folder / file, np.uint8)
+            sizes[file] = data.size
+            data = np.concatenate((data, np.zeros(room, np.uint8)))
+            if isinstance(arg.type, PtrType):
+                given[arg.name] = data.view(numpy_dtype(arg.type.dtype) or np.uint8)
+            elif isinstance(arg.type, ScalarType):
+                given[arg.name] = int(data.view(np.int32)[0])
+        found = program.run(target="a5", engine=engine, func=name, blocks=number, **given)
+        for arg, file in zip(func.args, files, strict=False):
+            if arg.name in found:
+                found[arg.name].view(np.uint8)[: sizes[file]].tofile(folder / file)
+
+
+def launches(case: Path, folder: Path, launch: str) -> list[tuple[str | None, list[str]]]:
+    """Return the functions that main.cpp launches, None for the only one, and files of arguments.
+
+    Arrays whose files main.cpp does not name have the other files, by their numbers.
+    """
+    main = (case / "main.cpp").read_text(encoding="utf-8")
+    hosts = {host: file for file, host in HOST.findall(main)}
+    names = dict(LAUNCHED.findall(launch))
+    every = sorted(
+        {*FILE.findall(main)} | {p.name for p in folder.glob("v*.bin")},
+        key=lambda n: [int(d) for d in re.findall(r"\d+", n)] or [0],
+    )
+    calls = [(name, [v.strip() for v in text.split(",")]) for name, text in CALL.findall(main)]
+    if not calls or not all(v.endswith("Device") for _, values in calls for v in values):
+        return [(None, every)]
+    found = list[tuple[str | None, list[str]]]()
+    for name, values in calls:
+        given = [hosts.get(v.removesuffix("Device")) for v in values]
+        rest = iter([file for file in every if file not in hosts.values()])
+        files = [file or next(rest, "") for file in given]
+        found.append((names.get(name) if len(names) > 1 else None, files))
+    return found
 
 
 def _unknown(names: list[str]) -> PtoError:

@@ -143,7 +143,10 @@ class Program(Rich):
             of_cores=[] if known else of_cores,
             executed=executed,
         )
-        found = [replace(v, diagnostics=(*v.diagnostics, *refused)) for v in found]
+        for n, verdict in enumerate(found):
+            told = {d.span for d in verdict.diagnostics}
+            more = (d for d in refused if d.span not in told)
+            found[n] = replace(verdict, diagnostics=(*verdict.diagnostics, *more))
         if not races:
             return found
         from ptokit.explore.pipechecks import kernels, races_of

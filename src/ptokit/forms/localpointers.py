@@ -11,16 +11,20 @@ from dataclasses import replace
 from functools import cache
 from typing import cast
 
+from ptokit.analysis.violation import blamed, violation
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.editing import FreshNames
 from ptokit.ir.emission import Emission
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
+from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.traits import ALLOCATES, PLACES
+from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I64, PtrType
+from ptokit.isa.model.types import I64, PtrType, ScalarType
 
 
 def _local(value: Value) -> bool:
@@ -93,6 +97,19 @@ class _Lowered(Emission):
         else:
             self._replace(op, given)
 
+    def _judge(self, op: Op) -> None:
+        """Raise PtoError for an op that breaks a rule of all targets: its page cannot lower it."""
+        chip = next((t for n in op.page.homes() if (t := TARGETS[n]).chip), UNKNOWN)
+        env: dict[str, object] = {"machine": chip, **op.page.unset, **op.attrs}
+        for name, value in op.values():
+            number = self.known(self._now(value))
+            plain = isinstance(value.type, ScalarType)
+            env[name] = value.type if not plain else UNKNOWN if number is None else number
+        rules = [r for r in op.page.all_rules if r.targets is None and r.required]
+        wrong = [r for r in rules if r.holds(env) is False]
+        if wrong:
+            raise PtoError([violation(op.page, r, env, blamed(op, r)) for r in wrong])
+
     def _keep(self, op: Op) -> None:
         """Keep an op, with addresses for pointers."""
         operands = {n: self._binding(b) for n, b in op.operands.items()}
@@ -104,6 +121,7 @@ class _Lowered(Emission):
         """Replace an op by those that its page names."""
         page, begun = op.page, len(self.ops)
         self.at = op
+        self._judge(op)
         values = {o.name: o.default for o in page.operands if not o.required}
         values |= {a.name: op.attrs.get(a.name, a.default) for a in page.attrs}
         values |= given

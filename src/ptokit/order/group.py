@@ -13,8 +13,9 @@ from ptokit.analysis.facts import facts_of
 from ptokit.analysis.fifos import KernelFifos, kernel_fifos
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import POLLS, SIGNALS
-from ptokit.isa.model.targets import Target
+from ptokit.isa.lang.traits import PLACES, POLLS, SIGNALS
+from ptokit.isa.model.targets import SPACES, Target
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.coreplace import CorePlace
@@ -26,6 +27,7 @@ from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY, SignalCells
+from ptokit.values.enumerations import MAT, VEC
 from ptokit.values.fixpipe import FixPipe
 
 T = TypeVar("T")
@@ -59,6 +61,15 @@ class GroupedCore(Core):
         self.opened.clear()
 
 
+def share_buffers(cores: Sequence[GroupedCore]) -> None:
+    """Let the cube of a block access the buffer of its first vector core, and those L1."""
+    cubes, vectors = ([c for c in cores if c.kind is kind] for kind in (CUBE, VECTOR))
+    if cubes and vectors and cubes[0].grid.shares:
+        cubes[0].shared[SPACES[VEC]] = vectors[0].space(VEC)
+        for core in vectors:
+            core.shared[SPACES[MAT]] = cubes[0].space(MAT)
+
+
 @dataclass(frozen=True)
 class Grid:
     """The cores of a launch, of one kind or both, and the FIFOs between the cores of a block.
@@ -66,6 +77,7 @@ class Grid:
     `together`: cores of several blocks or ranks wait for each other. `rank`: the rank of the launch
     in a job with several. `signals`: cores use signals besides FIFOs. `polls`: cores wait for
     numbers in memory. `separate`: each vector core has its own signals at the cube.
+    `shares`: the cube accesses the buffer of its first vector core, or vector cores access L1.
     """
 
     kinds: Sequence[KernelKind]
@@ -76,6 +88,7 @@ class Grid:
     signals: bool
     polls: bool
     separate: bool
+    shares: bool
 
     @classmethod
     def of(cls, launch: Launch, how: Options, rank: int = 0) -> Grid:
@@ -88,7 +101,7 @@ class Grid:
         together = number is not None or any(op.page.grid_wide(op.attrs) for op in signals)
         polls = any(POLLS in op.page.traits for op in signals)
         separate = target.separate or _names_second(bound, target)
-        given = bool(signals), polls, separate
+        given = bool(signals), polls, separate, any(_reaches_out(*one) for one in funcs.items())
         return cls(kinds, kernel_fifos(funcs), how.blocks, number, together, *given)
 
     @property
@@ -172,6 +185,14 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
             raise problem_on(grid, place, problem) from None
 
     return run
+
+
+def _reaches_out(kind: KernelKind, func: Func) -> bool:
+    """Return whether a core of this kind places bytes in a buffer of the other kind."""
+    other = VEC if kind is CUBE else MAT
+    placed = (op for op in func.ops if isinstance(op, Op) and PLACES in op.page.traits)
+    types = (op.results[0].type for op in placed)
+    return any(isinstance(kind, TileType) and kind.loc is other for kind in types)
 
 
 def _signals(func: Func | None) -> Iterator[Op]:

@@ -42,8 +42,8 @@ class CxxLaunch:
         target, fixpipe = how
         kinds = (CUBE, VECTOR) if mixed else (VECTOR,)
         fifos = KernelFifos({CUBE: {}, VECTOR: {}}, 0, 0, LANES if mixed else 1)
-        rest = {"together": True, "signals": True, "polls": False, "separate": target.separate}
-        self.grid = Grid(kinds, fifos, blocks, None, **rest)
+        rest = {"together": True, "signals": True, "polls": False, "shares": False}
+        self.grid = Grid(kinds, fifos, blocks, None, separate=target.separate, **rest)
         self.target, self.fixpipe, self.arrays = target, fixpipe, arrays
         self.run_core, self.mixed = run_core, mixed
         self.schedule = Schedule()

@@ -211,6 +211,8 @@ class _Launch:
     ) -> None:
         if any(_grows(env, rank.written) for env in envs.values()):
             raise NotNative("an output is as large as its views")
+        if rank.grid.shares:
+            raise NotNative("cores that access one another's buffers")
         self.rank, self.envs, self.limits, self.logged = rank, envs, limits, logged
         self.span, self.marked = span or range(rank.grid.blocks), marked
         schedule = _WithoutWaits() if rank.switches else schedule or Schedule()

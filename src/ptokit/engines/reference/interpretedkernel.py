@@ -19,7 +19,7 @@ from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.observer import Observer
 from ptokit.machine.printing import prints
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
-from ptokit.order.group import Grid, GroupedCore, launch_cores
+from ptokit.order.group import Grid, GroupedCore, launch_cores, share_buffers
 from ptokit.order.races import memories_of
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import SignalBoard
@@ -97,11 +97,13 @@ class InterpretedKernel:
         """Return the program of each core of a block."""
         shared = grid.shared_memories()
         board.fifos.append(shared)
-        found = list[Callable[[], Interpreter]]()
+        found, cores = list[Callable[[], Interpreter]](), list[GroupedCore]()
         for place in grid.of_block(block):
             core = GroupedCore(self.how.target, self.how.fixpipe, place, grid, board)
-            core.shared = shared
+            core.shared = dict(shared)
+            cores.append(core)
             found.append(partial(run, core))
+        share_buffers(cores)
         return found
 
     def _run(

@@ -66,4 +66,18 @@ V = {
         "pages as E2 says, expansions as V5; without NaN both give the same bytes",
         "each follows the recordings and golden data of its own level",
     ),
+    "V10": Dispute(
+        "what do the length and the steps of MTE_L1_UB count?",
+        "Manual of the level: bytes, from the start of one burst to that of the next. Cases "
+        "move 40 rows of 256 bytes with a length of 64 and steps of 0.",
+        "bytes; of several bursts with steps of 0 the length counts elements, one after another",
+        "a step of 0 would write every burst to one place",
+    ),
+    "V11": Dispute(
+        "how far apart are rows of fewer than 32 elements of 8-bit floats in L1?",
+        "Manual of the level: 32 bytes, where MTE_GM_L1_FRAC loads them. Cases with scales load 64 "
+        "rows of 16 elements one after another, and transpose them on the way to L0B.",
+        "where MTE_L1_L0B transposes them, one row follows the other",
+        "the cases would read bytes that nothing has written",
+    ),
 }

@@ -57,6 +57,9 @@ class Asm:
     each_typed: bool = False
     # keywords around operands, `recv(%a, %b)`; the clause of an operand with a key comes last
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    clause_break: str = " "  # the text before a clause, below tiles
+    # clauses whose types follow their word there, `word(` in parentheses; None: all but the first
+    clause_types: tuple[str, ...] | None = None
     untyped: bool = False  # DPS text does not list the types of results: they are inferred
     # (version, name): names in DPS text since a version of the dialect, the oldest first
     since: tuple[tuple[str, str], ...] = ()

@@ -98,6 +98,9 @@ class Awaited(Signal, abstract=True):
         signals.wait(number_of(event_id, event_id_dyn))
 
 
+OF_SECOND = 16  # the first number of the second vector core, at the cube
+
+
 def numbered(largest: int) -> tuple[Ruled, ...]:
     """Require numbers up to `largest`; a further rule requires at least 0."""
     limits = (number <= largest for number in (Signal.event_id, Signal.event_id_dyn))
@@ -124,7 +127,8 @@ class OfFfts(Signal, abstract=True, example=SIGNALLED, disputes=("X61",)):
 
     ffts_mode = Attr(int, None, bits=32)
     rules = (
-        *(Signal.rules, on(A5, sent_by(Signal.of)), on(HARDWARE, numbered(15))),
+        *(Signal.rules, on(A5, sent_by(Signal.of))),
+        *(on(A2A3, numbered(15)), on(A5, numbered(31))),
         named("attribute", both(ffts_mode >= 0, ffts_mode <= 2), help="modes are 0, 1, 2"),
     )
 
@@ -155,6 +159,8 @@ class SyncSet(OfFfts, name="sync.set"):
             signals.of_kind(number)
         elif ffts_mode == OF_BLOCK:
             signals.of_block(number)
+        elif event_id is not None and event_id >= OF_SECOND:
+            signals.direct(number)
         else:
             signals.across(number, every_lane=of is FIX)
 

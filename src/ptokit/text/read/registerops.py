@@ -1,13 +1,16 @@
 """Statements of the level below tiles: `op %a, %p[%i], "WORD" group(%n) {key = value} : T -> U`.
 
-Operands stand in the order of the page, then groups of operands with a word before each. Text that
-no page of the mnemonic takes is kept as written.
+Operands stand in the order of the page, then groups after a word, `word(%n, key = %m)`, and bare
+words. `Asm.clauses` has them: (word, what stands inside), where `key=name` is an operand or an
+attribute with a key; the clause ("", (name, *words)) is an attribute that is one of bare words.
+Text that no page of the mnemonic takes is kept as written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
@@ -19,6 +22,11 @@ from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.callreader import Item, read_item
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import signature
+from ptokit.text.types.parts import DIGITS
+
+# an operand of a group with its key, if it has one, or a word
+_Inner: TypeAlias = "tuple[str, Item] | Given"
+_Fitting: TypeAlias = "tuple[list[tuple[Operand, Item]], list[Given]]"
 
 
 @dataclass
@@ -26,7 +34,8 @@ class _RegisterStatement:
     """The parts of a statement, in text order."""
 
     items: list[tuple[Item, bool]] = field(default_factory=list[tuple[Item, bool]])  # in brackets?
-    groups: list[tuple[str, list[Item]]] = field(default_factory=list[tuple[str, list[Item]]])
+    groups: list[tuple[str, list[_Inner]]] = field(default_factory=list[tuple[str, "list[_Inner]"]])
+    bare: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     words: list[Given] = field(default_factory=list[Given])  # strings between operands
     attrs: list[Given] = field(default_factory=list[Given])
     types: list[tuple[Type, int]] = field(default_factory=list[tuple[Type, int]])
@@ -35,8 +44,22 @@ class _RegisterStatement:
 
 def plain(page: type[Instr]) -> list[Operand]:
     """Return the operands that stand outside of groups, in text order."""
-    grouped = {name for _, names in page.asm.clauses for name in names}
+    grouped = {name for word, _ in page.asm.clauses for _, name in inside(page, word)}
     return [s.operand for s in signature(page).ssa if s.name not in grouped]
+
+
+def inside(page: type[Instr], word: str) -> list[tuple[str, str]]:
+    """Return what stands in the group of a word: keys and names of operands and attributes."""
+    names = dict(page.asm.clauses).get(word, ())
+    parts = (name.rpartition("=") for name in names)
+    return [(key, name) for key, _, name in parts] if word else []
+
+
+def bare_words(page: type[Instr]) -> dict[str, Attr]:
+    """Return the attribute that each bare word is a value of."""
+    bare = (names for word, names in page.asm.clauses if not word)
+    attrs = {a.name: a for a in page.attrs}
+    return {word: attrs[name] for name, *words in bare for word in words}
 
 
 def defined(page: type[Instr]) -> list[Operand]:
@@ -48,15 +71,16 @@ def read_lanes(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     """Read a statement as the first of `forms` that takes its operands."""
     read = _parts(p, forms)
     for page in forms:
-        operands = _operands(page, read)
-        if operands is not None:
-            return _built(p, page, read, operands, at, results)
+        fitting = _fitting(page, read)
+        if fitting is not None:
+            return _built(p, page, read, fitting, at, results)
     raise UnknownOperandType
 
 
 def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
     read = _RegisterStatement()
-    groups = {word for page in forms for word, _ in page.asm.clauses}
+    groups = {word for page in forms for word, _ in page.asm.clauses if word}
+    bare = {word for page in forms for word in bare_words(page)}
     while True:
         text, after = p.texts[p.i], p.texts[p.i + 1]
         if text[:1] == "%" and not p.begins_statement():
@@ -72,77 +96,130 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
             read.attrs += dictionary(p)
         elif after == "(" and text in groups:
             p.i += 2
-            inner = [read_item(p, p.names) for _ in p.elements(")", p.i - 1)]
+            read.bare += [(text, p.i - 2)] if text in bare else []
+            inner = [_inner(p) for _ in p.elements(")", p.i - 1)]
             read.groups.append((text, inner))
+        elif text in bare:
+            read.bare.append((text, p.i))
+            p.i += 1
         elif not p.accept(","):
             break
     if p.texts[p.i] not in (":", "->", "}", ";", "") and not p.begins_line():
         p.fail("expected an operand")
     if p.accept(":"):
-        read.types = [*_types(p, groups)]
+        read.types = [*_types(p, groups | bare)]
     if p.accept("->"):
         read.results = p.listed_types()
-    elif not (read.items or read.groups):
+    elif not (read.items or read.groups or read.bare):
         read.types, read.results = [], read.types
     return read
 
 
-def _types(p: Parser, groups: set[str]) -> Iterator[tuple[Type, int]]:
-    """Read types with commas, of which some follow the word of their group."""
+def _inner(p: Parser) -> _Inner:
+    """Read an operand or a word of a group, perhaps with a key before it."""
+    at, key = p.i, ""
+    if p.texts[p.i + 1] == "=":
+        key = p.texts[p.i]
+        p.i += 2
+    if p.texts[p.i][:1] == "%" or p.texts[p.i][:1] in DIGITS:
+        return key, read_item(p, p.names)
+    value_at, value = p.i, read_value(p)
+    return Given(key, at, str(value), value_at, p.i - 1)
+
+
+def _types(p: Parser, words: set[str]) -> Iterator[tuple[Type, int]]:
+    """Read types with commas, of which some follow a word, `shape i64, i64, layout(i64)`."""
     grouped = p.texts[p.i] == "("
     if grouped:
         yield from p.listed_types()
         return
     while True:
-        while p.texts[p.i] in groups:
+        while p.texts[p.i] in words:
             p.i += 1
-        yield p.type(), p.i - 1
+            p.accept(",")
+        if p.texts[p.i] == "(":
+            yield from p.listed_types()
+        else:
+            yield p.type(), p.i - 1
         if not p.accept(","):
             break
 
 
-def _operands(page: type[Instr], read: _RegisterStatement) -> list[tuple[Operand, Item]] | None:
-    """Return the operands with their items, in text order; None if they do not fit the page."""
+def _fitting(page: type[Instr], read: _RegisterStatement) -> _Fitting | None:
+    """Return operands with their items, in text order, and attributes; None if they do not fit."""
     slots = plain(page)
     required = [o for o in slots if o.required]
     if not len(required) <= len(read.items) <= len(slots):
         return None
     if len(read.words) > len([a for a in page.attrs if a.quoted]):
         return None
-    found = list[tuple[Operand, Item]]()
+    found, attrs = list[tuple[Operand, Item]](), list[Given]()
     for operand, (item, bracket) in zip(slots, read.items, strict=False):
         if bracket is not (operand.name in page.asm.brackets):
             return None
         found.append((operand, item))
-    names = dict(page.asm.clauses)
-    given = set[str]()
-    for word, items in read.groups:
-        inner = [page.operand(n) for n in names.get(word, ())]
-        if not inner or (word in given and not inner[-1].many):
+    bare = bare_words(page)
+    for word, at in read.bare:
+        if word not in bare:
             return None
-        given.add(word)
-        last = inner[-1]
-        if last.many:
-            inner += [last] * (len(items) - len(inner))
-        if len(items) > len(inner) or any(o.required for o in inner[len(items) :]):
+        attrs.append(Given(bare[word].key, at, word, at, at))
+    for word in dict.fromkeys(word for word, _ in read.groups):
+        several = [inner for group, inner in read.groups if group == word]
+        grouped = _in_group(page, word, several)
+        if grouped is None:
             return None
-        found += zip(inner, items, strict=False)
-    groups = ((page.operand(names[0]), word) for word, names in page.asm.clauses)
-    if any(first.required and not first.many and word not in given for first, word in groups):
+        found += grouped[0]
+        attrs += grouped[1]
+    given = {o.name for o, _ in found}
+    if any(o.required and not o.many and o.name not in given for o in grouped_operands(page)):
         return None
     fits = (i.value is None or o.accepts(i.value.type) for o, i in found)
-    return found if all(fits) else None
+    return (found, attrs) if all(fits) else None
+
+
+def grouped_operands(page: type[Instr]) -> list[Operand]:
+    """Return the operands that stand in groups."""
+    names = {name for word, _ in page.asm.clauses for _, name in inside(page, word)}
+    return [o for o in page.operands if o.name in names]
+
+
+def _in_group(page: type[Instr], word: str, several: Sequence[Sequence[_Inner]]) -> _Fitting | None:
+    """Return what stands in the groups of one word; only a list may have several groups."""
+    entries = inside(page, word)
+    operands = {o.name: o for o in page.operands}
+    attrs = {a.name: a for a in page.attrs}
+    last = operands.get(entries[-1][1]) if entries else None
+    many = last if last is not None and last.many else None
+    if not entries or (len(several) > 1 and many is None):
+        return None
+    found, words = list[tuple[Operand, Item]](), list[Given]()
+    left = [*entries]
+    for part in (part for inner in several for part in inner):
+        is_word = isinstance(part, Given)
+        key = part.key if is_word else part[0]
+        kinds = attrs if is_word else operands
+        entry = next(((k, n) for k, n in left if k == key and n in kinds), None)
+        if entry is None:
+            return None
+        if many is None or entry[1] != many.name:
+            left.remove(entry)
+        if is_word:
+            words.append(replace(part, key=attrs[entry[1]].key))
+        else:
+            found.append((operands[entry[1]], part[1]))
+    return found, words
 
 
 def _built(
     p: Parser,
     page: type[Instr],
     read: _RegisterStatement,
-    operands: list[tuple[Operand, Item]],
+    fitting: _Fitting,
     at: int,
     results: list[Named],
 ) -> Op:
     op = Op(page, spans={"": p.span(at)})
+    operands, attrs = fitting
     listed = [o for o in operands if o[0].name not in page.asm.brackets]
     bare = [o for o in listed if o[0].kind is not Kind.INDEX]  # text may leave out types of indices
     fits = (some for some in (operands, listed, bare) if len(some) == len(read.types))
@@ -172,7 +249,7 @@ def _built(
         Given(a.key, w.at, w.value, w.value_at, w.end)
         for a, w in zip(quoted, read.words, strict=False)
     ]
-    bind_attributes(p, op, [*words, *read.attrs])
+    bind_attributes(p, op, [*words, *attrs, *read.attrs])
     op.results = _results(p, page, read, results)
     return op
 

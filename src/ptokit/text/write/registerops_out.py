@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ptokit.ir.module import Op, Value
 from ptokit.ir.strings import quoted
 from ptokit.isa.lang.instr import Instr
-from ptokit.text.read.registerops import defined, plain, words_of
+from ptokit.text.read.registerops import defined, inside, plain, words_of
 from ptokit.text.write.attributes_out import attributes
 from ptokit.text.write.writer import Writer
 
@@ -29,14 +31,9 @@ def write_lanes(w: Writer, op: Op) -> None:
             if page.asm.typed is None or operand.name in page.asm.typed:
                 types.append(w.type(value.type))
     text = ", ".join((*names, *texts))
-    for word, inner in _groups(page, op):
-        text += f" {word}({', '.join(map(w.use, inner))})"
-        types += [
-            f"{word} {w.type(v.type)}"
-            if v is inner[0] and word != page.asm.clauses[0][0]
-            else w.type(v.type)
-            for v in inner
-        ]
+    for word, group, values in _groups(w, op):
+        text += f"{page.asm.clause_break}{group}"
+        types += _types(page, word, [w.type(v.type) for v in values])
     kinds = dict(
         zip(
             (s.name for s in (*page.results(), *(o for o in page.outs() if o.fresh))),
@@ -57,11 +54,47 @@ def write_lanes(w: Writer, op: Op) -> None:
     w.line(op, line)
 
 
-def _groups(page: type[Instr], op: Op) -> list[tuple[str, list[Value]]]:
-    """Return the groups of operands with their words; a list is cut into groups of three."""
-    found = list[tuple[str, list[Value]]]()
+def _types(page: type[Instr], word: str, types: list[str]) -> list[str]:
+    """Return the types of a group, perhaps after its word."""
+    listed = page.asm.clause_types
+    if listed is None:
+        listed = tuple(word for word, _ in page.asm.clauses[1:])
+    if f"{word}(" in listed:
+        return [f"{word}({', '.join(types)})"]
+    if not types:
+        return [word] if word in listed else []
+    return [f"{word} {types[0]}", *types[1:]] if word in listed else types
+
+
+def _groups(w: Writer, op: Op) -> Iterator[tuple[str, str, list[Value]]]:
+    """Yield words of groups, their text, and the operands inside; a list has groups of three."""
+    page, bare = op.page, ""
     for word, names in page.asm.clauses:
-        values = [v for name in names for v in op.bound(name)]
-        size = 3 if page.operand(names[-1]).many else max(len(values), 1)
-        found += [(word, values[i : i + size]) for i in range(0, len(values), size)]
-    return found
+        if not word:
+            attr = names[0]
+            bare = str(op.attrs.get(attr) or "")
+            if bare and not any(_inside(w, op, bare)):
+                yield bare, bare, []
+            continue
+        parts = [*_inside(w, op, word)]
+        values = [v for _, v in parts if v is not None]
+        operands = {o.name: o for o in page.operands}
+        last = operands.get(names[-1])
+        size = 3 if last is not None and last.many else max(len(parts), 1)
+        for i in range(0, len(parts), size):
+            inner = ", ".join(text for text, _ in parts[i : i + size])
+            yield word, f"{word}({inner})", values[i : i + size] if size == 3 else values
+
+
+def _inside(w: Writer, op: Op, word: str) -> Iterator[tuple[str, Value | None]]:
+    """Yield the text of each operand and attribute of a group, with its value."""
+    attrs = {a.name: a for a in op.page.attrs}
+    for key, name in inside(op.page, word):
+        before = f"{key} = " if key else ""
+        if name in attrs:
+            found = op.attrs.get(name, attrs[name].default)
+            if found is not None:
+                yield f"{before}{found}", None
+            continue
+        for value in op.bound(name):
+            yield f"{before}{w.use(value)}", value

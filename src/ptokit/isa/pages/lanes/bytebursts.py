@@ -1,4 +1,4 @@
-"""Transfers of bursts of bytes between global memory and the vector buffer, below tiles."""
+"""Transfers of bursts of bytes between global memory, the vector buffer and L1, below tiles."""
 
 from typing import Any
 
@@ -38,6 +38,7 @@ class Bursts(Below, abstract=True, example=COPIED):
 
     unit: ClassVar[int] = 1  # bytes that lengths and steps count
     gaps: ClassVar[bool] = False  # whether steps count from the end of a burst
+    ends: ClassVar[tuple[Loc, Loc]] = (VEC, VEC)  # memories of local pointers: source, destination
 
     @classmethod
     def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
@@ -47,23 +48,23 @@ class Bursts(Below, abstract=True, example=COPIED):
         size, *steps = (make.times(n, cls.unit) for n in (length, *loops))
 
         def burst(a: Quantity, b: Quantity) -> None:
-            ends = {"dst": place(make, given["dst"], b, size)}
-            ends["src"] = place(make, given["src"], a, size)
-            if cls.pipe is MTE2:
-                make.op(BurstIn, ends)
-            elif cls.pipe is MTE3:
-                make.op(BurstOut, ends)
-            else:
-                make.op(BurstWithin, ends)
+            names = zip(("src", "dst"), cls.ends, (a, b), strict=True)
+            ends = {n: place(make, given[n], loc, offset, size) for n, loc, offset in names}
+            cls.add(make, ends)
 
         nest(make, (given["count"], *steps, *given.get("loops", ())), burst)
         return []
 
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        """Add one burst."""
+        raise NotImplementedError
 
-def place(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity) -> Quantity:
-    """Return so many bytes behind a pointer, in the vector buffer or in global memory."""
+
+def place(make: Lowering, ptr: Quantity, loc: Loc, offset: Quantity, length: Quantity) -> Quantity:
+    """Return so many bytes behind a pointer, in local or in global memory."""
     if isinstance(ptr, LocalPointer):
-        return row(make, u8, make.sum(ptr.address, offset), length)
+        return row(make, u8, make.sum(ptr.address, offset), length, loc)
     return in_global(make, ptr, offset, length)
 
 
@@ -150,6 +151,10 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
     )
     rules = fields_of(length, count)
 
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstOut, ends)
+
 
 class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     """Copy bursts of bytes from global memory into the vector buffer.
@@ -179,6 +184,10 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
         named("operand-value", padded == 0, help="use mte_gm_ub with `pad`"),
     )
 
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstIn, ends)
+
 
 class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
     """Copy bursts of bytes from the vector buffer to global memory.
@@ -199,6 +208,10 @@ class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
     )
     rules = fields_of(length, count)
 
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstOut, ends)
+
 
 class MteUbUb(Bursts, name="mte_ub_ub", unit=LINE, gaps=True):
     """Copy bursts within the vector buffer; lengths and gaps count blocks of 32 bytes."""
@@ -214,6 +227,10 @@ class MteUbUb(Bursts, name="mte_ub_ub", unit=LINE, gaps=True):
         clauses=(NBURST,),
     )
     rules = fields_of(length, count)
+
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstWithin, ends)
 
 
 def nest(
@@ -245,13 +262,15 @@ def in_global(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity)
     return make.op(MakeTensorView, given, {}, [kind])[0]
 
 
-def row(make: Lowering, dtype: DType, address: Quantity, cols: Quantity) -> Quantity:
-    """Return so many elements of the vector buffer."""
+def row(
+    make: Lowering, dtype: DType, address: Quantity, cols: Quantity, loc: Loc = VEC
+) -> Quantity:
+    """Return so many elements of local memory."""
     known = make.known(cols)
     if known is not None:
-        return make.window(line(dtype, known), address)
+        return make.window(TileType(loc, dtype, 1, known, Shape(1, known)), address)
     longest = LONGEST * 8 // dtype.bits
-    return make.window(TileType(VEC, dtype, 1, longest, Shape(1, None)), address, cols)
+    return make.window(TileType(loc, dtype, 1, longest, Shape(1, None)), address, cols)
 
 
 def filled(dst: Cells, src: Cells) -> None:

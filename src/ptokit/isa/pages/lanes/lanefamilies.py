@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import in_memory
+from ptokit.isa.model.targets import Capacity, in_memory
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.allocation import Allocation
 from ptokit.values.layouts import Shape
@@ -169,5 +169,11 @@ class LocalBytes(Allocation, name="local_bytes", traits=(ALLOCATES, PLACES), bel
 %a = arith.constant 64 : i64
 %t = NAME addr = %a : !pto.tile_buf<vec, 1x64xf32>"""
     addr = In(Scalar, scalar="i64", key="addr", doc="byte offset")
-    rules = in_memory(addr, Allocation.result)
+    end = addr + Allocation.valid_col * Allocation.result.dtype.bits // 8
+    inside = both(addr >= 0, end <= Capacity(Allocation.result))
+    help = "so many bytes from there lie in the memory of the pointer"
+    rules = (
+        *when(~Allocation.valid_col.given, in_memory(addr, Allocation.result)),
+        *when(Allocation.valid_col.given, named("address-out-of-range", inside, help=help)),
+    )
     disputes = ()
