@@ -20,8 +20,7 @@ from fuzz.scale import FACTOR
 from ptokit.api.kernel.loading import loads
 from ptokit.api.program import Program
 from ptokit.ir.module import Block, Func, Module, Op, Value
-from ptokit.isa.disputes import DISPUTES
-from ptokit.isa.expansions.expansiontable import DIFFERING, EXPANSIONS
+from ptokit.isa.expansions.expansiontable import EXPANSIONS
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.passes.pipeline import run_passes
@@ -71,7 +70,7 @@ def filled(number: int, image: Image) -> Bytes:
     found = random.integers(0, 256, ROOM, np.uint8)
     for case, places in image.cases:
         style = ("edges", "ordinary")[int(random.integers(2))]
-        style = "ordinary" if case.page in DIFFERING else style
+        style = "ordinary" if "V9" in case.page.disputes else style  # they differ for NaN
         for name, at in places.items():
             kind = case.types[name]
             assert isinstance(kind, TileType)
@@ -168,8 +167,3 @@ def test_a_tile_instruction_does_what_its_expansion_does() -> None:
         cases = list(cases_of(page))
         found += cases if FACTOR >= 10 else [cases[(7 * number + 3) % len(cases)]]
     assert list(complaints(found)) == []
-
-
-def test_pages_and_their_expansions_differ_as_disputes_say() -> None:
-    assert DIFFERING.keys() <= EXPANSIONS.keys()
-    assert set(DIFFERING.values()) <= DISPUTES.keys()

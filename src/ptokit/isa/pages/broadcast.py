@@ -157,7 +157,7 @@ class TRowExpandMax(
     For equal values, and if one is NaN, the result is src0's.
     """
 
-    disputes = ("E2", "E45")
+    disputes = ("E2", "E45", "V9")
 
 
 class TRowExpandMin(
@@ -170,7 +170,7 @@ class TRowExpandMin(
     For equal values, and if one is NaN, the result is src0's.
     """
 
-    disputes = ("E2", "E45")
+    disputes = ("E2", "E45", "V9")
 
 
 def exp_of_difference(a: Array, b: Array) -> Array:
@@ -316,11 +316,11 @@ class TColExpandDiv(
     disputes = ("E40",)
 
 
-class TColExpandMax(ColExpand, f=Array.maximum, rules=COLUMNS, disputes=("E2",)):
+class TColExpandMax(ColExpand, f=Array.maximum, rules=COLUMNS, disputes=("E2", "V9")):
     """dst[i, j] = src1[0, j] where src0[i, j] < src1[0, j], else src0[i, j], NaN too."""
 
 
-class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS, disputes=("E2",)):
+class TColExpandMin(ColExpand, f=Array.minimum, rules=COLUMNS, disputes=("E2", "V9")):
     """dst[i, j] = src1[0, j] where src1[0, j] < src0[i, j], else src0[i, j], NaN too."""
 
 

@@ -90,7 +90,7 @@ class TPartMul(Partial, step=operator.mul, rules=partial(MUL_A5), disputes=("E73
 
 
 class TPartMax(
-    Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73")
+    Partial, step=Array.maximum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73", "V9")
 ):
     """dst[i, j] = the larger source where both are valid, a copy where one is, 0 elsewhere.
 
@@ -101,7 +101,7 @@ class TPartMax(
 
 
 class TPartMin(
-    Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73")
+    Partial, step=Array.minimum, rules=best_of(VEC_A5), disputes=("E2", "E26", "E72", "E73", "V9")
 ):
     """dst[i, j] = the smaller source where both are valid, a copy where one is, 0 elsewhere.
 

@@ -230,7 +230,7 @@ class RowExtreme(RowFold, abstract=True, rules=OF_EXTREME):
     """dst[i, 0] = an extreme of row i."""
 
     specials = NAN_IN_FRONT
-    disputes = ("E2", "E39")
+    disputes = ("E2", "E39", "V9")
 
 
 class TRowMax(RowExtreme, f=across("max")):
@@ -348,7 +348,7 @@ EXTREME = (by_column(VEC_A2A3, VEC_A5), of_elements(ColReduce.dst, ColReduce.src
 class ColExtreme(ColFold, abstract=True, rules=EXTREME, specials=NAN_IN_FRONT):
     """dst[0, j] = an extreme of column j."""
 
-    disputes = ("E2", "E29")
+    disputes = ("E2", "E29", "V9")
 
 
 class TColMax(ColExtreme, f=down("max")):

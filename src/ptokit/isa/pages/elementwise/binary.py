@@ -49,7 +49,7 @@ class TMax(Binary, f=Array.maximum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
     So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
     """
 
-    disputes = ("E2",)
+    disputes = ("E2", "V9")
 
 
 class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VEC_A5)):
@@ -58,7 +58,7 @@ class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
     So for equal values, zeros of either sign too, and if one is NaN, the result is src0's.
     """
 
-    disputes = ("E2",)
+    disputes = ("E2", "V9")
 
 
 class TRem(
@@ -146,4 +146,5 @@ class TPRelu(
 ):
     """dst[i, j] = src0[i, j] where it is greater than 0, else src0[i, j] * src1[i, j]."""
 
+    disputes = ("V9",)
     apart = IN_STEPS

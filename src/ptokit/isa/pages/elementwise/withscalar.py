@@ -90,7 +90,7 @@ class TMaxS(
     WithScalar,
     f=Array.maximum,
     rules=with_scalar(VEC_A2A3, VEC_A5, columns=True),
-    disputes=("E2",),
+    disputes=("E2", "V9"),
 ):
     """dst[i, j] = scalar where src[i, j] < scalar, else src[i, j]; also if one is NaN."""
 
@@ -100,7 +100,7 @@ class TMinS(
 ):
     """dst[i, j] = scalar where scalar < src[i, j], else src[i, j]; also if one is NaN."""
 
-    disputes = ("E2",)
+    disputes = ("E2", "V9")
 
 
 class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
@@ -171,6 +171,7 @@ class TPowS(
 class TLRelu(WithScalar, f=sloped):
     """dst[i, j] = src[i, j] where it is greater than 0, else src[i, j] * scalar."""
 
+    disputes = ("V9",)
     kind = TypeOf(WithScalar.scalar)
     slope = named("element-type", Exact(kind, Const(f32)), help="a5 takes the slope as f32")
     rules = (with_scalar(F16_F32, F16_F32), on(A5, slope))
