@@ -13,7 +13,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ptokit", deadline=None, derandomize="PTOKIT_FUZZ" not in os.environ)
+ALONE = "PTOKIT_FUZZ" not in os.environ
+MOST = 50 if ALONE else 100  # examples
+settings.register_profile("ptokit", deadline=None, derandomize=ALONE, max_examples=MOST)
 settings.load_profile("ptokit")
 gc.set_threshold(50_000, 20, 20)  # the default ones cost a twentieth of the time
 

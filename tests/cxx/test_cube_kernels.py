@@ -7,7 +7,7 @@ import pytest
 from launched import again, kernels, needs_compiler
 
 import ptokit as pto
-from fuzz.scale import sampled
+from fuzz.scale import in_turn, sampled
 from ptokit.diagnostics.diagnostic import Judge
 
 RNG = np.random.default_rng(3)
@@ -18,8 +18,7 @@ PRODUCT = A.astype(np.float32) @ B.astype(np.float32)
 pytestmark = needs_compiler
 
 
-@pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("which", [0, 1, 2])
+@pytest.mark.parametrize(("which", "target"), in_turn([0, 1, 2], ["a2a3", "a5"]))
 def test_products(which: int, target: str) -> None:
     c = np.zeros((32, 32), np.float32)
     ran = kernels("cube", target).launch("cube", which, A, B, c)

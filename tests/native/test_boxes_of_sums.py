@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import in_turn
 from ptokit.launch.executable import Run
 
 L1 = "!pto.tile_buf<mat, {}, valid={}, blayout=col_major, slayout=row_major>"
@@ -74,13 +76,15 @@ def test_what_no_product_has_is_counted(engine: str) -> None:
     assert f"{3 * (16 * 8 + 16 * 32)} elements, first (0, 24)" in str(found.seen)
 
 
-@pytest.mark.parametrize("target", ["cpu", "a5"])
-@pytest.mark.parametrize("compact", [0, 1])
-@pytest.mark.parametrize("m", [8, 16, 17, 32])
+PITCHES = [*product([0, 1], [8, 16, 17, 32])]
+
+
+@pytest.mark.parametrize(("of", "target"), in_turn(PITCHES, ["a5", "cpu"]))
 def test_a_run_warns_of_block_columns_at_another_pitch(
-    target: str, compact: int, m: int, engine: str
+    of: tuple[int, int], target: str, engine: str
 ) -> None:
     """Their rows are told by a, and read by the tile's 32 or, if it is compact, its 16 valid."""
+    compact, m = of
     sums = BOX.replace("fractal=1024", f"fractal=1024, compact={compact}")
     found = stored(16, m, sums, engine=engine, target=target).warnings
     right = (m <= 16) if compact else (m > 16)

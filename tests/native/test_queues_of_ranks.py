@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from fuzz.scale import scaled
+from fuzz.scale import in_turn, scaled
 from native.pipekernel import BACK, TAKE, kernel
 from native.test_issue_queues import (
     ALL,
@@ -131,8 +131,7 @@ def of_both(entries: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(scaled(1)))
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
-@pytest.mark.parametrize("style", ["named", "views"])
+@pytest.mark.parametrize(("target", "style"), in_turn(["cpu", "a2a3", "a5"], ["named", "views"]))
 def test_queues_wait_for_entries_while_ranks_wait_for_one_another(
     style: str, target: str, seed: int
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptokit as pto
+from fuzz.scale import in_turn
 from ptokit.api.program import Program
 from ptokit.explore.mayalias import placing
 from ptokit.isa.model.targets import TARGETS
@@ -87,10 +89,9 @@ def test_places_that_meet_for_some_number_are_looked_at(text: str, number: str, 
     assert number == "block" or any("with %n = " in note.message for note in found.notes)
 
 
-@pytest.mark.parametrize("chip", ["a2a3", "a5"])
-@pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("text", PROGRAMS, ids=["slot", "address", "rows"])
-def test_they_are_synchronised(text: str, number: str, chip: str) -> None:
+@pytest.mark.parametrize(("of", "chip"), in_turn(product(NUMBERS, PROGRAMS), ["a2a3", "a5"]))
+def test_they_are_synchronised(of: tuple[str, str], chip: str) -> None:
+    number, text = of
     bare = text.replace("  pto.barrier <PIPE_ALL>\n", "")
     module = program(bare, number).module
     made = Program(run_passes(module, ["synchronise"], TARGETS[chip]))

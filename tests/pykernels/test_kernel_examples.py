@@ -75,7 +75,7 @@ def test_text_of_level_3_is_legal_and_its_pipes_are_in_order(case: Case, chip: s
     assert found == []
 
 
-@pytest.mark.parametrize("target", ["cpu", "a2a3", "a5"])
+@pytest.mark.parametrize("target", sampled(["a2a3", "a5", "cpu"], 3))
 @pytest.mark.parametrize("rows", sampled([33, 1, 31, 103], 4))
 def test_a_decoder_layer_is_made_of_kernels(rows: int, target: str) -> None:
     """Like Qwen3's: four heads that share two of keys and values."""

@@ -98,7 +98,7 @@ def test_no_module_names_a_page() -> None:
 def test_the_rest_works_without(removed: type[Instr]) -> None:
     rest = {p.__name__ for p in pages()}
     assert removed.__name__ not in rest
-    for page in pages():
+    for page in sampled(pages(), 4):
         assert instruction_page(page)
     ones = pto.tile("vec", pto.f32, 16, 32, data=np.ones((16, 32), np.float32))
     for name in MOVES & rest:
