@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.blockrange import RangeResult, Sizes
-from ptokit.engines.native.generator import Compiler
-from ptokit.engines.native.issuequeues import QueueingCompiler
 from ptokit.engines.native.localregisters import LocalRegisters
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
-from ptokit.engines.native.queuedfifos import Rings, slots_behind
 from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import InterpretedFunction
@@ -44,6 +41,10 @@ from ptokit.machine.record.handles import traced
 from ptokit.machine.record.trace import FRAME, Recorded
 from ptokit.machine.undefinedstore import undefined_results
 from ptokit.values.fixpipe import FixPipe
+
+if TYPE_CHECKING:  # code that the cache keeps is not generated again
+    from ptokit.engines.native.generator import Compiler
+    from ptokit.engines.native.queuedfifos import Rings
 
 Variant: TypeAlias = "tuple[bool, cache.Processor]"
 MOST_TRIES = 12  # each attempt tracks at least one more memory
@@ -70,6 +71,8 @@ class CompiledBody:
         job = Job(core, *given, self._generate)
         job.queued, job.ops = self.queued, self.things
         if self.queued:
+            from ptokit.engines.native.queuedfifos import slots_behind
+
             job.rings, core.behind = slots_behind(self.func, core, self.known, core.behind)
         return job
 
@@ -303,7 +306,7 @@ class Job:
     logged: bool = False
     suspends: bool = False
     queued: bool = False  # the pipes have queues
-    rings: Rings = field(default_factory=Rings)  # addresses of popped tiles
+    rings: Rings | None = None  # addresses of popped tiles, if the pipes have queues
     ops: Sequence[object] = ()  # ops and regions that define handles
     marked: frozenset[str] = frozenset()  # arrays whose written bytes the run reports
 
@@ -359,6 +362,9 @@ class Job:
         return found
 
     def _compiler(self, tracked: set[str]) -> Compiler:
+        from ptokit.engines.native.generator import Compiler
+        from ptokit.engines.native.issuequeues import QueueingCompiler
+
         host, core = cache.this_processor().host, self.core
         Traced.native_half = host.half
         compiler: Compiler
@@ -392,7 +398,7 @@ class Job:
         initial = Initial(start, fresh, spoils)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
-        if isinstance(compiler, QueueingCompiler):
+        if isinstance(compiler, QueueingCompiler) and self.rings is not None:
             compiler.rings = self.rings
         compiler.limited, compiler.logged = self.limited, self.logged
         compiler.suspends = self.suspends
