@@ -9,6 +9,7 @@ from belowtiles import (
     BYTES,
     EVERY,
     NUMBER,
+    REALS,
     ROOM,
     TYPES,
     Given,
@@ -190,6 +191,24 @@ def head(g: Given, out: Lanes) -> None:
 
 case(
     "vstus %state, %seven, %x, %to : !pto.align, i32, V, P", "f32", "bytes !pto.align", stored(head)
+)
+
+
+def sorted_records(g: Given, out: Lanes) -> None:
+    """The first 32 lanes, the greatest first, with the bits of the second register as indices."""
+    order = np.argsort(-g.x[:32].astype(np.float64), kind="stable")
+    record = np.dtype([("score", g.x.dtype), ("zeros", "V2"), ("index", "u4")])
+    record = record if g.x.itemsize == 2 else np.dtype([("score", g.x.dtype), ("index", "u4")])
+    found = np.zeros(32, record)
+    found["score"], found["index"] = g.x[:32][order], octets(g)[BYTES:].view(np.uint32)[:32][order]
+    out[:256] = found.view(np.uint8)
+
+
+case(
+    "vbitsort %to, %p, %q, %c1 : P, P, !pto.ptr<ui32, ub>, index",
+    REALS,
+    "bytes",
+    stored(sorted_records),
 )
 
 

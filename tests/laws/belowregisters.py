@@ -48,6 +48,28 @@ number("vadds", EVERY, lambda x, s: x + s)
 number("vmuls", ("f32", "f16", "i16"), lambda x, s: x * s)
 number("vmaxs", EVERY, np.maximum)
 number("vmins", EVERY, np.minimum)
+number("vsubs", EVERY, lambda x, s: x - s)
+number("vands", WHOLE, np.bitwise_and)
+number("vors", WHOLE, np.bitwise_or)
+number("vxors", WHOLE, np.bitwise_xor)
+two("vaddrelu", REALS, lambda x, y: np.maximum(x + y, np.zeros_like(x)))
+two("vsubrelu", REALS, lambda x, y: np.maximum(x - y, np.zeros_like(x)))
+one("vrec", REALS, lambda x: np.ones_like(x) / x)
+one("vrsqrt", REALS, lambda x: np.ones_like(x) / np.sqrt(x))
+one("vmov", EVERY, lambda x: x)
+
+
+def binary_digits(x: Lanes) -> list[str]:
+    """Return the bits of each integer as text."""
+    width = 8 * x.itemsize
+    return [format(int(n), f"0{width}b") for n in x.view(f"u{x.itemsize}")]
+
+
+one("vbcnt", WHOLE, lambda x: np.array([t.count("1") for t in binary_digits(x)], x.dtype))
+one(
+    *("vcls", WHOLE),
+    lambda x: np.array([len(t) - len(t.lstrip(t[0])) for t in binary_digits(x)], x.dtype),
+)
 number("vlrelu", REALS, lambda x, s: np.where(x < 0, x * s, x))
 
 
@@ -196,6 +218,9 @@ def apart(x: Lanes, y: Lanes) -> tuple[Lanes, ...]:
 
 case("vintlv %x, %y : V, V", EVERY, "V V", lambda g: turns(g.x, g.y))
 case("vdintlv %x, %y : V, V", EVERY, "V V", lambda g: apart(g.x, g.y))
+for n, half in enumerate(("LOWER", "HIGHER")):
+    case(f'vintlvv2 %x, %y, "{half}" : V, V', EVERY, "V", lambda g, n=n: turns(g.x, g.y)[n])
+    case(f'vdintlvv2 %x, %y, "{half}" : V, V', EVERY, "V", lambda g, n=n: apart(g.x, g.y)[n])
 
 
 def squeezed(g: Given) -> Lanes:

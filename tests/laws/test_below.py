@@ -53,7 +53,7 @@ def written(number: int, one: Case) -> Iterator[str]:
 
     def spelled(text: str) -> str:
         text = re.sub(r"(?<![\w%!.])[VMTP](?!\w)", lambda m: words[m[0]], text)
-        names = ("x", "y", "m", "k", "s", "p", "o", "j", "lines")
+        names = ("x", "y", "m", "k", "s", "p", "q", "o", "j", "lines")
         return re.sub(rf"%({'|'.join(names)})(?!\w)", rf"%\1_{one.kind}", text)
 
     yield f"%at{number} = arith.constant {at // size} : index"
@@ -123,6 +123,8 @@ def program(cases: Sequence[Case]) -> str:
         lines += [
             f"%base_{kind} = arith.constant {first} : i64",
             f"%p_{kind} = pto.castptr %base_{kind} : i64 -> {pointer}",
+            f"%second_{kind} = arith.constant {first + BYTES} : i64",
+            f"%q_{kind} = pto.castptr %second_{kind} : i64 -> !pto.ptr<ui32, ub>",
             f"%o_{kind} = pto.castptr %behind : i64 -> {pointer}",
             f"%half_{kind} = arith.constant {BYTES // size} : index",
             f"%x_{kind} = pto.vlds %p_{kind}[%c0] : {pointer} -> {register(kind)}",

@@ -26,7 +26,7 @@ class Text:
         self.lines: list[str] = []
         self.known: dict[str, str] = {}
 
-    def number(self, value: float, kind: str = "i64") -> str:
+    def number(self, value: float | str, kind: str = "i64") -> str:
         """Return a constant."""
         text = f"{value} : {kind}"
         if text not in self.known:

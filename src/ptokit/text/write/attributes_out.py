@@ -21,6 +21,7 @@ def attributes(op: Op, w: Writer | None = None) -> str:
     """Return ` {key = value}` without defaults; in DPS without attributes printed elsewhere."""
     asm, parts = op.page.asm, list[str]()
     dps = w is not None and w.form == "dps"
+    inside = {name.rpartition("=")[2] for _, names in asm.clauses for name in names}
     if w is not None and dps and asm.selected and w.mnemonic(op) != op.page.mnemonic():
         parts.append(f'{asm.selected[0]} = "{asm.selected[1]}"')
     for attr in op.page.attrs:
@@ -29,7 +30,7 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         placed = asm.shape in PLACED and ordered
         flag = attr.key == asm.flag and value is True
         elsewhere = attr.quoted or flag or attr.key in asm.behind
-        placed |= asm.shape == "lanes" and attr.quoted
+        placed |= asm.shape == "lanes" and (attr.quoted or attr.name in inside)
         kept = value != attr.default or (dps and attr.key in asm.always)
         if kept and not placed and not (dps and elsewhere):
             bits = f" : i{attr.bits}" if attr.kind is int and attr.bits != 64 else ""
