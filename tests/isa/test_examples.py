@@ -23,7 +23,7 @@ from ptokit.tools.manual.topics import FUNCTIONS
 from ptokit.tools.shown import array_of
 from ptokit.tools.tracing import Tracer
 
-COMPILED = sampled(pages(), 6)  # that native code does what a page says is the law of meaning
+COMPILED = sampled(pages(), 10)  # that native code does what a page says is the law of meaning
 WITHOUT_DATA = {p.__name__ for p in pages() if not p.outs() or not p.on_tiles}
 
 
