@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import cycle, product
 from typing import Any, TypeAlias
 
-from ptokit.isa.expansions.expansiontable import EXPANSIONS
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr
@@ -116,15 +115,23 @@ def tile(dtype: DType, rows: int, cols: int) -> TileType:
     return TileType(VEC, dtype, rows, -(-cols // line) * line, Shape(rows, cols))
 
 
-def cases_of(page: type[Instr]) -> Iterator[Case]:
-    """Every case of a page that its rules on A5 allow."""
-    choices = ATTRS.get(page.__name__, [{}])
+def candidates(page: type[Instr]) -> list[Case]:
+    """Cases of a page of every element type and shape, with attributes in turns."""
+    choices = cycle(ATTRS.get(page.__name__, [{}]))
     several = WHOLE if page is TCvt else (None,)
-    for dtype, other in product(WHOLE, several):
-        for number, shape in enumerate(SHAPES):
-            one = case(page, dtype, shape, choices[number % len(choices)], other)
-            if legal(one):
-                yield one
+    types = product(WHOLE, several, SHAPES)
+    return [case(page, dtype, shape, next(choices), other) for dtype, other, shape in types]
+
+
+def cases_of(page: type[Instr]) -> list[Case]:
+    """Every case of a page that its rules on A5 allow."""
+    return [*filter(legal, candidates(page))]
+
+
+def one_of(page: type[Instr], number: int) -> Case:
+    """One case of a page that its rules allow, of the types and shapes in turns."""
+    every = candidates(page)
+    return next(filter(legal, (every[101 * n % len(every)] for n in range(number, 10**6))))
 
 
 def case(
@@ -167,8 +174,3 @@ def expanding(one: Case) -> bool:
     divided = one.dtype.is_int and any(word in one.page.__name__ for word in DIVIDING)
     rounded = one.page is TCvt and len(types) == 1
     return one.dtype in PLAIN and types <= PLAIN | {i8, u8} and not divided and not rounded
-
-
-def every() -> Iterator[Case]:
-    for page in EXPANSIONS:
-        yield from cases_of(page)
