@@ -19,10 +19,10 @@ OF_PYTHON = {"if", "for"}
 
 
 def defined() -> set[str]:
-    """What files that define some of the names define, methods as `Class.name`."""
+    """What files that may define some of the names define, methods as `Class.name`."""
     found = set[str]()
     parts = "|".join({name.split(".")[0] for name in NAMES})
-    likely = re.compile(rf"^ *(?:class |def |async def )?(?:{parts})\b", re.M)
+    likely = re.compile(rf"^ *(?:class|def) (?:{parts})\b|^(?:{parts})\b", re.M)
     texts = (path.read_text(encoding="utf-8") for path in (ROOT / "src" / "ptokit").rglob("*.py"))
     for text in filter(likely.search, texts):
         for node in ast.walk(ast.parse(text)):
