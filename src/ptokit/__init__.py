@@ -13,6 +13,7 @@ if _typing.TYPE_CHECKING:
     from ptokit.api.events import Event
     from ptokit.api.hostarrays import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.api.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
+    from ptokit.api.kernel import lanenames as lanes
     from ptokit.api.kernel import valuenames
     from ptokit.api.kernel.hostside import In, InOut, KernelWarning, Out, spec
     from ptokit.api.kernel.kernel import Kernel, inline, kernel
@@ -32,6 +33,7 @@ if _typing.TYPE_CHECKING:
     from ptokit.api.kernel.loading import load, loads
     from ptokit.api.kernel.tuning import Tuning, autotune
     from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
+    from ptokit.api.kernel.vectorcalls import vector
     from ptokit.api.program import Program
     from ptokit.api.tensors import (
         conv,
@@ -119,6 +121,7 @@ if _typing.TYPE_CHECKING:
         "i64",
         "inline",
         "kernel",
+        "lanes",
         "load",
         "loads",
         "matmul",
@@ -141,6 +144,7 @@ if _typing.TYPE_CHECKING:
         "u16",
         "u32",
         "u64",
+        "vector",
         "where",
     ]
     __all__ += intrinsics.__all__
@@ -164,6 +168,8 @@ else:
         "api.kernel.tuning": "Tuning autotune",
         "api.kernel.hostside": "In InOut KernelWarning Out spec",
         "api.kernel.kernel": "Kernel inline kernel",
+        "api.kernel.lanenames": "lanes",
+        "api.kernel.vectorcalls": "vector",
         "api.kernel.kernelfunctions": "block cdiv copy full grid matmul print range store "
         "target_name where",
     }

@@ -60,7 +60,7 @@ ELSEWHERE = {"not-utf8", "nesting-too-deep", "time-limit"}
 OF_KERNELS = {
     *("run-time-number", "rebound", "out-of-scope", "left-loop", "unused-value"),
     *("output-not-written", "debug-differs", "argument-shape", "store-into-input"),
-    *("unwatched", "left-branch"),
+    *("unwatched", "left-branch", "vector-function"),
 }
 # of kernels in C++: tests/cxx
 OF_CPP = {"no-compiler", "cxx-compile-error", "cxx-launch"}

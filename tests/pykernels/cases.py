@@ -218,6 +218,7 @@ def block_scaled(a: Array, of_a: Array, b: Array, of_b: Array) -> Array:
 SMALL = {"bm": 32, "bn": 32, "bk": 16}
 
 ROWS = "elementwise"
+IN_REGISTERS: dict[str, Any] = {"targets": ("cpu", "a5"), "sizes": (1, 63, 64, 65, 1000)}
 CASES = [
     Case(ROWS, "softmax", lambda r, n: (x := floats(r, n, 50), like(x)), softmax),
     Case(ROWS, "rmsnorm", lambda r, n: (halves(r, n, 64), floats(r, 1, 64), zeros(n, 64)), rmsnorm),
@@ -479,5 +480,14 @@ CASES = [
             ("top_k", numbered(), 32, 20, 11),
             ("top_k_merged", np.arange(128, dtype=np.uint32)[None], 4, 100, 29),
         )
+    ),
+    Case("vectors", "softmax", lambda r, n: (floats(r, n), zeros(n)), softmax, **IN_REGISTERS),
+    Case("vectors", "exponentials", lambda r, n: (floats(r, n), zeros(n)), np.exp, **IN_REGISTERS),
+    Case(
+        *("vectors", "quantised"),
+        lambda r, n: (50 * floats(r, n), np.zeros(n, np.int8), 1.5),
+        lambda x, scale: np.clip(np.rint(np.float32(x) * np.float32(scale)), -128, 127),
+        outs=(1,),
+        **IN_REGISTERS,
     ),
 ]

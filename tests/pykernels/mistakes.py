@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ptokit as pto
-from ptokit import f32
+from ptokit import f32, i32, lanes
 
 X = np.zeros((40, 64), np.float32)
 WAITING: SimpleQueue[int] = SimpleQueue()
@@ -316,3 +316,118 @@ def made_in_a_branch(x: pto.In, y: pto.Out, n: int) -> None:
             t = pto.load(pto.block(x, 0, 0, 8, 64))
         else:
             pto.adds(t, 1.0, out=t)  # pyright: ignore
+
+
+@pto.vector
+def doubled(x: pto.Tile) -> None:
+    m = lanes.pset_b32("PAT_ALL")
+    a = lanes.vlds(x, 0)
+    lanes.vsts(lanes.vadd(a, a, m), x, 0, m)
+
+
+@pto.vector
+def with_a_narrow_mask(x: pto.Tile) -> None:
+    m = lanes.pset_b16("PAT_ALL")
+    lanes.vsts(lanes.vexp(lanes.vlds(x, 0), m), x, 0, m)
+
+
+@pto.vector
+def with_a_register_as_mask(x: pto.Tile) -> None:
+    a = lanes.vlds(x, 0)
+    lanes.vexp(a, a)
+
+
+@pto.vector
+def of_two_types(x: pto.Tile) -> None:
+    m, a = lanes.pset_b32("PAT_ALL"), lanes.vlds(x, 0)
+    lanes.vadd(a, lanes.vbr(1, dtype=i32), m)
+
+
+@pto.vector
+def of_no_type(x: pto.Tile) -> None:
+    m, a = lanes.pset_b32("PAT_ALL"), lanes.vlds(x, 0)
+    lanes.vcvt(a, m)
+
+
+@pto.vector
+def behind_the_tile(x: pto.Tile) -> None:
+    lanes.vlds(x, 480)
+
+
+@pto.vector
+def that_returns(x: pto.Tile) -> Any:
+    return lanes.vlds(x, 0)
+
+
+@pto.vector
+def that_calls_another(x: pto.Tile) -> None:
+    doubled(x)
+
+
+@pto.vector
+def of_an_array(x: pto.In) -> None:
+    lanes.vlds(x, 0)
+
+
+@pto.vector
+def of_registers_of_other_types(x: pto.Tile) -> None:
+    a = lanes.vlds(x, 0)
+    for _ in pto.range(3):
+        a = lanes.vbitcast(a, dtype=i32)
+
+
+@pto.kernel
+def narrow_mask(x: pto.In, y: pto.Out, n: int) -> None:
+    with_a_narrow_mask(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def register_as_mask(x: pto.In, y: pto.Out, n: int) -> None:
+    with_a_register_as_mask(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def registers_of_two_types(x: pto.In, y: pto.Out, n: int) -> None:
+    of_two_types(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def result_of_no_type(x: pto.In, y: pto.Out, n: int) -> None:
+    of_no_type(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def lanes_behind_the_tile(x: pto.In, y: pto.Out, n: int) -> None:
+    behind_the_tile(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def vector_function_that_returns(x: pto.In, y: pto.Out, n: int) -> None:
+    that_returns(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def vector_function_in_another(x: pto.In, y: pto.Out, n: int) -> None:
+    that_calls_another(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def lanes_of_an_array(x: pto.In, y: pto.Out, n: int) -> None:
+    of_an_array(x)
+
+
+@pto.kernel
+def lanes_outside(x: pto.In, y: pto.Out, n: int) -> None:
+    lanes.vlds(pto.load(pto.block(x, 0, 0, 8, 64)), 0)
+
+
+@pto.kernel
+def register_that_changes_its_type(x: pto.In, y: pto.Out, n: int) -> None:
+    of_registers_of_other_types(pto.load(pto.block(x, 0, 0, 8, 64)))
+
+
+@pto.kernel
+def vector_function_of_another_chip(x: pto.In, y: pto.Out, n: int) -> None:
+    t = pto.load(pto.block(x, 0, 0, 8, 64))
+    doubled(t)
+    pto.store(pto.block(y, 0, 0, 8, 64), t)

@@ -64,7 +64,10 @@ def tries() -> Iterator[tuple[str, Callable[[], object]]]:
     frozen = y.copy()
     frozen.flags.writeable = False
     window: Any = mistakes.window
+    other_chip = mistakes.vector_function_of_another_chip
     yield "window on a5", lambda: [window.program(x, y, n).check("a5")]
+    yield "vector function of another chip, a2a3", called(other_chip.on("a2a3"))
+    yield "a vector function on an array", lambda: mistakes.of_an_array(x)
     yield "forgotten decorator", called(mistakes.forgotten)
     yield "debug differs", lambda: mistakes.told_apart.verify(x, y, n)
     yield "no arguments", lambda: mistakes.window()  # type: ignore[call-arg]

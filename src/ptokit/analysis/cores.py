@@ -132,10 +132,10 @@ def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
     sections = list(_cores_in(op, found))
     for section in sections:
         yield from _unsorted(section)
-    if len(found) == 2 or (found and sections):
-        first, *others = found.values()
-        other = others[0].name if others else sections[0].name
-        seen = f"{op.name} contains it and {other}, which runs on the other core"
+    apart = [s for s in sections if s.page.core not in found]
+    if len(found) == 2 or (found and apart):
+        first, other, *_ = *found.values(), *apart
+        seen = f"{op.name} contains it and {other.name}, which runs on the other core"
         yield replace(_refusal(first, seen, MIXED), by=(Judge.HARDWARE,))
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
 from ptokit.api.events import Event
-from ptokit.api.hostarrays import ConvTile, HostArray, Tensor, Tile
+from ptokit.api.hostarrays import ConvTile, HostArray, LaneRegister, Tensor, Tile
 from ptokit.api.tensors import place_at, word
 from ptokit.diagnostics.callsite import caller
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -40,7 +40,12 @@ from ptokit.values.host import is_scalar
 
 EVENTS = "events"
 LARGEST_FLOAT = int(sys.float_info.max)
-HANDLES: dict[Kind, type] = {Kind.TILE: Tile, Kind.GLOBAL: Tensor, Kind.CONV: ConvTile}
+HANDLES: dict[Kind, type] = {
+    Kind.TILE: Tile,
+    Kind.GLOBAL: Tensor,
+    Kind.CONV: ConvTile,
+    Kind.REGISTER: LaneRegister,
+}
 
 
 def signature(page: type[Instr]) -> inspect.Signature:

@@ -317,6 +317,27 @@ class Tile(Operators, _Stored[handles.Tile]):
         return _tile_of, (self.type, self.storage(), self.handle.shadow().copy())
 
 
+class LaneRegister(HostArray[handles.Tile]):
+    """A vector register or a mask, while Python runs a vector function itself."""
+
+    @property
+    def type(self) -> TileType:
+        """Return the element type and the number of lanes."""
+        return self.handle.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.type.cols,)
+
+    def numpy(self) -> AnyArray:
+        """Return the lanes; those without a value are 0. Of a mask, which lanes it selects."""
+        found = values_of(self.handle.codes(), self.dtype)[0]
+        return found.astype(np.bool_) if str(self.type).startswith("!pto.mask") else found
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {np.array2string(self.numpy(), threshold=8, edgeitems=3)}>"
+
+
 class ConvTile(_Stored[convtile.ConvTile]):
     """A convolution tile with its own bytes: an array with the extents of its layout."""
 

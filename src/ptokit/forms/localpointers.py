@@ -13,15 +13,15 @@ from typing import cast
 
 from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.editing import FreshNames
+from ptokit.ir.editing import FreshNames, refuse
 from ptokit.ir.emission import Emission
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.localmemory import LocalPointer, Quantity
-from ptokit.isa.lang.traits import ALLOCATES, PLACES
+from ptokit.isa.lang.localmemory import Inside, LocalPointer, Quantity
+from ptokit.isa.lang.traits import ALLOCATES, PLACES, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, PtrType, ScalarType
@@ -59,9 +59,11 @@ class _Lowered(Emission):
         self.now: dict[Value, Value] = {}  # value -> its replacement
         self.pointers: dict[Value, LocalPointer] = {}
         self.addresses: dict[Value, Value] = {}  # tile -> its address
+        self.kept = list[Op]()  # ops whose pointers into a tile only others may need
 
     def finished(self) -> Func:
         body = self._block(self.func.body)
+        self._drop_unused(body)
         return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
 
     def _block(self, block: Block) -> Block:
@@ -71,6 +73,15 @@ class _Lowered(Emission):
             self._op(op)
         made, self.ops = replace(block, args=args, ops=self.ops), around
         return made
+
+    def _drop_unused(self, body: Block) -> None:
+        """Remove pointers into tiles that nothing uses as pointers."""
+        for op in reversed(self.kept):
+            others = [other for other in body.walk() if isinstance(other, Op)]
+            used = {v for other in others for _, v in other.values()}
+            if used.isdisjoint(op.results):
+                for block in (body, *(r for o in body.walk() for r in o.regions)):
+                    block.ops = [other for other in block.ops if other is not op]
 
     def _renamed(self, value: Value) -> Value:
         """Return a value that carries the address, for a pointer that goes around a loop."""
@@ -135,6 +146,9 @@ class _Lowered(Emission):
         for result, term in zip(op.results, several, strict=False):
             if isinstance(term, LocalPointer):
                 self.pointers[result] = term
+                if isinstance(term.address, Inside):
+                    self._keep(op)
+                    self.kept.append(cast(Op, self.ops[-1]))
             else:
                 value = self.value(term, result.type)
                 if (number := self.known(term)) is not None:
@@ -157,20 +171,48 @@ class _Lowered(Emission):
     def _value(self, value: Value) -> Value:
         """Return the value that stands for a value of the text: for a pointer its address."""
         pointer = self.pointers.get(value)
-        return self._now(value) if pointer is None else self.value(pointer.address)
+        known = pointer is not None and not isinstance(pointer.address, Inside)
+        return self.value(pointer.address) if pointer and known else self._now(value)
 
     def _binding(self, binding: Binding) -> Binding:
         if isinstance(binding, tuple):
             return tuple(map(self._value, binding))
         return self._value(binding)
 
+    def sum(self, one: Quantity, other: Quantity) -> Quantity:
+        if isinstance(one, Inside):
+            return Inside(one.tile, self.sum(one.offset, other))
+        return super().sum(one, other)
+
+    def over(self, one: Quantity, number: int) -> Quantity:
+        if isinstance(one, Inside):
+            raise self._without_address()
+        return super().over(one, number)
+
+    def _without_address(self) -> PtoError:
+        """Return the error for an access by indices to a tile whose place is not known yet."""
+        assert self.at
+        help = "give the tile an address, or load its lanes with a distribution"
+        return refuse(f"{self.at.name}: indices into a tile without an address", self.at.span, help)
+
     def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Quantity:
+        if isinstance(address, Inside):
+            if cols is not None:
+                raise self._without_address()
+            given = dict(zip((o.name for o in _inside().ins()), address, strict=True))
+            return self.op(_inside(), given, {}, [kind])[0]
         page = _placing()
         given = {"addr": address} if cols is None else {"addr": address, "valid_col": cols}
         return self.op(page, given, {}, [kind])[0]
 
     def address(self, tile: Quantity) -> Quantity:
-        return self.addresses.get(cast(Value, tile))
+        return self.addresses.get(cast(Value, tile), Inside(tile, 0))
+
+
+@cache
+def _inside() -> type[Instr]:
+    """Return the page whose result is the bytes of a tile from an offset on."""
+    return next(p for p in walk() if p.below and WINDOW in p.traits)
 
 
 @cache

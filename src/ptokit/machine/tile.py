@@ -113,6 +113,10 @@ class Tile(Matrix):
             view.elements.end = self.end
         return view
 
+    def row_at(self, kind: TileType, offset: int) -> Tile:
+        """Return a handle on the bytes from an offset on."""
+        return type(self)(kind, self.memory, self.address + offset)
+
     def member(self, kind: TileType, index: int = 0) -> Tile:
         """Return the same bytes as another tile, or one slot of a multi-tile."""
         if not self.contiguous():

@@ -6,19 +6,21 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dis import opmap
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 
 from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, here, refused, span_of, user_frame
+from ptokit.api.kernel.carried import held_by, is_register, joined, kind_of, passes, value_of
 from ptokit.api.kernel.leaving import decided, left
 from ptokit.api.kernel.pagesearch import page_called, shaped
 from ptokit.api.kernel.pythonstate import PythonState
+from ptokit.api.kernel.recorded import RecordedRegister
 from ptokit.api.kernel.recorder import Recorder, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number, require_whole
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Block, Value
-from ptokit.isa.model.types import I1, I64, INDEX, ScalarType
+from ptokit.isa.model.types import I1, I64, INDEX, ScalarType, Type
 from ptokit.isa.pages.grid import launch_query
 from ptokit.launch.settings import current_core, recording
 
@@ -205,16 +207,16 @@ class ProgramLoop(Rebinding):
             self.names = frozenset(frame.f_locals) - {*_targets(frame)}
         before = self.now(frame)
         self.late = frozenset(n for n in self.late if n not in frame.f_locals)
-        numbers = {} if self.watching else {n: v for n, v in before.items() if is_number(v)}
+        numbers = {} if self.watching else {n: v for n, v in before.items() if passes(v)}
         self.fixed = {n: v for n, v in before.items() if n not in numbers}
         self.state = record.state(self.bound)
         self.limits = record.numbers((spec.lower, spec.upper))
-        kinds = {n: _kind(v) for n, v in numbers.items()}
-        self.init = tuple(record.number(v, kinds[n]) for n, v in numbers.items())
+        kinds = {n: kind_of(v) for n, v in numbers.items()}
+        self.init = tuple(value_of(record, v, kinds[n]) for n, v in numbers.items())
         self.index = record.value(self.counter, INDEX, self.block)
         self.carried = {n: record.value(n, kinds[n], self.block) for n in numbers}
         self.block.args = [self.index, *self.carried.values()]
-        self.update({n: RunTimeNumber.of(v, kinds[n]) for n, v in self.carried.items()})
+        self.update({n: held_by(v, kinds[n]) for n, v in self.carried.items()})
         if spec.buffers > 1:
             record.buffers.append(record.stack[-1])
         record.stack.append(self.block)
@@ -247,16 +249,23 @@ class ProgramLoop(Rebinding):
         _require_same(self.state, ONCE, self.place)
         found = {n: now[n] for n in self.carried}
         for name, number in found.items():
-            if is_number(number) and _kind(number).is_float and self.carried[name].type is INDEX:
+            if self._becomes_float(number, self.carried[name].type):
                 what = f"{name} starts as an integer and is a float after an iteration"
                 raise refused("rebound", what, f"start with a float: {name} = 0.0", self.place)
         for name, number in found.items():
-            if not is_number(number):
+            kind = self.carried[name].type
+            changed = kind_of(number) != kind if is_register(kind) else not is_number(number)
+            if changed or not passes(number):
                 raise self._rebound(name, number, frame)
         if self.guard is not None:
             found = self.guard.end(found)
             self.guard = None
         self.update(found)
+
+    @staticmethod
+    def _becomes_float(number: object, kind: Type) -> bool:
+        found = kind_of(number) if is_number(number) and kind is INDEX else None
+        return isinstance(found, ScalarType) and found.is_float
 
     def _same(self, now: object, before: object) -> bool:
         if now is before or now is self.given:
@@ -269,6 +278,8 @@ class ProgramLoop(Rebinding):
         helper = frame.f_code.co_name
         if self.watching:
             help = INLINE.format(name=helper)
+        elif isinstance(value, RecordedRegister):
+            help = "a loop carries registers of one type: bind another name inside the loop"
         elif isinstance(value, HostArray):
             help = f"write into {name} with `out={name}`, or bind another name inside the loop"
         else:
@@ -283,10 +294,7 @@ class ProgramLoop(Rebinding):
 
     def _finish(self, frame: FrameType) -> None:
         record, spec = self.record, self.spec
-        ends = tuple(
-            record.number(self[n], v.type)  # type: ignore[arg-type]  # carried values are numbers
-            for n, v in self.carried.items()
-        )
+        ends = tuple(value_of(record, self[n], v.type) for n, v in self.carried.items())
         page = shaped("for")
         if ends:
             record.emit(shaped("yield", symbol=""), {"values": ends})
@@ -301,7 +309,7 @@ class ProgramLoop(Rebinding):
         operands = {name: values for name, values in given if values}
         record.emit(page, operands, {}, results, [self.block])
         made = zip(self.carried, results, strict=True)
-        self.update({n: RunTimeNumber.of(v, v.type) for n, v in made})  # type: ignore[arg-type]  # carried values are numbers
+        self.update({n: held_by(v, v.type) for n, v in made})
         for name in sorted(self.late):
             value = frame.f_locals.get(name)
             if value is not None and not isinstance(value, RunTimeNumber | HostArray):
@@ -330,12 +338,6 @@ def _targets(frame: FrameType) -> Iterator[str]:
     return (n for n in frame.f_locals if n.startswith("."))
 
 
-def _kind(number: object) -> ScalarType:
-    if isinstance(number, RunTimeNumber):
-        return number.kind
-    return INDEX if isinstance(number, int) else ScalarType("f32")
-
-
 class Guard:
     """A branch around an iteration, which runs only if the loop continues."""
 
@@ -359,25 +361,19 @@ def merge(
 ) -> dict[str, object]:
     """End a branch: numbers that differ become results."""
     differ = [n for n in sorted(names) if not _equal(ends[0][n], ends[1][n])]
-    kinds = {n: _joined(ends[0][n], ends[1][n]) for n in differ}
+    kinds = {n: joined(ends[0][n], ends[1][n]) for n in differ}
     for block, values in zip(blocks, ends, strict=True):
         record.stack.append(block)
         if differ:
-            passed = tuple(record.number(cast(Number, values[n]), kinds[n]) for n in differ)
+            passed = tuple(value_of(record, values[n], kinds[n]) for n in differ)
             record.emit(shaped("yield"), {"values": passed})
         record.stack.pop()
     page = shaped("if")
     results = [record.value(n, kinds[n]) for n in differ]
     regions = blocks if blocks[1].ops else blocks[:1]
     record.emit(page, {page.ins()[0].name: (condition,)}, {}, results, regions)
-    made = {n: RunTimeNumber.of(v, kinds[n]) for n, v in zip(differ, results, strict=True)}
+    made = {n: held_by(v, kinds[n]) for n, v in zip(differ, results, strict=True)}
     return {n: made.get(n, ends[0][n]) for n in names}
-
-
-def _joined(a: object, b: object) -> ScalarType:
-    kinds = [_kind(x) for x in (a, b) if isinstance(x, RunTimeNumber)]
-    found = kinds or [_kind(a), _kind(b)]
-    return next((k for k in found if k.is_float), found[0])
 
 
 def _equal(a: object, b: object) -> bool:
@@ -435,7 +431,8 @@ class ProgramBranch(Rebinding):
             a, b = first[name], second[name]
             if _equal(a, b):
                 continue
-            if not (is_number(a) and is_number(b)):
+            registers = isinstance(a, RecordedRegister) and isinstance(b, RecordedRegister)
+            if not (is_number(a) and is_number(b)) and not (registers and kind_of(a) == kind_of(b)):
                 raise self._refused(name, f"{_what(a)} in one branch and {_what(b)} in the other")
             names.add(name)
         self.update(merge(self.record, self.condition, self.blocks, (first, second), names))

@@ -94,6 +94,16 @@ class RecordedTile(Tile):
         return operation(*(t if t is self else float(t) for t in inputs))
 
 
+class RecordedRegister(RecordedTile):
+    """A register or mask during recording."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(value, (1, value.type.cols))  # type: ignore[attr-defined]  # the type of a register
+
+    def __repr__(self) -> str:
+        return f"<register %{self.value.name} {self.type}, recording>"
+
+
 class RecordedView(Tensor):
     """A view of global memory during recording."""
 

@@ -16,7 +16,7 @@ from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import CallPlace, CallSpans, here, refused, user_frame
 from ptokit.api.kernel.pagesearch import page_called, parameters_of, shaped
 from ptokit.api.kernel.pythonstate import PythonState
-from ptokit.api.kernel.recorded import RecordedTile, RecordedView
+from ptokit.api.kernel.recorded import RecordedRegister, RecordedTile, RecordedView
 from ptokit.api.kernel.runtimenumbers import SIGNS, Number, RunTimeNumber, is_number, require_whole
 from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, error
@@ -151,7 +151,7 @@ class Recorder:
     def _sum(self, given: RunTimeNumber) -> Value:
         """Return a sum of terms, computed once for each region."""
         key = frozenset(given.terms.items()), given.const
-        found = self._remembered(key)
+        found = self.remembered(key)
         if found is not None:
             return found
         total: Number | None = None
@@ -168,7 +168,7 @@ class Recorder:
         self.known[key, id(self.stack[-1])] = made
         return made
 
-    def _remembered(self, key: object) -> Value | None:
+    def remembered(self, key: object) -> Value | None:
         """Return a number that was computed in an enclosing region."""
         for block in self.stack:
             found = self.known.get((key, id(block)))
@@ -217,7 +217,7 @@ class Recorder:
     ) -> Value:
         values = self.number(a, kind), self.number(b, kind)
         key = page, values, *(attrs or {}).values()
-        found = self._remembered(key)
+        found = self.remembered(key)
         if found is None:
             found = self.value("", result)
             names = [o.name for o in page.ins()]
@@ -246,7 +246,7 @@ class Recorder:
 
     def _cast(self, symbol: str, given: RunTimeNumber, kind: ScalarType) -> Value:
         page, source = shaped("cast", given.kind, symbol=symbol), self.number(given, given.kind)
-        found = self._remembered((page, source, kind))
+        found = self.remembered((page, source, kind))
         if found is None:
             found = self.value(source.name, kind)
             self.emit(page, {page.ins()[0].name: (source,)}, {}, [found])
@@ -364,7 +364,8 @@ class Recorder:
     def _bound(
         self, page: type[Instr], operand: Operand, given: object, others: Mapping[str, object]
     ) -> Value:
-        if isinstance(given, RecordedTile) and operand.kind in (Kind.TILE, Kind.CONV, Kind.ANY):
+        kinds = () if isinstance(given, RecordedRegister) else (Kind.TILE, Kind.CONV, Kind.ANY)
+        if isinstance(given, RecordedTile) and operand.kind in kinds:
             return given.value
         if isinstance(given, RecordedView) and operand.kind in (Kind.GLOBAL, Kind.ANY):
             return given.value

@@ -22,6 +22,12 @@ KERNELS: dict[str, Entry] = {
         "enclosing functions, items, attributes, lists, sets, arrays and iterators. Mark a helper "
         "with @pto.inline to have its names and branches recorded in the same way.",
     ),
+    "vector-function": Entry(
+        "wrong use of a vector function",
+        "Instructions on registers and masks (pto.lanes) stand in a function that is marked "
+        "@pto.vector. A kernel calls it with tiles and numbers, or a program with tiles. It "
+        "returns nothing, since registers end with it, and calls no other vector function.",
+    ),
     "unwatched": Entry(
         "the kernel reads Python state that cannot be compared",
         "A kernel is recorded again when Python state that it reads has changed. C objects that "

@@ -17,6 +17,13 @@ from ptokit.values.dtypes import DType
 Quantity: TypeAlias = "object"  # a number of the program, or one that is known
 
 
+class Inside(NamedTuple):
+    """An address that is known as a number of bytes from the start of a tile."""
+
+    tile: Quantity
+    offset: Quantity
+
+
 class LocalPointer(NamedTuple):
     """A pointer into the vector buffer: a byte address, and the type of its elements."""
 
@@ -75,5 +82,5 @@ class Lowering(Emitting, Protocol):
         ...
 
     def address(self, tile: Quantity) -> Quantity:
-        """Return the address that the program gives a tile, or None."""
+        """Return the address that the program gives a tile, else its start."""
         ...

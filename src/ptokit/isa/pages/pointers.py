@@ -351,9 +351,8 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
         return PtrType(tile.dtype, tile.loc.text)
 
     @staticmethod
-    def lowered(make: Lowering, tile: object, result: PtrType) -> LocalPointer | None:
-        address = make.address(tile)
-        return None if address is None else LocalPointer(address, result.dtype)
+    def lowered(make: Lowering, tile: object, result: PtrType) -> LocalPointer:
+        return LocalPointer(make.address(tile), result.dtype)
 
     @staticmethod
     def run(tile: TileHandle) -> Place:

@@ -158,6 +158,32 @@ class RegisterCopy(Below, name="register_copy", traits=(COPIES,)):
         dst[:1, : dst.cols] = whole(src)
 
 
+class RowOfTile(Below, name="tile_bytes", traits=(WINDOW,), pipe=S):
+    """The bytes of a tile from an offset on, as a row: nothing is copied.
+
+    ptokit makes them of pointers to tiles that have no address of their own yet.
+    """
+
+    targets = None  # the instructions that use it say where they are
+    asm = Asm(shape="op")
+    result = Result(Tile)
+    tile = In(Tile)
+    offset = In(Scalar, scalar="i64", doc="in bytes")
+    example = f"""\
+%a = arith.constant 64 : i64
+%t = pto.alloc_tile : {VEC_F32}
+%r = NAME %t, %a : {VEC_F32}, i64 -> !pto.tile_buf<vec, 1x16xf32>"""
+    rules = named(
+        "address-out-of-range",
+        both(offset >= 0, offset + result.nbytes <= tile.nbytes),
+        help="the access stays in the tile: make the tile longer, up to whole registers",
+    )
+
+    @staticmethod
+    def run(tile: TileHandle, offset: int, result: TileType) -> object:
+        return tile.row_at(result, offset)
+
+
 class LocalBytes(Allocation, name="local_bytes", traits=(ALLOCATES, PLACES), below=True):
     """The bytes at an address of local memory, as a tile; other tiles may lie there, too.
 
