@@ -125,7 +125,7 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
     Kind.MULTI: {**TILE_KNOBS, "count": (2, (2, 1, 3, 16, 17))},
     Kind.PTR: {
         "dtype": (f16, DTYPES),
-        "space": ("gm", ("gm", "vec", "mat")),
+        "space": ("gm", ("gm", "vec", "mat", "left", "right", "acc", "bias", "scaling")),
         "offset": (0, (0, 1, 3, 8)),
         "by_number": (False, (False, True)),
     },
