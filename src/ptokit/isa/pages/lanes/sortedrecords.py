@@ -8,8 +8,10 @@ from ptokit.isa.pages.lanes.rows import AtAddress, in_buffer
 
 SORTED = lanes(
     "%k = arith.constant 1 : index",
+    "%behind = arith.constant 4096 : i64",
     "%i = pto.castptr %a : i64 -> !pto.ptr<ui32, ub>",
-    "pto.vbitsort %i, %p, %i, %k : !pto.ptr<ui32, ub>, P, !pto.ptr<ui32, ub>, index",
+    "%o = pto.castptr %behind : i64 -> !pto.ptr<ui32, ub>",
+    "pto.vbitsort %o, %p, %i, %k : !pto.ptr<ui32, ub>, P, !pto.ptr<ui32, ub>, index",
 )
 
 
