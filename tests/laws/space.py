@@ -21,7 +21,14 @@ from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
 from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import SPACES, Target
-from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, MultiTileType, TileType, register
+from ptokit.isa.model.tiles import (
+    TILE_RULES,
+    ConvTileType,
+    MultiTileType,
+    RegisterType,
+    TileType,
+    register,
+)
 from ptokit.isa.model.types import I64, ArrayType, Kind, PtrType, ScalarType, StructType
 from ptokit.isa.model.words import CompactMode, GlobalLayout, Pipe
 from ptokit.values.dtypes import DTYPES, DType, f16, i32
@@ -465,7 +472,7 @@ def illegal(kind: Any) -> int:  # Any: a type of tiles or views, or an absent op
     if isinstance(kind, GlobalType):
         return sum(rule.holds({"view": kind}) is False for rule in VIEW_RULES)
     kind = kind.kind if isinstance(kind, Placed) else kind
-    if not isinstance(kind, TileType):
+    if not isinstance(kind, TileType) or isinstance(kind, RegisterType):
         return 0
     shape = (kind.rows, kind.cols, kind.valid.rows, kind.valid.cols)
     return broken_type_rules(kind.loc, kind.dtype, shape, kind.layout, kind.fractal, kind.wide4)

@@ -35,7 +35,7 @@ from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import ALIASES, FLOW, PLACES, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
-from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, TileType
+from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, RegisterType, TileType
 from ptokit.isa.model.types import Elided, OpaqueType, Type
 
 
@@ -255,7 +255,7 @@ def _broken_rule(kind: Stored, target: Target, part: bool) -> Rule | None:
     if isinstance(kind, GlobalType):
         return next((r for r in VIEW_RULES if r.holds({"view": kind}) is False), None)
     empty = isinstance(kind, TileType) and not (kind.rows > 0 and kind.cols > 0)
-    own = TILE_RULES if isinstance(kind, TileType) else ()
+    own = TILE_RULES if isinstance(kind, TileType) and not isinstance(kind, RegisterType) else ()
     rules = tuple(r for r in (*own, *type_rules(target)) if not (part and r.slug == LINES))
     return next((r for r in rules if empty or r.holds({"tile": kind}) is False), None)
 

@@ -269,6 +269,7 @@ def _tile_rules() -> tuple[Rule, ...]:
     whole = partial(named, "tile-alignment", help=lines)
     return (
         *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),
+        *named("tile-shape", t.loc != Loc.REGISTER, help="a register is a !pto.vreg, no tile"),
         *named(
             "tile-shape",
             (t.valid.rows <= t.rows) & (t.valid.cols <= t.cols),
