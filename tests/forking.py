@@ -159,7 +159,7 @@ def become(given: Mapping[int, int], folder: str, environment: dict[str, str]) -
     os.environ.clear()
     os.environ.update(environment)
     added = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[1:1] = [path for path in added if path and path not in sys.path]
+    sys.path[1:1] = [path for path in added if path and path not in sys.path[1:]]
 
 
 def opened(number: int, old: object) -> TextIOWrapper:
