@@ -1,6 +1,7 @@
 """Operands, lanes and examples that the instructions of the level below tiles share."""
 
 import re
+import sys
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
@@ -60,7 +61,9 @@ def page_of(
 ) -> type[Below]:
     """Return a page of a family, whose text it has; `title` is the name of its class."""
     inherited = {"__doc__": family.__doc__, "__module__": family.__module__}
-    return type(title, (family,), inherited | dict(fields), **facts)
+    made = type(title, (family,), inherited | dict(fields), **facts)
+    setattr(sys.modules[made.__module__], title, made)  # where a copy of a program looks for it
+    return made
 
 
 def whole(register: Cells) -> Array:
