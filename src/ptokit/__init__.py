@@ -13,7 +13,6 @@ if _typing.TYPE_CHECKING:
     from ptokit.api.events import Event
     from ptokit.api.hostarrays import ConvTile, Tensor, Tile, UnwrittenWarning
     from ptokit.api.intrinsics import *  # noqa: F403 - the instructions, listed in intrinsics.__all__
-    from ptokit.api.kernel import lanenames as lanes
     from ptokit.api.kernel import valuenames
     from ptokit.api.kernel.hostside import In, InOut, KernelWarning, Out, spec
     from ptokit.api.kernel.kernel import Kernel, inline, kernel
@@ -30,6 +29,7 @@ if _typing.TYPE_CHECKING:
         target_name,
         where,
     )
+    from ptokit.api.kernel.lanenames import lanes
     from ptokit.api.kernel.loading import load, loads
     from ptokit.api.kernel.tuning import Tuning, autotune
     from ptokit.api.kernel.valuenames import *  # noqa: F403 - listed in valuenames.__all__
