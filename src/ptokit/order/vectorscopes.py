@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.model.words import V
 from ptokit.machine.costs.cost import Cost
 from ptokit.machine.costs.figures import figures, file_of, origin
@@ -72,12 +72,13 @@ def _slot(entry: PipeWork, file: str) -> PortUse:
     """Return the slot of an instruction: one that reads or writes the buffer loads or stores."""
     op = entry.op
     assert isinstance(op, Op), "an op that is not known is not executed"
-    registers = [kind for _, kind in entry.operands if isinstance(kind, RegisterType)]
-    of_masks = all(kind.word == "mask" for kind in registers)
+    kinds = [kind for _, kind in entry.operands if isinstance(kind, TileType)]
+    registers = [kind for kind in kinds if isinstance(kind, RegisterType)]
+    of_masks = bool(registers) and all(kind.word == "mask" for kind in registers)
     port = COMPUTE
     if any(not _in_registers(region) for region in (*entry.reads, *entry.writes)):
         port = STORE if any(not _in_registers(region) for region in entry.writes) else LOAD
-    return slot(op.page, port, registers[0].dtype, of_masks, file)
+    return slot(op.page, port, (registers or kinds)[0].dtype, of_masks, file)
 
 
 def _in_registers(region: ByteRegion) -> bool:
@@ -85,4 +86,4 @@ def _in_registers(region: ByteRegion) -> bool:
 
 
 def _elements(entry: PipeWork) -> int:
-    return max(kind.cols for _, kind in entry.operands if isinstance(kind, RegisterType))
+    return max(kind.cols for _, kind in entry.operands if isinstance(kind, TileType))
