@@ -26,7 +26,7 @@ READ = (
 )
 CASES = {
     f"{GET}\n  {STORE}": {2: "operand-value", 0: "undefined-store"},
-    f"{TAKE}\n  {READ}": {0: "uninitialised-read", 10**6: "global-out-of-bounds"},
+    f"{TAKE}\n  {READ}": {0: "uninitialised-read", 10**6: "address-out-of-range"},
     f"{TAKE}\n  {SET}\n  {STORE}": {32: "", 31: "undefined-store"},
     f"{TAKE}\n  %w = pto.make_tensor_view %p, shape = [%c4], strides = [%c1] : {V}": {
         0: "location"

@@ -27,9 +27,30 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 DOCUMENT = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
 # instructions that no example of the manual contains
+MOVED = """\
+func.func @f() {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 16 : i64
+  %from = pto.castptr %zero : i64 -> !pto.ptr<{kind}, {memory}>
+  %to = pto.castptr %zero : i64 -> !pto.ptr<{kind}, l1>
+  {move} : !pto.ptr<{kind}, {memory}>, !pto.ptr<{kind}, l1>, i64, i64, i64, i64
+  return
+}}
+"""
 MORE = {
     "pto.tsync": "pto.tsync\n",
     "pto.trap": "pto.trap\n",
+    "pto.mte_ub_l1": MOVED.format(
+        kind="f16",
+        memory="ub",
+        move="pto.mte_ub_l1 %from, %to, %n nburst(%one, %zero, %zero)",
+    ),
+    "pto.mte_l0c_l1": MOVED.format(
+        kind="f32",
+        memory="l0c",
+        move="pto.mte_l0c_l1 %from, %to, %n, %n, %n, %n, nz2nd",
+    ),
 }
 
 
@@ -59,7 +80,8 @@ def by_reference(text: str, target: str) -> tuple[set[str], set[str]]:
         made = compile_program(bound, TARGETS[target], CPU_READING, 1).plan.by_reference
     except NotNative:  # the document says so of the program as a whole
         made = ()
-    present = {op.page.mnemonic() for op in bound.func.body.walk() if isinstance(op, Op)}
+    ops = (*func.body.walk(), *bound.func.body.walk())  # pointers are lowered to tiles
+    present = {op.page.mnemonic() for op in ops if isinstance(op, Op)}
     return present, {mnemonic for mnemonic, _ in made}
 
 
