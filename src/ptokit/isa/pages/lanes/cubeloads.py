@@ -193,10 +193,7 @@ class OperandLoaded(Below, name="mte_l1_l0a", form="a matrix", pipe=MTE1, core=C
     dst = Out(Tile)
     src = In(Tile)
     example = MULTIPLIED
-
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
-        dst[dst.valid] = src[dst.valid]
+    run = BlockLoaded.run
 
 
 def left_matrix(dtype: DType, m: int, k: int, transposed: bool) -> tuple[TileType, TileType]:

@@ -243,18 +243,10 @@ class MadMx(Mad, name="mad_mx"):
         make.op(TMatMulMx, operands, attrs)
 
 
-class MadMxAcc(Mad, name="mad_mx_acc"):
+class MadMxAcc(MadMx, name="mad_mx_acc"):
     """dst = dst + the sum of lhs x rhs x their scales, one for each 32 elements along k."""
 
     dst = InOut(Ptr)
-    asm = Asm(clauses=MX_CLAUSES)
-    rules = (Mad.rules, MX)
-
-    @classmethod
-    def further(
-        cls, make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-    ) -> dict[str, Quantity]:  # Any: values of operands
-        return scales(make, given, extents)
 
     @staticmethod
     def add(make: Lowering, operands: dict[str, Quantity], attrs: dict[str, object]) -> None:
