@@ -29,7 +29,7 @@ def new_register(kind: RegisterType) -> LaneRegister:
 
 
 class Executing:
-    """What a page's hook `lowered` asks for, done at once on numbers, tiles and registers.
+    """An executor: it performs at once what the hook `lowered` of a page asks for.
 
     Any: numbers, handles and addresses, as the hook passes them on.
     """
