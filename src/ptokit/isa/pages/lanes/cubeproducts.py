@@ -226,9 +226,11 @@ MX = named(
 )
 
 
-class MadMx(Mad, name="mad_mx"):
-    """dst = the sum of lhs x rhs x their scales, one for each 32 elements along k."""
+class MxProduct(Mad, abstract=True):
+    """A product with a scale for each 32 elements along k."""
 
+    lhs, rhs, dst = Mad.lhs, Mad.rhs, Mad.dst
+    m, n, k = Mad.m, Mad.n, Mad.k
     asm = Asm(clauses=MX_CLAUSES)
     rules = (Mad.rules, MX)
 
@@ -238,12 +240,16 @@ class MadMx(Mad, name="mad_mx"):
     ) -> dict[str, Quantity]:  # Any: values of operands
         return scales(make, given, extents)
 
+
+class MadMx(MxProduct, name="mad_mx"):
+    """dst = the sum of lhs x rhs x their scales, one for each 32 elements along k."""
+
     @staticmethod
     def add(make: Lowering, operands: dict[str, Quantity], attrs: dict[str, object]) -> None:
         make.op(TMatMulMx, operands, attrs)
 
 
-class MadMxAcc(MadMx, name="mad_mx_acc"):
+class MadMxAcc(MxProduct, name="mad_mx_acc"):
     """dst = dst + the sum of lhs x rhs x their scales, one for each 32 elements along k."""
 
     dst = InOut(Ptr)
